@@ -1,6 +1,6 @@
 """Kubernetes client-go's informer machinery, in Python.
 
-Packages stand where Go's stand: `clientgo.tools.cache` is k8s.io/client-go/tools/cache, `clientgo.apimachinery` is
-k8s.io/apimachinery/pkg, `clientgo.api` is k8s.io/api. Import the package and use it as in Go:
-`from clientgo.tools import cache; cache.new_shared_informer(...)`.
+Packages correspond to Go's: `clientgo.tools.cache` is k8s.io/client-go/tools/cache, `clientgo.apimachinery` is
+k8s.io/apimachinery/pkg, `clientgo.api` is k8s.io/api. Import the package and use it as in Go: `from clientgo.tools
+import cache; cache.new_shared_informer(...)`.
 """

@@ -1,6 +1,6 @@
 """Go's `context`, under the name that programs use: `from clientgo import context`.
 
-The code stands with the other twins of Go's standard library, in clientgo.golang.context.py.
+The implementation is in clientgo.golang.context, with the other parts of Go's standard library.
 """
 
 from __future__ import annotations

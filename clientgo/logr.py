@@ -1,8 +1,7 @@
-"""Loggers that write somewhere else than klog: github.com/go-logr/logr as far as controller-runtime uses it.
+"""Loggers with other destinations than klog. Mirrors the parts of github.com/go-logr/logr that controller-runtime uses.
 
-In Go klog.Logger is logr.Logger: a front for whatever LogSink stands behind it. Here klog.Logger writes to klog by
-itself, and `new` makes one that hands its lines to a sink. Both are klog.Logger, so that `klog.from_context` finds
-either.
+In Go klog.Logger is logr.Logger, a front for any LogSink. Here klog.Logger writes to klog directly, and `new` returns
+one that passes its lines to a sink. Both are klog.Logger, so that `klog.from_context` works with both.
 """
 
 from __future__ import annotations
@@ -16,30 +15,30 @@ from clientgo.klog.serialize import as_pairs
 __all__ = ["LogSink", "Logger", "RuntimeInfo", "discard", "new"]
 
 Logger = klog.Logger
-"""What callers log with. Go: logr.Logger."""
+"""The logger type. Go: logr.Logger."""
 
 
 @dataclass(frozen=True)
 class RuntimeInfo:
-    """What a sink is told when it gets its logger. Go: logr.RuntimeInfo."""
+    """The information that a sink receives from its logger. Go: logr.RuntimeInfo."""
 
     call_depth: int = 1
-    """How many frames lie between the sink's methods and the caller who logs."""
+    """The number of frames between the sink's methods and the logging caller."""
 
 
 class LogSink(Protocol):
-    """Where log lines end up. Go: logr.LogSink. All methods may be called by any thread, and must not block long."""
+    """A destination of log lines. Any thread may call the methods, which must not block for long. Go: logr.LogSink."""
 
     def init(self, info: RuntimeInfo) -> None:
-        """Called once, before anything else."""
+        """Initialize the sink. Called once, before any other method."""
         ...
 
     def enabled(self, level: int) -> bool:
-        """Whether lines of that verbosity are shown."""
+        """Report whether lines of this verbosity are logged."""
         ...
 
     def info(self, level: int, msg: str, /, **pairs: object) -> None:
-        """Write a line. Only called when `enabled(level)`."""
+        """Write a line. Called only if `enabled(level)`."""
         ...
 
     def error(self, err: BaseException | None, msg: str, /, **pairs: object) -> None:
@@ -47,16 +46,16 @@ class LogSink(Protocol):
         ...
 
     def with_values(self, /, **pairs: object) -> LogSink:
-        """A sink that adds the pairs to every line."""
+        """Return a sink that adds the pairs to every line."""
         ...
 
     def with_name(self, name: str) -> LogSink:
-        """A sink whose lines carry the name, joined to the one it had."""
+        """Return a sink that adds the name to its lines, joined to the existing one."""
         ...
 
 
 class _SinkLogger(klog.Logger):
-    """A logger in front of a sink."""
+    """A logger that writes to a sink."""
 
     __slots__ = ("_sink",)
 
@@ -92,7 +91,7 @@ class _SinkLogger(klog.Logger):
 
 
 def new(sink: LogSink) -> Logger:
-    """A logger that hands its lines to `sink`. Go: logr.New."""
+    """Return a logger that writes to `sink`. Go: logr.New."""
     sink.init(RuntimeInfo())
     return _SinkLogger(sink)
 
@@ -124,5 +123,5 @@ _DISCARD = _SinkLogger(_DiscardSink())
 
 
 def discard() -> Logger:
-    """A logger that writes nothing. Go: logr.Discard."""
+    """Return a logger that writes nothing. Go: logr.Discard."""
     return _DISCARD

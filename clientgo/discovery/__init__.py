@@ -1,4 +1,4 @@
-"""Discovers a server's groups, versions and resources. Mirrors k8s.io/client-go/discovery."""
+"""Discovery of a server's groups, versions and resources. Mirrors k8s.io/client-go/discovery."""
 
 from clientgo.discovery.aggregated_discovery import (
     StaleGroupVersionError,

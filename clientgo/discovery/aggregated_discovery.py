@@ -1,6 +1,6 @@
-"""From the aggregated form of discovery to groups and resource lists. Mirrors discovery/aggregated_discovery.go.
+"""Conversion of aggregated discovery to groups and resource lists. Mirrors discovery/aggregated_discovery.go.
 
-Differs: the aggregated document is taken as plain JSON; its two versions have the same fields.
+Difference: the aggregated document is plain JSON; its two versions have the same fields.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Failures = dict[GroupVersion, Exception]
 
 @operational_error
 class StaleGroupVersionError(Exception):
-    """The aggregation layer could not reach the server of a group version."""
+    """Raised if the aggregation layer could not reach the server of a group version."""
 
     def __init__(self, gv: GroupVersion) -> None:
         self.gv = gv
@@ -26,7 +26,7 @@ class StaleGroupVersionError(Exception):
 
 
 def split_groups_and_resources(aggregated_groups: Mapping[str, Any]) -> tuple[metav1.APIGroupList, Resources, Failures]:
-    """(groups, resources by group version, group versions that are stale). Go: SplitGroupsAndResources."""
+    """Return the groups, the resources by group version, and the stale group versions. Go: SplitGroupsAndResources."""
     groups: list[dict[str, Any]] = []
     resources: Resources = {}
     failed: Failures = {}
@@ -38,7 +38,7 @@ def split_groups_and_resources(aggregated_groups: Mapping[str, Any]) -> tuple[me
 def split_groups_and_resources_v2beta1(
     aggregated_groups: Mapping[str, Any],
 ) -> tuple[metav1.APIGroupList, Resources, Failures]:
-    """The same for v2beta1. Go: SplitGroupsAndResourcesV2Beta1."""
+    """Return the same as `split_groups_and_resources`, for v2beta1. Go: SplitGroupsAndResourcesV2Beta1."""
     return split_groups_and_resources(aggregated_groups)
 
 
@@ -52,7 +52,7 @@ def _convert_api_group(aggregated: Mapping[str, Any], resources: Resources, fail
             continue
         entry = {"groupVersion": str(gv), "version": gv.version}
         group["versions"].append(entry)
-        # The first that is not stale is preferred.
+        # The first version that is not stale is preferred.
         group.setdefault("preferredVersion", dict(entry))
         document = {"groupVersion": str(gv), "resources": _convert_api_resources(version.get("resources") or ())}
         resources[gv] = metav1.APIResourceList.from_dict(document)

@@ -1,7 +1,7 @@
-"""What groups, versions and resources a server has. Mirrors discovery/discovery_client.go.
+"""Discovery of a server's groups, versions and resources. Mirrors discovery/discovery_client.go.
 
-Differs: where Go returns a partial result together with an error, `ErrGroupDiscoveryFailed` carries what was found; the
-OpenAPI v2 document is read as JSON, not as protobuf.
+Differences: where Go returns a partial result together with an error, `ErrGroupDiscoveryFailed` contains the partial
+result. The OpenAPI v2 document is read as JSON, not as protobuf.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from clientgo.rest.config import (
 from clientgo.rest.request import parse_media_type
 from clientgo.rest.transport import http_client_for
 
-# How often discovery is tried while single groups fail.
+# The number of attempts while single groups fail.
 _DEFAULT_RETRIES = 2
 _DEFAULT_TIMEOUT = 32.0
-# Discovery comes in bursts of one request a group version.
+# Discovery sends bursts of one request per group version.
 _DEFAULT_BURST = 300
 
 _JSON = "application/json"
@@ -54,47 +54,52 @@ T = TypeVar("T")
 
 
 class ServerGroupsInterface(Protocol):
-    """Knows the groups. All methods of these interfaces block and raise StatusError, URLError."""
+    """A client for the groups. All methods of these interfaces block and raise StatusError, URLError."""
 
     def server_groups(self) -> metav1.APIGroupList:
-        """The groups with their versions, the preferred one marked."""
+        """Return the groups with their versions, the preferred one marked."""
         ...
 
 
 class ServerResourcesInterface(Protocol):
-    """Knows the resources."""
+    """A client for the resources."""
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
-        """The resources of one group version."""
+        """Return the resources of one group version."""
         ...
 
     def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-        """All groups and all resources. Raises ErrGroupDiscoveryFailed with what was found when a group fails."""
+        """Return all groups and all resources.
+
+        Raises ErrGroupDiscoveryFailed with the partial result if a group fails.
+        """
         ...
 
     def server_preferred_resources(self) -> list[metav1.APIResourceList]:
-        """Each resource once, in the version the server prefers. Raises as server_groups_and_resources does."""
+        """Return each resource once, in the server's preferred version. Raises errors as server_groups_and_resources
+        does.
+        """
         ...
 
     def server_preferred_namespaced_resources(self) -> list[metav1.APIResourceList]:
-        """Of those the ones that live in namespaces."""
+        """Return the preferred resources that are namespaced."""
         ...
 
 
 class ServerVersionInterface(Protocol):
-    """Knows the server's version."""
+    """A client for the server's version."""
 
     def server_version(self) -> Info: ...
 
 
 class OpenAPISchemaInterface(Protocol):
-    """Has the OpenAPI v2 document."""
+    """A client for the OpenAPI v2 document."""
 
     def openapi_schema(self) -> dict[str, Any]: ...
 
 
 class OpenAPIV3SchemaInterface(Protocol):
-    """Has the OpenAPI v3 documents."""
+    """A client for the OpenAPI v3 documents."""
 
     def openapi_v3(self) -> OpenAPIClient: ...
 
@@ -107,40 +112,40 @@ class DiscoveryInterface(
     OpenAPIV3SchemaInterface,
     Protocol,
 ):
-    """Everything about what a server has."""
+    """A client for all discovery information."""
 
     def rest_client(self) -> Interface | None: ...
 
     def with_legacy(self) -> DiscoveryInterface:
-        """A copy that never asks for the aggregated form."""
+        """Return a copy that never requests the aggregated form."""
         ...
 
 
 @runtime_checkable
 class AggregatedDiscoveryInterface(DiscoveryInterface, Protocol):
-    """Discovery that may learn groups and resources in one go."""
+    """A discovery client that may fetch groups and resources together."""
 
     def groups_and_maybe_resources(self) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
-        """(groups, resources by group version or None if the server does not aggregate, stale group versions)"""
+        """Return groups, resources by group version (None without aggregation), and stale group versions."""
         ...
 
 
 @runtime_checkable
 class CachedDiscoveryInterface(DiscoveryInterface, Protocol):
-    """Discovery that remembers."""
+    """A discovery client with a cache."""
 
     def fresh(self) -> bool:
-        """False if asking again after `invalidate` may find more."""
+        """Report whether all results are current. If False, calls after `invalidate` may return more."""
         ...
 
     def invalidate(self) -> None:
-        """Forget everything older than now."""
+        """Drop all older results."""
         ...
 
 
 @operational_error
 class ErrGroupDiscoveryFailed(Exception):
-    """Some group versions could not be read. `groups` says why; the other two are what could be read."""
+    """Raised if some group versions could not be read. `groups` holds the errors, the other attributes the results."""
 
     def __init__(
         self,
@@ -155,7 +160,7 @@ class ErrGroupDiscoveryFailed(Exception):
         super().__init__(f"unable to retrieve the complete list of server APIs: {listed}")
 
     def is_(self, target: object) -> bool:
-        """Any two of these are the same error. Go: Is."""
+        """Report whether `target` is any error of this class. Go: Is."""
         return isinstance(target, ErrGroupDiscoveryFailed) or target is ErrGroupDiscoveryFailed
 
 
@@ -165,13 +170,16 @@ def is_group_discovery_failed_error(err: BaseException | None) -> bool:
 
 
 def group_discovery_failed_error_groups(err: BaseException | None) -> tuple[Failures | None, bool]:
-    """(what failed, True) if the error, or one it was caused by, says so. Go: GroupDiscoveryFailedErrorGroups."""
+    """Return the failures and True if the error or one of its causes has them, otherwise None and False.
+
+    Go: GroupDiscoveryFailedErrorGroups.
+    """
     failure = as_type(err, ErrGroupDiscoveryFailed)
     return (failure.groups, True) if failure is not None else (None, False)
 
 
 class DiscoveryClient:
-    """Asks the server each time. Thread-safe. Implements AggregatedDiscoveryInterface."""
+    """A discovery client that sends a request at every call. Implements AggregatedDiscoveryInterface. Thread-safe."""
 
     def __init__(
         self,
@@ -183,13 +191,13 @@ class DiscoveryClient:
     ) -> None:
         self._rest_client = rest_client
         self.legacy_prefix = legacy_prefix
-        # Never ask for the aggregated form.
+        # Never request the aggregated form.
         self.use_legacy_discovery = use_legacy_discovery
-        # Ask for what this server has, not for what others of its cluster have.
+        # Request only this server's resources, not those of its peers.
         self.no_peer_discovery = no_peer_discovery
 
     def rest_client(self) -> Interface:
-        """The client below. Go: RESTClient."""
+        """Return the REST client. Go: RESTClient."""
         return self._rest_client
 
     def groups_and_maybe_resources(self) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
@@ -238,7 +246,7 @@ class DiscoveryClient:
         return self.groups_and_maybe_resources()[0]
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
-        """See ServerResourcesInterface. A missing core group is an empty one."""
+        """See ServerResourcesInterface. A missing core group counts as empty."""
         if not group_version:
             raise ValueError("groupVersion shouldn't be empty")
         legacy = self.legacy_prefix and group_version == "v1"
@@ -274,12 +282,12 @@ class DiscoveryClient:
             raise ValueError(f"unable to parse the server version: {err}") from err
 
     def openapi_schema(self) -> dict[str, Any]:
-        """The OpenAPI v2 document as JSON. Go: OpenAPISchema."""
+        """Return the OpenAPI v2 document as JSON. Go: OpenAPISchema."""
         request = self._rest_client.get().abs_path("/openapi/v2").set_header("Accept", _JSON)
         return request.do(context.background()).json_object()
 
     def openapi_v3(self) -> OpenAPIClient:
-        """The client of the OpenAPI v3 documents. Go: OpenAPIV3."""
+        """Return the client of the OpenAPI v3 documents. Go: OpenAPIV3."""
         return new_openapi_client(self._rest_client)
 
     def with_legacy(self) -> DiscoveryClient:
@@ -297,7 +305,7 @@ class DiscoveryClient:
 
 
 def _api_versions_to_groups(document: dict[str, Any]) -> metav1.APIGroupList:
-    """The core group, from the answer to /api."""
+    """Return the core group from the response to /api."""
     versions = [{"groupVersion": version, "version": version} for version in document.get("versions") or ()]
     group: dict[str, Any] = {"name": "", "versions": versions}
     if versions:
@@ -315,10 +323,10 @@ def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
 def server_groups_and_resources(
     d: DiscoveryInterface,
 ) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-    """All groups and resources, by as few requests as the server allows. Go: ServerGroupsAndResources."""
+    """Return all groups and resources, with as few requests as the server allows. Go: ServerGroupsAndResources."""
     groups, by_version, failed = groups_and_maybe_resources(d)
     listed = list(groups.groups)
-    # Also a server that aggregates may know all group versions to be stale: then each is asked for by itself.
+    # An aggregating server may report all group versions as stale: then fetch each one separately.
     if by_version:
         resources = list(by_version.values())
     else:
@@ -330,7 +338,7 @@ def server_groups_and_resources(
 
 
 def groups_and_maybe_resources(d: DiscoveryInterface) -> tuple[metav1.APIGroupList, Resources | None, Failures]:
-    """See AggregatedDiscoveryInterface; a client that is not one knows groups only."""
+    """See AggregatedDiscoveryInterface. Other clients return only groups."""
     if isinstance(d, AggregatedDiscoveryInterface):
         return d.groups_and_maybe_resources()
     return d.server_groups(), None, {}
@@ -341,7 +349,7 @@ def _group_versions(groups: metav1.APIGroupList) -> list[GroupVersion]:
 
 
 def server_preferred_resources(d: DiscoveryInterface) -> list[metav1.APIResourceList]:
-    """Each resource once, in the version the server prefers. Go: ServerPreferredResources."""
+    """Return each resource once, in the server's preferred version. Go: ServerPreferredResources."""
     groups, by_version, failed = groups_and_maybe_resources(d)
     if by_version is None:
         by_version, failed = _fetch_group_version_resources(d, groups)
@@ -372,10 +380,10 @@ def _preferred(groups: metav1.APIGroupList, by_version: Resources) -> list[metav
 
 
 def _fetch_group_version_resources(d: DiscoveryInterface, groups: metav1.APIGroupList) -> tuple[Resources, Failures]:
-    """Ask for all group versions at once, each in a thread of its own."""
+    """Fetch all group versions concurrently, each in its own thread."""
     resources: Resources = {}
     failed: Failures = {}
-    # Guards the two above.
+    # Guards the two dicts above.
     lock = threading.Lock()
 
     def fetch(gv: GroupVersion) -> None:
@@ -401,7 +409,7 @@ def _fetch_group_version_resources(d: DiscoveryInterface, groups: metav1.APIGrou
 
 
 def server_preferred_namespaced_resources(d: DiscoveryInterface) -> list[metav1.APIResourceList]:
-    """Of the preferred resources those in namespaces. Go: ServerPreferredNamespacedResources."""
+    """Return the preferred resources that are namespaced. Go: ServerPreferredNamespacedResources."""
     namespaced = ResourcePredicateFunc(lambda group_version, resource: resource.namespaced)
     try:
         return filtered_by(namespaced, server_preferred_resources(d))
@@ -410,7 +418,7 @@ def server_preferred_namespaced_resources(d: DiscoveryInterface) -> list[metav1.
 
 
 def _with_retries(max_retries: int, f: Callable[[], T]) -> T:
-    """Try again when only some groups failed."""
+    """Call `f` again while only some groups fail."""
     for _ in range(max_retries - 1):
         try:
             return f()
@@ -430,13 +438,13 @@ def _set_discovery_defaults(c: Config) -> Config:
 
 
 def new_discovery_client_for_config(c: Config) -> DiscoveryClient:
-    """A client with connections of its own. Go: NewDiscoveryClientForConfig. Raises ValueError, OSError."""
+    """Return a client with connections of its own. Go: NewDiscoveryClientForConfig. Raises ValueError, OSError."""
     config = _set_discovery_defaults(c)
     return new_discovery_client_for_config_and_client(config, http_client_for(config))
 
 
 def new_discovery_client_for_config_and_client(c: Config, http_client: HTTPClient) -> DiscoveryClient:
-    """A client over shared connections. Go: NewDiscoveryClientForConfigAndClient."""
+    """Return a client over shared connections. Go: NewDiscoveryClientForConfigAndClient."""
     config = _set_discovery_defaults(c)
     return DiscoveryClient(unversioned_rest_client_for_config_and_client(config, http_client))
 
@@ -447,5 +455,5 @@ def new_discovery_client_for_config_or_die(c: Config) -> DiscoveryClient:
 
 
 def new_discovery_client(c: Interface) -> DiscoveryClient:
-    """A client over a RESTClient. Go: NewDiscoveryClient."""
+    """Return a client on a RESTClient. Go: NewDiscoveryClient."""
     return DiscoveryClient(c)

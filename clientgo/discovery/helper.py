@@ -1,4 +1,4 @@
-"""Questions about what a server has. Mirrors discovery/helper.go."""
+"""Helpers on discovery results. Mirrors discovery/helper.go."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def matches_server_version(client_version: Info, client: DiscoveryInterface) -> 
 def server_supports_version(client: DiscoveryInterface, required_gv: GroupVersion) -> None:
     """Raise ValueError if the server does not have the group version. Go: ServerSupportsVersion.
 
-    A server that shows none at all gets the benefit of the doubt: it may only forbid to look.
+    A server without any groups passes, since it may only forbid discovery.
     """
     groups = client.server_groups()
     versions = {version.group_version for group in groups.groups for version in group.versions}
@@ -50,7 +50,7 @@ def server_supports_version(client: DiscoveryInterface, required_gv: GroupVersio
 
 
 def group_version_resources(rls: Iterable[metav1.APIResourceList]) -> set[GroupVersionResource]:
-    """The resources of all lists. Go: GroupVersionResources. Raises ValueError for a malformed group version."""
+    """Return the resources of all lists. Go: GroupVersionResources. Raises ValueError for a malformed group version."""
     return {
         parse_group_version(rl.group_version).with_resource(resource.name)
         for rl in rls
@@ -59,7 +59,7 @@ def group_version_resources(rls: Iterable[metav1.APIResourceList]) -> set[GroupV
 
 
 class ResourcePredicate(Protocol):
-    """Chooses resources."""
+    """A filter of resources."""
 
     def match(self, group_version: str, r: metav1.APIResource) -> bool: ...
 
@@ -75,7 +75,7 @@ class ResourcePredicateFunc:
 
 
 def filtered_by(pred: ResourcePredicate, rls: Iterable[metav1.APIResourceList]) -> list[metav1.APIResourceList]:
-    """The lists with only the resources the predicate chooses; empty ones are left out. Go: FilteredBy."""
+    """Return the lists with only the resources that the predicate accepts; omits empty ones. Go: FilteredBy."""
     result = []
     for rl in rls:
         chosen = [resource for resource in rl.api_resources if pred.match(rl.group_version, resource)]
@@ -88,7 +88,7 @@ def filtered_by(pred: ResourcePredicate, rls: Iterable[metav1.APIResourceList]) 
 
 @dataclass(kw_only=True)
 class SupportsAllVerbs:
-    """Chooses resources that have all these verbs."""
+    """A filter for resources that have all these verbs."""
 
     verbs: list[str] = field(default_factory=list)
 

@@ -13,10 +13,10 @@ from clientgo.context import Context
 
 
 class ResourceInterface(Protocol):
-    """The methods on the objects of one resource, in one namespace or in none.
+    """The methods on one resource's objects, in one namespace or cluster-wide.
 
-    All block and raise StatusError when the server refuses, URLError when it cannot be reached, ValueError for names
-    that cannot be.
+    All methods block. They raise StatusError if the server rejects the request, URLError if it cannot be reached,
+    ValueError for an invalid name.
     """
 
     def create(
@@ -86,10 +86,10 @@ class Interface(Protocol):
     def resource(self, resource: GroupVersionResource) -> NamespaceableResourceInterface: ...
 
 
-# Where the API of a kind stands.
+# A function that returns the API path of a kind.
 APIPathResolverFunc = Callable[[GroupVersionKind], str]
 
 
 def legacy_api_path_resolver_func(kind: GroupVersionKind) -> str:
-    """/api for the core group, /apis for all others. Go: LegacyAPIPathResolverFunc."""
+    """Return "/api" for the core group and "/apis" for all others. Go: LegacyAPIPathResolverFunc."""
     return "/apis" if kind.group else "/api"

@@ -1,4 +1,4 @@
-"""Decodes all objects as Unstructured, for dynamic clients. Mirrors dynamic/scheme.go."""
+"""The serializer of dynamic clients, which decodes all objects as Unstructured. Mirrors dynamic/scheme.go."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _V1 = GroupVersion("", "v1")
 
 
 class _UnstructuredSerializer(JSONSerializer):
-    """Keeps documents as they are; of kinds it knows only Status and the options."""
+    """A serializer that keeps documents unchanged. It knows only the kinds Status and options."""
 
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
         kind = document.get("kind")
@@ -51,7 +51,7 @@ class _UnstructuredSerializer(JSONSerializer):
 
 
 def _name_items(document: JSONObject) -> None:
-    """Give the items the kind of their list: servers leave it out for built-in types."""
+    """Set the kind of the items from their list's kind, since servers omit it for built-in types."""
     kind, api_version = document["kind"], document.get("apiVersion")
     if not isinstance(kind, str) or not kind.endswith("List"):
         return
@@ -69,7 +69,7 @@ def _new_serializer() -> _UnstructuredSerializer:
 
 
 class BasicNegotiatedSerializer:
-    """JSON without classes for kinds. Go: basicNegotiatedSerializer."""
+    """A JSON serializer without classes for kinds. Go: basicNegotiatedSerializer."""
 
     def __init__(self) -> None:
         self._serializer = _new_serializer()
@@ -87,7 +87,7 @@ class BasicNegotiatedSerializer:
         return [self._info]
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
-        # The options of this scheme exist in one version only, whatever the client's is.
+        # The options of this scheme exist in one version only, regardless of the client's version.
         return self._serializer.writing(_V1)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:

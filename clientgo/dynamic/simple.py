@@ -33,13 +33,13 @@ _V1 = GroupVersion("", "v1")
 
 
 class DynamicClient:
-    """Reads and writes any resource. Thread-safe. Implements dynamic.Interface."""
+    """A client for any resource; implements dynamic.Interface. Thread-safe."""
 
     def __init__(self, client: RESTInterface) -> None:
         self._client = client
 
     def resource(self, resource: GroupVersionResource) -> NamespaceableResourceInterface:
-        """The client of one resource. Go: Resource. Sends nothing."""
+        """Return the client of one resource. Go: Resource. Sends nothing."""
         return _DynamicResourceClient(self._client, resource)
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class DynamicClient:
 
 
 def config_for(in_config: Config) -> Config:
-    """A copy of the config for a dynamic client. Go: ConfigFor."""
+    """Return a copy of the config for a dynamic client. Go: ConfigFor."""
     config = copy_config(in_config)
     config.content_type = config.accept_content_types = "application/json"
     config.negotiated_serializer = BasicNegotiatedSerializer()
@@ -60,7 +60,7 @@ def config_for(in_config: Config) -> Config:
 
 
 def new(c: RESTInterface) -> DynamicClient:
-    """A client over a RESTClient, which must decode as `config_for` makes it. Go: New."""
+    """Return a client on a RESTClient, whose config must come from `config_for`. Go: New."""
     return DynamicClient(c)
 
 
@@ -70,13 +70,13 @@ def new_for_config_or_die(c: Config) -> DynamicClient:
 
 
 def new_for_config(in_config: Config) -> DynamicClient:
-    """A client with connections of its own. Go: NewForConfig. Raises ValueError, OSError."""
+    """Return a client with connections of its own. Go: NewForConfig. Raises ValueError, OSError."""
     config = config_for(in_config)
     return new_for_config_and_client(config, http_client_for(config))
 
 
 def new_for_config_and_client(in_config: Config, h: HTTPClient) -> DynamicClient:
-    """A client over shared connections. Go: NewForConfigAndClient."""
+    """Return a client over shared connections. Go: NewForConfigAndClient."""
     config = config_for(in_config)
     config.group_version = None
     config.api_path = "/if-you-see-this-search-for-the-break"
@@ -189,7 +189,7 @@ class _DynamicResourceClient:
         return self.apply(ctx, name, obj, options, "status")
 
     def _at(self, request: Request, name: str, *subresources: str) -> Request:
-        """Set the path. Raises ValueError for a namespace or name that cannot be part of it."""
+        """Set the URL's path. Raises ValueError for an invalid namespace or name."""
         for what, value in (("namespace", self._namespace), ("resource name", name)):
             if messages := is_valid_path_segment_name(value):
                 raise ValueError(f"invalid {what} {quote(value)}: [{' '.join(messages)}]")

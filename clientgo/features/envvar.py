@@ -1,4 +1,4 @@
-"""Feature gates that environment variables switch: `KUBE_FEATURE_WatchListClient=false`.
+"""Feature gates from environment variables: `KUBE_FEATURE_WatchListClient=false`.
 
 Mirrors client-go/features/envvar.go.
 """
@@ -22,17 +22,17 @@ def _new_env_var_feature_gates(features: Mapping[Feature, FeatureSpec]) -> _EnvV
 
 
 class _EnvVarFeatureGates:
-    """Asks, in this order: `set`, the environment, the default. Thread-safe; `enabled` takes a lock only once.
+    """Feature gates with these sources, in order: `set`, the environment, the default. Thread-safe.
 
-    The environment is read at the first `enabled` and never again.
+    `enabled` takes a lock only on its first call, which reads the environment; later changes of it have no effect.
 
-    Invariant: every key of `_enabled_via_env_var` and `_enabled_via_set_method` is known.
+    Invariant: every key of `_enabled_via_env_var` and `_enabled_via_set_method` is a known feature.
     """
 
     def __init__(self, features: Mapping[Feature, FeatureSpec], call_site_name: str) -> None:
         self._call_site_name = call_site_name
         self._known = dict(features)
-        # Guards the first reading of the environment and every write; reads of the dicts are atomic.
+        # Guards the read of the environment and every write; reads of the dicts are atomic.
         self._lock = threading.Lock()
         self._enabled_via_env_var: dict[Feature, bool] | None = None
         self._enabled_via_set_method: dict[Feature, bool] = {}
@@ -50,7 +50,7 @@ class _EnvVarFeatureGates:
         return spec.default
 
     def set(self, feature_name: Feature, feature_value: bool) -> None:
-        """Switch a feature, whatever the environment says. Raises ValueError when it is unknown or locked."""
+        """Enable or disable a feature, regardless of the environment. Raises ValueError if it is unknown or locked."""
         self._set(feature_name, feature_value, allow_changing_locked_features=False)
 
     def set_for_testing(self, feature_name: Feature, feature_value: bool) -> None:
@@ -111,7 +111,7 @@ def _desired_state(feature: Feature, spec: FeatureSpec, desired: str) -> bool | 
     except ValueError as err:
         utilruntime.handle_error_with_logger(
             klog.background(),
-            err.with_traceback(None),  # a value of the user's: where it was found out does not matter
+            err.with_traceback(None),  # a user's value: the position in the code is irrelevant
             "Could not set feature gate",
             feature=feature,
             desiredState=desired,

@@ -1,8 +1,8 @@
-"""Feature gates: switches for behaviour that is new or on its way out. Mirrors client-go/features/features.go.
+"""Feature gates: switches for new or deprecated behaviour. Mirrors client-go/features/features.go.
 
-Ask `features.feature_gates().enabled(features.WATCH_LIST_CLIENT)`. The known gates and their defaults stand in
-known_features.py; by default each can be switched by an environment variable (envvar.py). A version is a pair of ints
-where Go has a parsed version.
+Call `features.feature_gates().enabled(features.WATCH_LIST_CLIENT)`. The module known_features has the gates and their
+defaults; by default an environment variable can change each (envvar.py). A version is a pair of ints; Go has a parsed
+version.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DEPRECATED: str = _Prerelease("DEPRECATED")
 
 
 class Feature(str):
-    """The name of a gate. Go: features.Feature. Open: any name may be registered; these are the ones known here."""
+    """The name of a gate. Programs may use other names than the ones declared here. Go: features.Feature."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class Feature(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureSpec:
-    """A feature gate's properties from a version on. Go: features.FeatureSpec."""
+    """The properties of a feature gate, from a version on. Go: features.FeatureSpec."""
 
     default: bool = False
     """True if the feature is enabled by default."""
@@ -73,7 +73,7 @@ class FeatureSpec:
     pre_release: str = GA
     """ALPHA, BETA, GA or DEPRECATED."""
     version: tuple[int, int] | None = None
-    """The Kubernetes version from which this holds, as (major, minor)."""
+    """The first Kubernetes version with these properties, as (major, minor)."""
 
 
 VersionedSpecs = Sequence[FeatureSpec]
@@ -81,7 +81,7 @@ VersionedSpecs = Sequence[FeatureSpec]
 
 
 class Gates(Protocol):
-    """Answers whether a feature is on. Go: features.Gates."""
+    """A source of the states of features. Go: features.Gates."""
 
     def enabled(self, key: Feature) -> bool:
         """Report whether the feature is enabled. Raises LookupError for an unknown one (Go panics).
@@ -92,10 +92,10 @@ class Gates(Protocol):
 
 
 class Registry(Protocol):
-    """Feature gates of a program, which can take over those of this library. Go: features.Registry."""
+    """The feature gates of a program, which can include those of this library. Go: features.Registry."""
 
     def add(self, features: Mapping[Feature, FeatureSpec]) -> None:
-        """Take over these gates; raises what it does not like about them. Go: Registry.Add."""
+        """Add these gates. May raise errors about them. Go: Registry.Add."""
         ...
 
 
@@ -103,20 +103,17 @@ class VersionedRegistry(Protocol):
     """A Registry with the history of each gate. Go: features.VersionedRegistry."""
 
     def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
-        """Take over these gates; raises what it does not like about them. Go: VersionedRegistry.AddVersioned."""
+        """Add these gates. May raise errors about them. Go: VersionedRegistry.AddVersioned."""
         ...
 
 
 def feature_gates() -> Gates:
-    """The gates in force: `replace_feature_gates` may have put in others than the environment's.
-
-    Go: features.FeatureGates.
-    """
+    """Return the current gates, which `replace_feature_gates` may have set. Go: features.FeatureGates."""
     return _feature_gates
 
 
 def add_features_to_existing_feature_gates(registry: Registry) -> None:
-    """Register this library's gates with the program's own; then call `replace_feature_gates` with those.
+    """Add this library's gates to the program's own; call `replace_feature_gates` with those afterwards.
 
     Go: features.AddFeaturesToExistingFeatureGates.
     """
@@ -132,10 +129,9 @@ def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry
 
 
 def replace_feature_gates(new_feature_gates: Gates) -> None:
-    """Let the program's own gates decide from now on.
+    """Use the program's own gates from now on.
 
-    Logs an error when the default ones were used before: what was built meanwhile may have gone by another answer.
-
+    Logs an error if the default gates were used before, since objects created meanwhile may use other values.
     Go: features.ReplaceFeatureGates.
     """
     if _replace_feature_gates_with_warning_indicator(new_feature_gates):
@@ -154,13 +150,13 @@ def _replace_feature_gates_with_warning_indicator(new_feature_gates: Gates) -> b
 
 
 def _unversioned_feature_gates(gates: Mapping[Feature, VersionedSpecs]) -> dict[Feature, FeatureSpec]:
-    """The latest spec of each gate, without its version."""
+    """Return the latest spec of each gate, without its version."""
     return {feature: dataclasses.replace(specs[-1], version=None) for feature, specs in gates.items() if specs}
 
 
-# These two modules need the types above, and the state below needs them.
+# Imported here: these two modules need the types above, and the state below needs them.
 from clientgo.features.envvar import _EnvVarFeatureGates, _new_env_var_feature_gates  # noqa: E402
 from clientgo.features.known_features import _default_versioned_feature_gates  # noqa: E402
 
-# One reference, read and replaced in one step: no lock.
+# Read and replaced atomically, so there is no lock.
 _feature_gates: Gates = _new_env_var_feature_gates(_unversioned_feature_gates(_default_versioned_feature_gates))

@@ -22,34 +22,34 @@ __all__ = [
 ]
 
 ATOMIC_FIFO = Feature.ATOMIC_FIFO = Feature("AtomicFIFO")
-"""A list or a resync reaches the consumer of the FIFO as one item instead of one per object."""
+"""Deliver a list or a resync to the consumer of the FIFO as one item instead of one per object."""
 
 CLIENTS_ALLOW_CA_ROTATION = Feature.CLIENTS_ALLOW_CA_ROTATION = Feature("ClientsAllowCARotation")
-"""Clients notice a new certificate authority file without a restart."""
+"""Detect a changed certificate authority file without a restart."""
 
 CLIENTS_ALLOW_CBOR = Feature.CLIENTS_ALLOW_CBOR = Feature("ClientsAllowCBOR")
-"""Clients may speak CBOR. Not part of this port."""
+"""Let clients use CBOR. Not part of this port."""
 
 CLIENTS_ALLOW_TLS_CACHE_GC = Feature.CLIENTS_ALLOW_TLS_CACHE_GC = Feature("ClientsAllowTLSCacheGC")
-"""Unused TLS transports leave the cache. Not part of this port."""
+"""Remove unused TLS transports from the cache. Not part of this port."""
 
 CLIENTS_PREFER_CBOR = Feature.CLIENTS_PREFER_CBOR = Feature("ClientsPreferCBOR")
-"""Clients speak CBOR unless told otherwise. Not part of this port."""
+"""Let clients prefer CBOR. Not part of this port."""
 
 IN_ORDER_INFORMERS = Feature.IN_ORDER_INFORMERS = Feature("InOrderInformers")
-"""Informers use RealFIFO, which keeps the order in which events arrived, instead of DeltaFIFO."""
+"""Use RealFIFO in informers, which keeps the order of events, instead of DeltaFIFO."""
 
 IN_ORDER_INFORMERS_BATCH_PROCESS = Feature.IN_ORDER_INFORMERS_BATCH_PROCESS = Feature("InOrderInformersBatchProcess")
-"""In-order informers take events from their queue in batches."""
+"""Take events from the queue of in-order informers in batches."""
 
 INFORMER_RESOURCE_VERSION = Feature.INFORMER_RESOURCE_VERSION = Feature("InformerResourceVersion")
-"""Informers tell the last resource version they have seen."""
+"""Let informers report the last resource version that they have seen."""
 
 UNLOCK_WHILE_PROCESSING_FIFO = Feature.UNLOCK_WHILE_PROCESSING_FIFO = Feature("UnlockWhileProcessingFIFO")
-"""The FIFO takes new items while others are being processed."""
+"""Accept new items in the FIFO while others are being processed."""
 
 WATCH_LIST_CLIENT = Feature.WATCH_LIST_CLIENT = Feature("WatchListClient")
-"""Clients get the initial list as a stream of watch events instead of in pages."""
+"""Receive the initial list as a stream of watch events instead of pages."""
 
 _default_versioned_feature_gates: dict[Feature, VersionedSpecs] = {
     ATOMIC_FIFO: [FeatureSpec(version=(1, 36), default=True, pre_release=BETA)],

@@ -1,4 +1,4 @@
-"""The client every typed client is made of. Mirrors k8s.io/client-go/gentype."""
+"""The base classes of typed clients. Mirrors k8s.io/client-go/gentype."""
 
 from clientgo.gentype.first_argument import methods_take_context, takes_context
 from clientgo.gentype.type import (

@@ -1,4 +1,4 @@
-"""Calls that were written for older client-go, whose methods took no context, say what is missing. No Go file."""
+"""A check for calls without a context, as in code for older versions of client-go. No Go file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ C = TypeVar("C", bound=type)
 
 
 def takes_context(method: F) -> F:
-    """For a method whose first argument is a context. A call without one raises TypeError that says so.
+    """Decorate a method so that a call without a context raises a TypeError that explains this.
 
-    Without this the error would be about the last argument, which is missing only because the first one is.
+    Python's own error would name the last argument, which is only missing because the first one is.
     """
 
     @functools.wraps(method)
@@ -30,7 +30,7 @@ def takes_context(method: F) -> F:
 
 
 def methods_take_context(cls: C) -> C:
-    """A class decorator: takes_context for each public method of the class itself that has a context."""
+    """Apply takes_context to each public method of the class itself that has a context. A class decorator."""
     for name, method in list(vars(cls).items()):
         code = getattr(method, "__code__", None)
         if not name.startswith("_") and code is not None and code.co_varnames[1:2] == ("ctx",):

@@ -1,7 +1,7 @@
 """Create, update, delete, get, list, watch, patch and apply for any class of objects. Mirrors gentype/type.go.
 
-A generated client is a subclass or an instance of one of the four classes here. Differs: options may be left out; an
-apply takes the object or a plain document in place of Go's apply configurations; `prefers_protobuf` is a parameter.
+A generated client is a subclass or an instance of one of the four classes here. Differences: options are optional; an
+apply accepts the object or a plain document instead of Go's apply configurations; `prefers_protobuf` is a parameter.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from clientgo.rest.request import Request
 
 T = TypeVar("T", bound=ResourceObject)
 L = TypeVar("L", bound=ListObject)
-# What a subresource is.
+# The type of a subresource.
 S = TypeVar("S", bound=ResourceObject)
 
 
 class Client(Generic[T]):
-    """The methods on single objects of one resource, in one namespace or in none. Thread-safe.
+    """A client for single objects of one resource, in one namespace or cluster-wide. Thread-safe.
 
-    Every method blocks until the server has answered and raises StatusError when it refuses, URLError when it cannot be
-    reached. `result` objects are new and belong to the caller.
+    Every method blocks until the server has responded. It raises StatusError if the server rejects the request,
+    URLError if the server cannot be reached. Returned objects are new and belong to the caller.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Client(Generic[T]):
         parameter_codec: ParameterCodec = PARAMETER_CODEC,
         prefers_protobuf: bool = False,
     ) -> None:
-        """`namespace` is "" for resources without one, and for all namespaces.
+        """Initialize a client. `namespace` is "" for cluster-scoped resources and for all namespaces.
 
-        `prefers_protobuf`: ask for protobuf unless the config says otherwise, as for built-in kinds, which have
+        `prefers_protobuf` requests protobuf unless the config has another format; use it for built-in kinds, which have
         messages. Go: PrefersProtobuf.
         """
         self._resource = resource
@@ -60,11 +60,11 @@ class Client(Generic[T]):
         self._object_class = object_class
 
     def get_client(self) -> Interface:
-        """The client below. Go: GetClient."""
+        """Return the REST client. Go: GetClient."""
         return self._client
 
     def get_namespace(self) -> str:
-        """The namespace, "" for none. Go: GetNamespace."""
+        """Return the namespace, or "". Go: GetNamespace."""
         return self._namespace
 
     def _on_resource(self, request: Request) -> Request:
@@ -73,13 +73,13 @@ class Client(Generic[T]):
 
     @takes_context
     def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> T:
-        """The named object."""
+        """Return the named object."""
         request = self._on_resource(self._client.get()).name(name)
         return self._params(request, options).do(ctx).into(self._object_class)
 
     @takes_context
     def watch(self, ctx: Context, opts: metav1.ListOptions | None = None) -> watch.Interface:
-        """Changes of the objects the options select."""
+        """Watch the objects that the options select."""
         request = self._on_resource(self._client.get())
         opts = opts.deep_copy() if opts is not None else metav1.ListOptions()
         opts.watch = True
@@ -88,19 +88,19 @@ class Client(Generic[T]):
 
     @takes_context
     def create(self, ctx: Context, obj: T, opts: metav1.CreateOptions | None = None) -> T:
-        """Create the object; returns what the server made of it."""
+        """Create the object and return the server's result."""
         request = self._params(self._on_resource(self._client.post()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
     @takes_context
     def update(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
-        """Replace the object; a conflict if it names a resourceVersion that is not the current one."""
+        """Replace the object. Raises StatusError (Conflict) if its resourceVersion is set and not current."""
         request = self._params(self._on_resource(self._client.put()).name(obj.get_name()), opts)
         return request.body(obj).do(ctx).into(self._object_class)
 
     @takes_context
     def update_status(self, ctx: Context, obj: T, opts: metav1.UpdateOptions | None = None) -> T:
-        """Replace the object's status; the rest of `obj` is ignored."""
+        """Replace the object's status; ignores the rest of `obj`."""
         request = self._on_resource(self._client.put()).name(obj.get_name()).sub_resource("status")
         return self._params(request, opts).body(obj).do(ctx).into(self._object_class)
 
@@ -120,7 +120,7 @@ class Client(Generic[T]):
         opts: metav1.PatchOptions | None = None,
         *subresources: str,
     ) -> T:
-        """Change the named object, or a subresource of it, by a patch of type `pt` (types.PatchType)."""
+        """Patch the named object, or a subresource of it, with a patch of type `pt` (types.PatchType)."""
         request = self._on_resource(self._client.patch(pt)).name(name).sub_resource(*subresources)
         return self._params(request, opts).body(data).do(ctx).into(self._object_class)
 
@@ -136,13 +136,13 @@ class Client(Generic[T]):
 
 
 class _AlsoLister(Client[T], Generic[T, L]):
-    """Adds the methods on many objects."""
+    """A client with the methods for many objects."""
 
     _list_class: type[L]
 
     @takes_context
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> L:
-        """The objects the options select."""
+        """Return the objects that the options select."""
         request = self._params(self._on_resource(self._client.get()), opts)
         return request.timeout(_timeout(opts)).do(ctx).into(self._list_class)
 
@@ -150,26 +150,27 @@ class _AlsoLister(Client[T], Generic[T, L]):
     def delete_collection(
         self, ctx: Context, opts: metav1.DeleteOptions | None = None, list_opts: metav1.ListOptions | None = None
     ) -> None:
-        """Delete the objects `list_opts` selects."""
+        """Delete the objects that `list_opts` selects."""
         request = self._params(self._on_resource(self._client.delete()), list_opts)
         body = opts if opts is not None else metav1.DeleteOptions()
         request.timeout(_timeout(list_opts)).body(body).do(ctx).raise_for_error()
 
 
 class _AlsoApplier(Client[T]):
-    """Adds server-side apply."""
+    """A client with server-side apply."""
 
     @takes_context
     def apply(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
-        """Make the fields in `obj` this field manager's.
+        """Apply the fields of `obj` and make this field manager their owner.
 
-        Raises ValueError without a name, and for an object with fields of a newer server; StatusError on a conflict.
+        Raises ValueError without a name, and for an object with unknown fields from a newer server; StatusError on a
+        conflict.
         """
         return self._apply(ctx, obj, opts)
 
     @takes_context
     def apply_status(self, ctx: Context, obj: T | Mapping[str, Any], opts: metav1.ApplyOptions | None = None) -> T:
-        """The same for the status."""
+        """Apply the status, as `apply` does."""
         return self._apply(ctx, obj, opts, "status")
 
     def _apply(
@@ -193,7 +194,7 @@ class _AlsoApplier(Client[T]):
         subresource: str,
         cls: type[S],
     ) -> S:
-        """Apply a subresource that has a type of its own: what generated methods such as apply_scale call."""
+        """Apply a subresource with a separate type, for generated methods such as apply_scale."""
         if obj is None:
             raise ValueError(f"{subresource} provided to Apply{subresource.capitalize()} must not be nil")
         return self._send_apply(ctx, name, _apply_document(cls, obj), opts, (subresource,), cls)
@@ -214,7 +215,7 @@ class _AlsoApplier(Client[T]):
 
 
 class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
-    """Client with list and delete_collection. Go: ClientWithList."""
+    """A Client with list and delete_collection. Go: ClientWithList."""
 
     def __init__(
         self,
@@ -239,11 +240,11 @@ class ClientWithList(_AlsoLister[T, L], Generic[T, L]):
 
 
 class ClientWithApply(_AlsoApplier[T], Generic[T]):
-    """Client with apply and apply_status. Go: ClientWithApply."""
+    """A Client with apply and apply_status. Go: ClientWithApply."""
 
 
 class ClientWithListAndApply(ClientWithList[T, L], _AlsoApplier[T], Generic[T, L]):
-    """Client with all of it. Go: ClientWithListAndApply."""
+    """A Client with list, delete_collection, apply and apply_status. Go: ClientWithListAndApply."""
 
 
 def new_client(
@@ -303,5 +304,5 @@ def _apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str
 
 
 def _timeout(opts: metav1.ListOptions | None) -> float:
-    """The server's time limit, which is the client's as well; 0 for none."""
+    """Return the server's timeout in seconds, which is also the client's; 0 is unlimited."""
     return float(opts.timeout_seconds or 0) if opts is not None else 0.0

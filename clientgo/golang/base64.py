@@ -1,4 +1,4 @@
-"""Standard base64 as Go reads it, with its errors. Stands for Go's encoding/base64."""
+"""Standard base64 decoding with Go's errors. Replaces Go's encoding/base64."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LETTERS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 
 def decode_string(text: str) -> bytes:
-    """The bytes a text stands for; line breaks in it do not count. O(len(text)). Go: StdEncoding.DecodeString.
+    """Decode a text, ignoring line breaks. O(len(text)). Go: StdEncoding.DecodeString.
 
-    Raises ValueError with the place where Go finds the fault.
+    Raises ValueError with the position at which Go reports the error.
 
     >>> decode_string("aGVs\\nbG8=")
     b'hello'
@@ -31,7 +31,9 @@ def decode_string(text: str) -> bytes:
 
 
 def _fault(raw: bytes) -> int:
-    """Where Go stops: it reads four letters at a time, and a last group that is short is wrong from its start."""
+    """Return the position of the error: Go reads four letters at a time and reports an incomplete last group at its
+    start.
+    """
     places = [(at, byte) for at, byte in enumerate(raw) if byte not in b"\r\n"]
     for number, (at, byte) in enumerate(places):
         if byte in _LETTERS:
@@ -39,11 +41,11 @@ def _fault(raw: bytes) -> int:
         if byte != ord("=") or number % 4 < 2:
             return at
         if number % 4 == 2:
-            # A second padding belongs here.
+            # A second padding character is required here.
             if number + 1 == len(places):
                 return len(raw)
             if places[number + 1][1] != ord("="):
                 return places[number + 1][0] - 1
             number += 1
-        return places[number + 1][0]  # what follows the padding
+        return places[number + 1][0]  # the text after the padding
     return len(raw) - len(places) % 4

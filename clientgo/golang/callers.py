@@ -1,8 +1,8 @@
-"""The call stack without the frames that an observer inserted between a caller and the function that it called.
+"""The call stack without the frames that an observer inserted between a caller and a callee.
 
-Go: runtime.Callers. A tour gives functions other code, which calls the function as it was and observes it. What the
-program prints must not change by that: names after callers, the callers in log lines and tracebacks skip these frames.
-Inserted frames are known by the names of their files.
+Go: runtime.Callers. The tour replaces functions by code that calls the original and observes it. This must not change
+the program's output, so caller names, positions in log lines and tracebacks skip these frames. The names of their files
+identify them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from types import FrameType
 
 __all__ = ["caller", "format_exception", "format_stack", "is_inserted", "mark_inserted"]
 
-# Replaced, never changed: read without a lock.
+# Replaced, never mutated: threads read it without a lock.
 _inserted: frozenset[str] = frozenset()
 
 
 def mark_inserted(*filenames: str) -> None:
-    """Treat the frames of the file that calls this, and of these files, as inserted."""
+    """Treat the frames of the calling file, and of these files, as inserted."""
     global _inserted
     _inserted |= {sys._getframe(1).f_code.co_filename, *filenames}
 
@@ -29,7 +29,7 @@ def is_inserted(filename: str) -> bool:
 
 
 def caller(depth: int) -> FrameType | None:
-    """Return the frame `depth` above the function that calls this; None if there is none."""
+    """Return the frame `depth` above the calling function, or None if there is none."""
     if not _inserted:
         try:
             return sys._getframe(depth + 1)
@@ -44,7 +44,7 @@ def caller(depth: int) -> FrameType | None:
 
 
 def format_exception(err: BaseException) -> str:
-    """`traceback.format_exception` as one text, without inserted frames."""
+    """Format an exception as `traceback.format_exception` does, as one text and without inserted frames."""
     if not _inserted:
         return "".join(traceback.format_exception(err))
     formatted = traceback.TracebackException.from_exception(err)
@@ -53,7 +53,7 @@ def format_exception(err: BaseException) -> str:
 
 
 def format_stack(frame: FrameType | None = None) -> list[str]:
-    """`traceback.format_stack`, without inserted frames. The default is the frame of the function that calls this."""
+    """Format a stack as `traceback.format_stack` does, without inserted frames. The default is the caller's frame."""
     stack = traceback.extract_stack(sys._getframe(1) if frame is None else frame)
     return traceback.format_list([each for each in stack if each.filename not in _inserted])
 

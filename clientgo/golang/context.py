@@ -1,8 +1,8 @@
 """Cancellation, deadlines and request-scoped values: Go's standard package `context` for threads.
 
-A Context is a node of a tree; cancelling one cancels everything below it. What differs from Go: `done()` returns an
-event-like object (`is_set`, `wait`, `add_done_callback`) where Go returns a channel, `err()` returns an exception to
-raise, deadlines are float seconds on an injected clock, and `sleep` stands for the usual select over a timer and Done.
+A Context is a node of a tree; cancelling one cancels everything below it. Differences from Go: `done()` returns an
+event-like object (`is_set`, `wait`, `add_done_callback`) instead of a channel, `err()` returns an exception to raise,
+deadlines are float seconds of an injected clock, and `sleep` replaces the common select over a timer and Done.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ CancelCauseFunc = Callable[[BaseException | None], None]
 
 
 class Canceled(Exception):
-    """`err()` of a cancelled context. Go: context.Canceled."""
+    """Returned by `err()` of a cancelled context. Go: context.Canceled."""
 
     def __init__(self, message: str = "context canceled") -> None:
         super().__init__(message)
 
 
 class DeadlineExceeded(TimeoutError):
-    """`err()` of a context whose deadline has passed. Go: context.DeadlineExceeded."""
+    """Returned by `err()` of a context whose deadline has passed. Go: context.DeadlineExceeded."""
 
     def __init__(self, message: str = "context deadline exceeded") -> None:
         super().__init__(message)
@@ -70,11 +70,11 @@ class Context:
         return _NEVER
 
     def err(self) -> Canceled | DeadlineExceeded | None:
-        """Why the context is done, as an exception made for this call; None while it is not. Never blocks."""
+        """Return a new exception with the reason why the context is done, or None while it is not. Never blocks."""
         return None
 
     def cause(self) -> BaseException | None:
-        """The reason given to the cancel function, otherwise `err()` (Go: context.Cause(ctx))."""
+        """Return the reason given to the cancel function, otherwise `err()` (Go: context.Cause(ctx))."""
         return self.err()
 
     def value(self, key: object) -> Any:
@@ -84,7 +84,7 @@ class Context:
         return None
 
     def deadline(self) -> float | None:
-        """When the context will be done at the latest, in seconds of the clock it was made with; None if never."""
+        """Return the latest time at which the context will be done, in seconds of its clock, or None."""
         return None
 
     def add_done_callback(self, fn: Callable[[], None]) -> Callable[[], bool]:
@@ -123,7 +123,7 @@ _TODO = Context()
 
 
 def background() -> Context:
-    """The root of all contexts: never done. Go: context.Background."""
+    """Return the root of all contexts: never done. Go: context.Background."""
     return _BACKGROUND
 
 
@@ -133,7 +133,7 @@ def todo() -> Context:
 
 
 class _ChildContext(Context):
-    """Passes every question on to its parent."""
+    """A context that delegates everything to its parent."""
 
     def __init__(self, parent: Context) -> None:
         self._parent = parent
@@ -162,7 +162,7 @@ class _ValueContext(_ChildContext):
 
     def value(self, key: object) -> Any:
         ctx: Context = self
-        while isinstance(ctx, _ValueContext):  # a loop, for chains of values grow long
+        while isinstance(ctx, _ValueContext):  # a loop, since chains of values may be long
             if ctx._key is key or ctx._key == key:
                 return ctx._value
             ctx = ctx._parent
@@ -173,7 +173,7 @@ class _ValueContext(_ChildContext):
 
 
 class _DetachedContext(_ChildContext):
-    """Keeps the parent's values, not its cancellation."""
+    """A context with the parent's values but not its cancellation."""
 
     def done(self) -> Done:
         return _NEVER
@@ -200,7 +200,7 @@ class _CancelContext(_ChildContext):
 
     def __init__(self, parent: Context) -> None:
         super().__init__(parent)
-        # Decides who cancels first; guards _err and _cause. Never held while callbacks run.
+        # Serializes cancellation; guards _err and _cause. Not held while callbacks run.
         self._lock = threading.Lock()
         self._signal = Signal()
         self._err: type[Canceled] | type[DeadlineExceeded] | None = None
@@ -231,7 +231,7 @@ class _CancelContext(_ChildContext):
         self.cancel(kind, self._parent.cause())
 
     def _release(self) -> None:
-        # Cancelling while __init__ still runs finds no such attribute, and nothing to leave: the parent is done.
+        # A cancellation during __init__ finds no such attribute, and need not unregister: the parent is done.
         leave_parent = getattr(self, "_leave_parent", None)
         if leave_parent is not None:
             leave_parent()
@@ -273,10 +273,10 @@ class _DeadlineContext(_CancelContext):
 
 
 def with_cancel(parent: Context) -> tuple[Context, CancelFunc]:
-    """A context below `parent` and the function that cancels it.
+    """Return a context below `parent` and the function that cancels it.
 
-    Call the function when the work is done, or the context stays registered with its parent. It may be called from any
-    thread and more than once.
+    Call the function when the work is done, since the context otherwise stays registered with its parent. The function
+    is thread-safe and idempotent.
 
     Go: context.WithCancel.
     """
@@ -296,9 +296,10 @@ def with_cancel_cause(parent: Context) -> tuple[Context, CancelCauseFunc]:
 def with_deadline(
     parent: Context, deadline: float, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """A context that is cancelled with DeadlineExceeded when `clock` (the real one by default) reaches `deadline`.
+    """Return a context that is cancelled with DeadlineExceeded when `clock` (the real one by default) reaches
+    `deadline`.
 
-    `deadline` is in seconds of that clock (`clock.now() + 5.0`). A parent's earlier deadline wins.
+    `deadline` is in seconds of that clock (`clock.now() + 5.0`). A parent's earlier deadline takes precedence.
 
     Go: context.WithDeadline.
     """
@@ -323,20 +324,20 @@ def with_deadline_cause(
 def with_timeout(
     parent: Context, seconds: float, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """`with_deadline` at now + `seconds`. Go: context.WithTimeout."""
+    """Return a context with a deadline `seconds` from now. Go: context.WithTimeout."""
     return with_timeout_cause(parent, seconds, None, clock)
 
 
 def with_timeout_cause(
     parent: Context, seconds: float, cause: BaseException | None, clock: WithDelayedExecution | None = None
 ) -> tuple[Context, CancelFunc]:
-    """`with_deadline_cause` at now + `seconds`. Go: context.WithTimeoutCause."""
+    """Return a context with a deadline `seconds` from now, and a cause for it. Go: context.WithTimeoutCause."""
     clock = clock or REAL_CLOCK
     return with_deadline_cause(parent, clock.now() + seconds, cause, clock)
 
 
 def with_value(parent: Context, key: object, value: object) -> Context:
-    """A context in which `value(key)` is `value`. Use a private object or class as key, never a plain string.
+    """Return a context in which `value(key)` is `value`. Use a private object or class as key, never a plain string.
 
     Go: context.WithValue.
     """
@@ -344,22 +345,21 @@ def with_value(parent: Context, key: object, value: object) -> Context:
 
 
 def without_cancel(parent: Context) -> Context:
-    """A context with the parent's values that is not cancelled with it. Go: context.WithoutCancel."""
+    """Return a context with the parent's values that is not cancelled with it. Go: context.WithoutCancel."""
     return _DetachedContext(parent)
 
 
 def after_func(ctx: Context, fn: Callable[[], None]) -> Callable[[], bool]:
-    """Run `fn` in a thread of its own once `ctx` is done; the returned function prevents that (True if it did).
+    """Run `fn` in its own thread once `ctx` is done.
 
-    Unlike `Context.add_done_callback` a slow `fn` does not hold up the cancelling thread.
-
-    Go: context.AfterFunc.
+    Returns a function that prevents the call, and returns True if it did. Unlike a callback of
+    `Context.add_done_callback`, a slow `fn` does not block the cancelling thread. Go: context.AfterFunc.
     """
     return ctx.add_done_callback(lambda: threading.Thread(target=fn, name="context-after-func", daemon=True).start())
 
 
 def cause(ctx: Context) -> BaseException | None:
-    """Why `ctx` is done: the reason given to its cancel function or deadline, otherwise `ctx.err()`.
+    """Return the reason why `ctx` is done: the cause of its cancel function or deadline, otherwise `ctx.err()`.
 
     Go: context.Cause.
     """
@@ -367,9 +367,10 @@ def cause(ctx: Context) -> BaseException | None:
 
 
 def sleep(ctx: Context, seconds: float, clock: Clock | None = None) -> bool:
-    """Block for `seconds` of `clock` (the real one by default) or until `ctx` is done; True if it slept to the end.
+    """Wait for `seconds` of `clock` (the real one by default) or until `ctx` is done; return True if the time has
+    passed.
 
-    Stands for Go's `select { case <-ctx.Done(): case <-clock.After(d): }`; a context that is done wins.
+    Replaces Go's `select { case <-ctx.Done(): case <-clock.After(d): }`, but returns False if `ctx` is already done.
     """
     clock = clock or REAL_CLOCK
     deadline = clock.now() + seconds

@@ -1,6 +1,6 @@
-"""Lengths of time in Go's text form, such as 1m30s. Go: package time (time.go, format.go).
+"""Durations in Go's text form, such as 1m30s. Go: package time (time.go, format.go).
 
-In the API of this library lengths of time are float seconds.
+The API of this library uses float seconds for durations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_INT64: Final = (1 << 63) - 1
 
 
 def parse_duration(text: str) -> float:
-    """Read Go's text form as seconds. Raises ValueError with Go's text.
+    """Parse Go's text form into seconds. Raises ValueError with Go's text.
 
     >>> parse_duration("1m30s"), parse_duration("-1.5h")
     (90.0, -5400.0)
@@ -35,9 +35,9 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Write seconds in Go's text form, to the nanosecond.
+    """Format seconds in Go's text form, to the nanosecond.
 
-    What is longer than Go's longest duration is that one, infinity too. Raises ValueError for what is no number.
+    Durations above Go's maximum, including infinity, are formatted as the maximum. Raises ValueError for NaN.
 
     >>> format_duration(5400), format_duration(0.0015), format_duration(float("inf"))
     ('1h30m0s', '1.5ms', '2562047h47m16.854775807s')
@@ -51,7 +51,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _rounded(numerator: int, denominator: int) -> int:
-    """The whole number next to a fraction; of two that are equally near the even one."""
+    """Return the integer nearest to a fraction, or the even one of two equally near."""
     whole, rest = divmod(numerator, denominator)
     if 2 * rest > denominator or (2 * rest == denominator and whole % 2):
         return whole + 1
@@ -59,7 +59,7 @@ def _rounded(numerator: int, denominator: int) -> int:
 
 
 def parse_nanoseconds(text: str) -> int:
-    """parse_duration, exact. Go: time.ParseDuration."""
+    """Parse a duration exactly, as nanoseconds. Go: time.ParseDuration."""
     invalid = ValueError(f"time: invalid duration {quote(text)}")
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in ("-", "+") else text
@@ -90,7 +90,7 @@ def parse_nanoseconds(text: str) -> int:
 
 
 def format_nanoseconds(nanoseconds: int) -> str:
-    """format_duration, exact. Go: time.Duration.String."""
+    """Format a duration in nanoseconds exactly. Go: time.Duration.String."""
     if nanoseconds == 0:
         return "0s"
     sign = "-" if nanoseconds < 0 else ""

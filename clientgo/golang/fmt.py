@@ -1,11 +1,11 @@
-"""Go's formatting of texts: what a program written after a Go one passes to `klog.infof` and `eventf`.
+"""Go's text formatting, for programs ported from Go that use `klog.infof` and `eventf`.
 
-Stands for Go's fmt package. Go's verbs are understood, with flags, widths, `*` and `[n]`, and Python's %r, %i and %a; a
-text that does not fit its arguments never raises and says what is wrong with it, as Go's: reporting must not break what
-it reports on.
+Replaces Go's fmt package. It supports Go's verbs with flags, widths, `*` and `[n]`, and Python's %r, %i and %a. As in
+Go, a format that does not match its arguments never raises, and the result describes the mismatch, so that reporting an
+error cannot fail.
 
-Differs from Go: a format without arguments stays as it is except for %%, since in Python it often is an f-string. An
-object is shown as `str` shows it, with %+v and %#v as `repr` does. %s takes numbers too.
+Differences from Go: a format without arguments is not changed except for %%, since in Python it is often an f-string.
+Objects are formatted with `str`, and with `repr` for %+v and %#v. %s accepts numbers too.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _VERB: Final = re.compile(
     r"(?:\.(?:\[(?P<at_precision>\d{1,6})\](?=\*))?(?P<precision>\*|\d*))?(?:\[(?P<at>\d{1,6})\])?(?P<verb>.)?",
     re.DOTALL,
 )
-# Go's own bound: what is wider is no width.
+# Go's own limit: a larger width is invalid.
 _MAX_WIDTH: Final = 1_000_000
 _MAX_NESTING: Final = 50
 
 
 def sprintf(format: str, *args: Any) -> str:
-    """The format with the arguments filled in. Never raises. Go: fmt.Sprintf. O(len(format) + the arguments' texts).
+    """Format the arguments. Never raises. Go: fmt.Sprintf. O(len(format) + the arguments' texts).
 
     >>> sprintf("scaled %q from %d to %v (%5.1f%%)", "web", 1, 3, 200)
     'scaled "web" from 1 to 3 (200.0%)'
@@ -50,7 +50,7 @@ def sprintf(format: str, *args: Any) -> str:
 
 
 def sprint(args: Iterable[Any]) -> str:
-    """The values one after the other, with a space between two that are no texts. Never raises. Go: fmt.Sprint.
+    """Concatenate the values, with a space between two values that are not texts. Never raises. Go: fmt.Sprint.
 
     >>> sprint(("Error syncing pod ", "a/b", 1, 2))
     'Error syncing pod a/b1 2'
@@ -67,7 +67,7 @@ def sprint(args: Iterable[Any]) -> str:
 
 
 def errorf(format: str, *args: Any) -> RuntimeError:
-    """The error with that text, to be raised; an exception among the arguments is its cause. Go: fmt.Errorf.
+    """Return an error with the formatted text; an exception among the arguments becomes its cause. Go: fmt.Errorf.
 
     >>> errorf("error syncing '%s': %w", "default/a", ValueError("no such pod"))
     RuntimeError("error syncing 'default/a': no such pod")
@@ -78,17 +78,17 @@ def errorf(format: str, *args: Any) -> RuntimeError:
 
 
 def printf(format: str, *args: Any) -> None:
-    """Write the format with the arguments filled in to standard output. Go: fmt.Printf."""
+    """Write the formatted arguments to standard output. Go: fmt.Printf."""
     sys.stdout.write(sprintf(format, *args))
 
 
 def println(*args: Any) -> None:
-    """Write the arguments with spaces between, and a line break, to standard output. Go: fmt.Println."""
+    """Write the arguments, separated by spaces, and a newline to standard output. Go: fmt.Println."""
     sys.stdout.write(" ".join(map(go_value, args)) + "\n")
 
 
 class _Filler:
-    """The arguments of one format, and how far they are used up."""
+    """The arguments of one format, and the position of the next one."""
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         self._args = args
@@ -123,7 +123,7 @@ class _Filler:
         return prefix + _Verb(verb, flags, width, precision).show(value)
 
     def extra(self) -> str:
-        """Return the text that is appended for arguments without a verb."""
+        """Return the text to append for arguments without a verb."""
         if self._reordered or self._next >= len(self._args):
             return ""
         shown = ", ".join(
@@ -137,7 +137,9 @@ class _Filler:
         return 0 <= self._next < len(self._args)
 
     def _number(self, index: str | None, text: str | None) -> int | None:
-        """A width or precision: none, a number, or the argument that `*` stands for; more than _MAX_WIDTH if bad."""
+        """Return a width or precision: None, a number, or the argument for `*`. An invalid one is larger than
+        _MAX_WIDTH.
+        """
         if text is None:
             return None
         if text != "*":
@@ -150,7 +152,7 @@ class _Filler:
 
 
 class _Verb:
-    """One verb with its flags."""
+    """A verb with its flags."""
 
     def __init__(self, verb: str, flags: set[str], width: int | None, precision: int | None) -> None:
         self._verb = verb
@@ -159,7 +161,7 @@ class _Verb:
         self._precision = precision
 
     def show(self, value: Any) -> str:
-        """The value by this verb. Never raises."""
+        """Format the value with this verb. Never raises."""
         try:
             return self._show(value, 0)
         except Exception as err:
@@ -176,7 +178,7 @@ class _Verb:
         if verb in "vw":
             return self._pad(self._default(value))
         if verb == "s" and isinstance(value, bool | int | float):
-            return self._pad(go_value(value))  # Go's vet refuses it; in Python it is usual
+            return self._pad(go_value(value))  # Go's vet rejects it; in Python it is common
         if _is_collection(value) and nesting < _MAX_NESTING and not (verb in "sqxX" and isinstance(value, bytes)):
             return self._collection(value, nesting)
         shown = self._scalar(value)
@@ -192,7 +194,7 @@ class _Verb:
         return go_value(value)
 
     def _collection(self, value: Any, nesting: int) -> str:
-        """A list or a map with this verb for each of what is in it."""
+        """Format a list or a map, with this verb for each item."""
 
         def show(item: Any) -> str:
             return self._show(item, nesting + 1)
@@ -200,13 +202,13 @@ class _Verb:
         return _shown_map(value, show) if isinstance(value, Mapping) else f"[{' '.join(map(show, _items(value)))}]"
 
     def _scalar(self, value: Any) -> str | None:
-        """None where the verb does not go with the value."""
+        """Format a scalar. Returns None if the verb does not apply to the value."""
         verb = self._verb
         if isinstance(value, bool):
             return self._pad(go_value(value)) if verb == "t" else None
         if isinstance(value, int) and verb in "diboOxXcqU":
             return self._integer(value)
-        # An int stands for a float in Python and a float of seconds for Go's integer Duration.
+        # In Python an int may be a float, and a float of seconds may be Go's integer Duration.
         if isinstance(value, int | float) and verb in "eEfFgG":
             return self._float(float(value))
         if isinstance(value, float) and verb == "d" and value.is_integer():
@@ -266,7 +268,7 @@ class _Verb:
 
 
 def go_value(value: Any) -> str:
-    """A value as Go's %v shows it. Never raises.
+    """Format a value as Go's %v does. Never raises.
 
     >>> go_value(None), go_value([True, "a", 1e21]), go_value({"b": 1, "a": [None]}), go_value(b"hi")
     ('<nil>', '[true a 1e+21]', 'map[a:[<nil>] b:1]', '[104 105]')
@@ -287,7 +289,7 @@ def _plain(value: Any, nesting: int) -> str:
     if isinstance(value, float):
         return _shortest(value)
     if isinstance(value, BaseException):
-        # An exception without arguments has no text, and says what happened by its name.
+        # An exception without arguments has no text, so use its type.
         return str(value) or type(value).__name__
     if _is_collection(value):
         if nesting >= _MAX_NESTING:
@@ -305,7 +307,7 @@ def _shown_map(value: Mapping[Any, Any], show: Callable[[Any], str]) -> str:
 
 
 def _go_syntax(value: Any) -> str:
-    """%#v of what looks the same in both languages, otherwise Python's own."""
+    """Format a value as Go's %#v if both languages have the same syntax, otherwise as Python does."""
     if value is None:
         return "<nil>"
     if isinstance(value, bool):
@@ -314,7 +316,9 @@ def _go_syntax(value: Any) -> str:
 
 
 def _is_collection(value: Any) -> bool:
-    """Report whether a value shows its items: not if its class defines the text, as a NamedTuple with __str__ does."""
+    """Report whether a value is formatted by its items. Returns False if its class defines the text, as a NamedTuple
+    with __str__.
+    """
     if not isinstance(value, Mapping | list | tuple | Set | bytes | bytearray):
         return False
     text: object = type(value).__str__
@@ -339,15 +343,15 @@ def _in_order(items: Iterable[Any]) -> list[Any]:
 
 
 def _shortest(value: float) -> str:
-    """Go's %g: as few digits as say which number it is; as 1e+06 when the exponent is below -4 or above 5."""
+    """Format a float as Go's %g: with the shortest digits, and as 1e+06 if the exponent is below -4 or above 5."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
-    # repr has the shortest digits.
+    # repr returns the shortest digits.
     digits, _, exponent = repr(abs(value)).partition("e")
     whole, _, part = digits.partition(".")
     sign = "-" if math.copysign(1, value) < 0 else ""
     significant = (whole + part).strip("0") or "0"
-    # Where the point stands behind the first digit that is not 0.
+    # The position of the point after the first digit that is not 0.
     leading = len(whole) - 1 if whole.strip("0") else len(part.lstrip("0")) - len(part) - 1
     size = leading + int(exponent or 0) if value else 0
     if size < -4 or size >= 6:

@@ -1,4 +1,4 @@
-"""Bytes for people to read. Mirrors encoding/hex."""
+"""Hexadecimal dumps. Mirrors encoding/hex."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _LINE = 16
 
 
 def dump(data: bytes) -> str:
-    """The bytes as `hexdump -C` shows them, without its last line. Go: hex.Dump.
+    """Format the bytes as `hexdump -C` does, without its last line. Go: hex.Dump.
 
     >>> print(dump(b"k8s\\0 and more than a line"), end="")
     00000000  6b 38 73 00 20 61 6e 64  20 6d 6f 72 65 20 74 68  |k8s. and more th|

@@ -1,6 +1,6 @@
-"""The errors of Go's standard io package that have no like in Python.
+"""The errors of Go's io package that have no counterpart in Python.
 
-A stream that ends where it may is an EOFError. Go: io.EOF.
+EOFError corresponds to io.EOF.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ __all__ = ["ErrShortBuffer", "ErrUnexpectedEOF"]
 
 
 class ErrUnexpectedEOF(EOFError):
-    """The stream ended in the middle of something. Go: io.ErrUnexpectedEOF."""
+    """Raised at the end of a stream within an item. Go: io.ErrUnexpectedEOF."""
 
     def __init__(self, message: str = "unexpected EOF") -> None:
         super().__init__(message)
 
 
 class ErrShortBuffer(Exception):
-    """A buffer that is too small for what is to be read; `n` bytes of it are filled. Go: io.ErrShortBuffer."""
+    """Raised for a buffer that is too small; `n` bytes of it are filled. Go: io.ErrShortBuffer."""
 
     def __init__(self, n: int) -> None:
         super().__init__("short buffer")

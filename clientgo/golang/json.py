@@ -1,4 +1,4 @@
-"""The errors of decoding JSON. Go: encoding/json (decode.go, scanner.go), as sigs.k8s.io/json has it."""
+"""The errors of decoding JSON. Go: encoding/json (decode.go, scanner.go), in the version of sigs.k8s.io/json."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "numb
 
 
 class UnmarshalTypeError(ValueError):
-    """A JSON value of a type that its Go field does not take. Go: json.UnmarshalTypeError.
+    """Raised for a JSON value whose type does not match its Go field. Go: json.UnmarshalTypeError.
 
     >>> print(UnmarshalTypeError(7, "string", "AuthInfo", "users.user.token"))
     json: cannot unmarshal number into Go struct field AuthInfo.users.user.token of type string
     """
 
     def __init__(self, value: Any, go_type: str, struct: str = "", field: str = "", *, within: str = "") -> None:
-        """`struct` is the innermost struct, `field` the names from the outermost to the field, without indices.
+        """Initialize the error. `struct` is the innermost struct, `field` the path of the field without indices.
 
-        `within` names the object, for an error that comes long after the object.
+        `within` names the object, for an error that occurs long after the object was read.
         """
         self.value = kind_of(value)
         if go_type.lstrip("u").startswith("int") and self.value == "number":
@@ -83,7 +83,7 @@ def syntax_error(err: json.JSONDecodeError) -> str:
 
 
 def _after_hexadecimals(err: json.JSONDecodeError) -> int:
-    """Return the position of the first character that cannot be in the \\u escape with the error."""
+    r"""Return the position of the first character that cannot be part of the \u escape with the error."""
     text = err.doc
     at = text.index("u", err.pos) + 1
     while at < len(text) and text[at] in hexdigits:
@@ -102,7 +102,7 @@ def _shown(char: str) -> str:
 
 
 def _is_cut_off(err: json.JSONDecodeError, before: str, rest: str) -> bool:
-    """Report whether the text ends within a token; `before` and `rest` are the characters around the error."""
+    """Report whether the text ends within a token; `before` and `rest` are the texts before and after the error."""
     if err.msg.startswith("Unterminated string"):
         return True
     if err.msg.startswith("Invalid \\uXXXX"):

@@ -1,12 +1,12 @@
 """Signals of the process as values on a channel. Go: os/signal.
 
-Python runs a signal handler in the main thread, between any two instructions, and this has two traps. The main thread
-may be holding a lock: a handler that needs the same lock never comes back (`threading.Event.set` is one, when the main
-thread is just beginning to wait for the event). And the main thread may be blocked: a signal that comes when it has
-looked for signals for the last time, and does not wait yet, is handled when something else wakes it.
+Python runs a signal handler in the main thread, between any two instructions, which has two problems. First, the main
+thread may hold a lock: a handler that needs the same lock never returns (for example `threading.Event.set`, while the
+main thread starts to wait for the event). Second, the main thread may be about to block: a signal that arrives after
+its last check for signals is only handled when something else wakes it.
 
-So no handler does anything here. The interpreter itself writes a byte for each signal, in the moment it comes and in
-whichever thread (`signal.set_wakeup_fd`), and a thread of ours reads it and sends.
+Therefore no handler does any work here. The interpreter itself writes a byte for each signal as it arrives, in
+whichever thread (`signal.set_wakeup_fd`). A separate thread reads the byte and sends the signal.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["notify"]
 def notify(channel: Channel[Signals], *signals: Signals) -> None:
     """Send each of these signals to `channel` from now on, for as long as the process lives. Does not block.
 
-    A signal that comes while the channel is full is lost, so give the channel room for as many as matter. Several
-    channels may ask for one signal. The signals no longer do what they did before, and are not handled again by
-    stopping to receive. To be called by the main thread: raises ValueError in any other.
+    A signal that arrives while the channel is full is lost, so give the channel a sufficient buffer. Several channels
+    may receive the same signal. The signals lose their previous effect, permanently. Call it in the main thread: it
+    raises ValueError in any other.
 
-    It takes the process's wakeup descriptor (`signal.set_wakeup_fd`) unless another has it, as an asyncio loop may.
+    It uses the process's wakeup descriptor (`signal.set_wakeup_fd`) unless other code has set it, for example asyncio.
 
     Go: signal.Notify.
     """
@@ -43,13 +43,14 @@ def notify(channel: Channel[Signals], *signals: Signals) -> None:
 
 
 class _Relay:
-    """The process's wakeup descriptor, and the thread that reads it. There is one, since the descriptor is one.
+    """The process's wakeup descriptor, and the thread that reads it. There is one instance, since there is one
+    descriptor.
 
     Raises ValueError outside of the main thread.
     """
 
     def __init__(self) -> None:
-        # Only ever appended to, by the main thread; the relay's reads it, which a list allows at any time.
+        # Only appended to, by the main thread; the relay's thread reads it, which is safe for a list.
         self.wanted: list[tuple[Channel[Signals], frozenset[Signals]]] = []
         reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
@@ -62,15 +63,18 @@ class _Relay:
         threading.Thread(target=self._run, args=(reader,), name="signal-relay", daemon=True).start()
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Python's handler, without which no byte is written. It runs in the main thread, and maybe long after."""
+        """Write the signal's byte if the interpreter did not.
+
+        Python writes no bytes without a handler. It runs in the main thread, possibly much later.
+        """
         if not self._claim():
-            with contextlib.suppress(BlockingIOError):  # thousands are waiting
+            with contextlib.suppress(BlockingIOError):  # thousands are pending
                 os.write(self._writer, bytes([number]))
 
     def _claim(self) -> bool:
         """Take the wakeup descriptor if it is free.
 
-        Report whether it was this object's, so that the byte is written.
+        Returns True if it was already this object's, so that the interpreter wrote the byte.
         """
         holder = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         if holder not in (-1, self._writer):

@@ -1,7 +1,7 @@
-"""Go's two sorts, step for step. Mirrors the standard library's sort package (sort.go, zsortinterface.go).
+"""Go's two sorts, step by step. Mirrors the standard library's sort package (sort.go, zsortinterface.go).
 
-Needed where the order of elements that compare as equal is visible, or where `less` is no order at all: then the result
-depends on which elements are compared and swapped. Everywhere else use `sorted`.
+It is needed where the order of equal elements is visible, or where `less` is not an order at all: then the result
+depends on which elements are compared and swapped. Use `sorted` everywhere else.
 
 `sort` is a pattern-defeating quicksort (https://arxiv.org/abs/2106.05123) with insertion sort for up to twelve elements
 and heapsort after too many bad pivots. `stable` is insertion sort in blocks of twenty, which SymMerge joins (Kim and
@@ -19,24 +19,24 @@ T = TypeVar("T")
 
 _MAX_INSERTION = 12
 _BLOCK = 20
-# From this length on: a pivot of nine elements instead of three, and elements out of order are shifted.
+# From this length, the pivot is chosen from nine elements instead of three, and unordered elements are shifted.
 _LONG = 50
 _MAX_SHIFTS = 5
 _MAX_SWAPS = 12
 
 
 def sort(items: MutableSequence[T], less: Callable[[T, T], bool]) -> None:
-    """Sort in place as Go's sort.Sort does with this `less`, whatever it answers. Not stable. Go: sort.Sort."""
+    """Sort in place exactly as Go's sort.Sort does, for any `less`. Not stable. Go: sort.Sort."""
     _Sorter(items, less).sort(0, len(items), len(items).bit_length())
 
 
 def stable(items: MutableSequence[T], less: Callable[[T, T], bool]) -> None:
-    """Sort in place as Go's sort.Stable and sort.SliceStable do with this `less`. Go: sort.Stable."""
+    """Sort in place exactly as Go's sort.Stable and sort.SliceStable do. Go: sort.Stable."""
     _Sorter(items, less).stable(len(items))
 
 
 class _Sorter:
-    """One sort. All arguments are positions; a range excludes its end."""
+    """The state of one sort. All arguments are positions; a range excludes its end."""
 
     def __init__(self, items: MutableSequence[T], less: Callable[[T, T], bool]) -> None:
         def less_at(i: int, j: int) -> bool:
@@ -51,7 +51,7 @@ class _Sorter:
     # ---- sort
 
     def sort(self, a: int, b: int, limit: int) -> None:
-        """Sort a range; after `limit` unbalanced partitions by heapsort. Go: pdqsort."""
+        """Sort a range, with heapsort after `limit` unbalanced partitions. Go: pdqsort."""
         was_balanced = was_partitioned = True
         while (length := b - a) > _MAX_INSERTION:
             if limit == 0:
@@ -87,7 +87,7 @@ class _Sorter:
             self._sink(i, a)
 
     def _sink(self, i: int, first: int) -> None:
-        """Swap the element with those before it as long as it is less, down to position `first`."""
+        """Swap the element toward `first` while it is less than the one before it."""
         while i > first and self._less(i, i - 1):
             self._swap(i, i - 1)
             i -= 1
@@ -110,7 +110,9 @@ class _Sorter:
             root = child
 
     def _partition(self, a: int, b: int, pivot: int) -> tuple[int, bool]:
-        """Move what is less than the pivot before it; return its position, and whether nothing else had to move."""
+        """Move the elements less than the pivot before it; return its position, and whether the range was already
+        partitioned.
+        """
         self._swap(a, pivot)
         i, j = a + 1, b - 1
         moved = False
@@ -127,7 +129,7 @@ class _Sorter:
             i, j = i + 1, j - 1
 
     def _partition_equal(self, a: int, b: int, pivot: int) -> int:
-        """Move what equals the pivot to the front, where nothing is less; return the position of the rest."""
+        """Move the elements that equal the pivot to the front; return the position of the rest. No element is less."""
         self._swap(a, pivot)
         i, j = a + 1, b - 1
         while True:
@@ -141,7 +143,10 @@ class _Sorter:
             i, j = i + 1, j - 1
 
     def _insert_few(self, a: int, b: int) -> bool:
-        """Mend a range that is almost sorted; report whether it is sorted then. Go: partialInsertionSort."""
+        """Sort a nearly sorted range by a few insertions. Returns True if it is sorted afterwards.
+
+        Go: partialInsertionSort.
+        """
         i = a + 1
         for _ in range(_MAX_SHIFTS):
             while i < b and not self._less(i, i - 1):
@@ -152,7 +157,7 @@ class _Sorter:
                 return False
             self._swap(i, i - 1)
             if i - a >= 2:
-                # Down to the first position of all, as in Go.
+                # Down to the very first position, as in Go.
                 self._sink(i - 1, 0)
             if b - i >= 2:
                 j = i + 1
@@ -162,7 +167,7 @@ class _Sorter:
         return False
 
     def _break_patterns(self, a: int, b: int) -> None:
-        """Exchange three elements of the middle with random ones."""
+        """Swap three elements of the middle with random ones."""
         length = b - a
         random, mask = length, (1 << length.bit_length()) - 1
         middle = a + length // 4 * 2
@@ -172,7 +177,7 @@ class _Sorter:
             self._swap(i, a + (other - length if other >= length else other))
 
     def _choose_pivot(self, a: int, b: int) -> tuple[int, int]:
-        """Return the position of a median, and how many of the comparisons for it found a wrong order."""
+        """Return the position of a median, and the number of swaps for it."""
         swaps = 0
 
         def median(i: int, j: int, k: int) -> int:
@@ -208,7 +213,7 @@ class _Sorter:
             block *= 2
 
     def _merge(self, a: int, m: int, b: int) -> None:
-        """Merge two sorted ranges that adjoin at `m`; neither is empty. Go: symMerge."""
+        """Merge two adjacent sorted ranges, split at `m`; neither is empty. Go: symMerge."""
         if m - a == 1:
             self._rotate(a, m, self._search(m, b, lambda i: not self._less(i, a)))
             return
@@ -227,7 +232,7 @@ class _Sorter:
             self._merge(middle, end, b)
 
     def _search(self, low: int, high: int, found: Callable[[int], bool]) -> int:
-        """Return the first position that `found` is true for, `high` if there is none. Go: the loops of symMerge."""
+        """Return the first position at which `found` returns True, or `high`. Go: the loops of symMerge."""
         while low < high:
             half = (low + high) // 2
             if found(half):
@@ -237,7 +242,7 @@ class _Sorter:
         return low
 
     def _rotate(self, a: int, m: int, b: int) -> None:
-        """Exchange two adjoining ranges, which keep their inner orders."""
+        """Swap two adjacent ranges, which keep their inner orders."""
         if a < m < b:
             self._reverse(a, m)
             self._reverse(m, b)
@@ -245,7 +250,7 @@ class _Sorter:
 
 
 def _next_random(state: int) -> int:
-    """Marsaglia's xorshift of 64 bits. Go: xorshift.Next."""
+    """Return the next state of Marsaglia's 64-bit xorshift. Go: xorshift.Next."""
     state ^= state << 13 & 0xFFFF_FFFF_FFFF_FFFF
     state ^= state >> 7
     return state ^ (state << 17 & 0xFFFF_FFFF_FFFF_FFFF)

@@ -1,6 +1,6 @@
-"""The few functions of Go's standard strconv package whose exact results show in messages and on the wire.
+"""Functions of Go's strconv package whose exact results appear in messages and on the wire.
 
-No Go file of Kubernetes stands behind this module; it keeps texts such as `jobs "a" not found` equal to Go's.
+Texts such as `jobs "a" not found` must equal Go's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 def quote(text: str) -> str:
-    """The text as a Go string literal. Go: strconv.Quote, and the %q verb.
+    """Return the text as a Go string literal. Go: strconv.Quote, and the %q verb.
 
     >>> print(quote('say "hi"'))
     "say \\"hi\\""
@@ -39,7 +39,7 @@ def quote(text: str) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    """Return the text with unprintable characters escaped as `quote` escapes them; line ends and tabs stay."""
+    """Escape unprintable characters as `quote` does; line ends and tabs stay."""
     return _UNPRINTABLE.sub(lambda found: found[0] if found[0].isprintable() else _quote_rune(found[0]), text)
 
 
@@ -65,22 +65,22 @@ _BOOLS: Final = {
 
 
 def parse_bool(text: str) -> bool:
-    """One of the words Go takes for true or false. Go: strconv.ParseBool. Raises ValueError with Go's text."""
+    """Parse a boolean as Go does. Raises ValueError with Go's text. Go: strconv.ParseBool."""
     if text not in _BOOLS:
         raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
     return _BOOLS[text]
 
 
 def parse_int(text: str, bits: int = 64) -> int:
-    """A decimal integer that fits into `bits` bits with sign. Go: strconv.ParseInt(text, 10, bits).
+    """Parse a signed decimal integer of `bits` bits. Go: strconv.ParseInt(text, 10, bits).
 
-    Raises ValueError with Go's text. Stricter than int(): no blanks, no underscores, ASCII digits only.
+    Raises ValueError with Go's text. Stricter than int(): no whitespace, no underscores, ASCII digits only.
     """
     if not _INTEGER.fullmatch(text):
         raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
     limit = 1 << (bits - 1)
     digits = text.lstrip("+-").lstrip("0")
-    # More digits than any 64-bit number has: refuse without doing arithmetic on a huge number.
+    # More digits than a 64-bit number has: reject it without arithmetic on a huge number.
     value = int(digits or "0") if len(digits) < 40 else 2 * limit
     if text.startswith("-"):
         value = -value
@@ -90,23 +90,23 @@ def parse_int(text: str, bits: int = 64) -> int:
 
 
 def parse_uint(text: str, bits: int = 64) -> int:
-    """Return a decimal integer without sign that fits into `bits` bits. Go: strconv.ParseUint(text, 10, bits).
+    """Parse an unsigned decimal integer of `bits` bits. Go: strconv.ParseUint(text, 10, bits).
 
     Raises ValueError with Go's text.
     """
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("0")
-    # More digits than any 64-bit number has: refuse without doing arithmetic on a huge number.
+    # More digits than a 64-bit number has: reject it without arithmetic on a huge number.
     if len(digits) >= 40 or int(digits or "0") >= 1 << bits:
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(digits or "0")
 
 
 def atoi_clipped(digits: str) -> int:
-    """Return the number of a text of ASCII digits, at most the largest int64. Go: strconv.Atoi, without its error.
+    """Parse ASCII digits, and clip the number to the largest int64. Go: strconv.Atoi, without its error.
 
-    int() refuses a text of more than 4300 digits, and takes quadratic time up to there.
+    int() rejects a text of more than 4300 digits, and takes quadratic time below that.
 
     >>> atoi_clipped("042"), atoi_clipped("9" * 5000) == 2**63 - 1
     (42, True)

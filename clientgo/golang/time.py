@@ -1,10 +1,10 @@
-"""An instant as Go's time package knows it: the wall clock's time with a reading of the monotonic clock beside it.
+"""Go's time.Time: the wall clock's time together with a reading of the monotonic clock.
 
-Stands for the part of Go's time package that `time.Now` is about. Elsewhere in this library an instant is any float of
-seconds since 1970; one that a real clock gave is a `Time`, which is such a float and remembers more.
+Replaces the part of Go's time package around `time.Now`. Elsewhere in this library a time is any float of seconds since
+1970; a time from a real clock is a `Time`, a float that also has the monotonic reading.
 
-Differs from Go: what is subtracted from an instant may be an instant or a length of time, both are floats. Instant
-minus length is a plain float and so wall time alone; `instant + -length` keeps the monotonic reading.
+Difference from Go: the subtrahend of a time may be a time or a duration, since both are floats. Time minus duration is
+a plain float and thus wall time only; `time + -duration` keeps the monotonic reading.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 __all__ = ["MAX_DURATION", "Time", "now"]
 
 MAX_DURATION: Final = (2**63 - 1) / 1e9
-"""Go's longest Duration in seconds, 292 years: what stands for "never" (Go: math.MaxInt64 nanoseconds)."""
+"""Go's longest Duration in seconds (292 years), which means "never". Go: math.MaxInt64 nanoseconds."""
 
 
 class Time(float):
@@ -39,13 +39,13 @@ class Time(float):
 
     @classmethod
     def of(cls, wall: float, monotonic: float) -> Time:
-        """The instant with these two readings."""
+        """Return the time with these two readings."""
         instant = cls(wall)
         instant.monotonic = monotonic
         return instant
 
     def __add__(self, seconds: float) -> Time:
-        """The instant so many seconds later. Go: Time.Add."""
+        """Return the time this number of seconds later. Go: Time.Add."""
         instant = Time(float.__add__(self, seconds))
         instant.monotonic = self.monotonic + seconds
         return instant
@@ -53,7 +53,7 @@ class Time(float):
     __radd__ = __add__
 
     def __sub__(self, other: float) -> float:
-        """Seconds since another instant, or the wall time so many seconds earlier. Go: Time.Sub."""
+        """Return the seconds since another time, or the wall time this number of seconds earlier. Go: Time.Sub."""
         if isinstance(other, Time):
             return self.monotonic - other.monotonic
         return float.__sub__(self, other)

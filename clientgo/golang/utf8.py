@@ -1,9 +1,9 @@
-"""Strings that are not valid UTF-8, which a Go string may hold and a Python str may not. Mirrors unicode/utf8.
+"""Strings that are not valid UTF-8, which Go allows and Python's str does not. Mirrors unicode/utf8.
 
-Go keeps the bytes of a protobuf string as they are. A termination message that was cut inside a character is such a
-string. Python's own convention for such text is `surrogateescape` (PEP 383): each byte that is not part of valid UTF-8
-becomes one of U+DC80 to U+DCFF. The escaped string compares, hashes and copies like any other str, and `encode` returns
-the original bytes. It cannot be written as UTF-8: `to_valid` returns the text that Go writes to JSON and logs.
+Go keeps the bytes of a protobuf string unchanged, for example of a termination message that was cut within a character.
+Python's convention for such text is `surrogateescape` (PEP 383): each byte that is not part of valid UTF-8 becomes one
+of U+DC80 to U+DCFF. The escaped string compares, hashes and copies like any other str, and `encode` returns the
+original bytes. It cannot be written as UTF-8: `to_valid` returns the text that Go writes to JSON and logs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# Surrogates that stand for no byte.
+# Surrogates that do not represent a byte.
 _NOT_A_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _REPLACEMENT: Final = "\ufffd"
 
@@ -71,5 +71,5 @@ def has_escaped_bytes(value: object) -> bool:
 
 
 def _with_pairs_joined(text: str) -> str:
-    """Return the text with one character in place of each surrogate pair."""
+    """Return the text with each surrogate pair replaced by its character."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

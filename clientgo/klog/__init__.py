@@ -1,10 +1,10 @@
 """Kubernetes' logging: klog's line format, verbosity and contextual loggers, on top of the standard `logging`.
 
-Mirrors what client-go and its users take from k8s.io/klog/v2. A line:
-`I0515 20:48:26.044091  106657 controller.py:84] "msg" k="v"`, with the process id and the Python file and line of the
-caller. No call of this package raises, as none of Go's panics: reporting must not break what it reports on.
+Mirrors the parts of k8s.io/klog/v2 that client-go and its users need. A line: `I0515 20:48:26.044091  106657
+controller.py:84] "msg" k="v"`, with the process id and the Python file and line of the caller. As in Go, no call of
+this package raises, so that logging cannot break a program.
 
-Everything goes to the logger named "clientgo"; `output` says from there where. `v(n)` is the logging level 20 - n, so
+All records go to the logger "clientgo"; the module `output` writes them. `v(n)` is the logging level 20 - n, so
 `logging.DEBUG` shows verbosity 10.
 """
 

@@ -1,4 +1,5 @@
-"""Loggers with a name and pairs of their own, and how they travel. Mirrors klog/v2/contextual.go and klogr.go."""
+"""Loggers with a name and key/value pairs, and their transport in contexts. Mirrors klog/v2/contextual.go and klogr.go.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ __all__ = [
 
 
 class Logger:
-    """A logger with a verbosity, a name and key/value pairs of its own (Go: klog.Logger, that is logr.Logger).
+    """A logger with a verbosity, a name and key/value pairs. Go: klog.Logger, an alias of logr.Logger.
 
-    Pairs are given by name, or as in Go: `logger.info("Synced", "foo", key)`. No method raises, whatever it is given.
+    Pass pairs by name, or as in Go: `logger.info("Synced", "foo", key)`. No method raises, for any arguments.
 
-    Immutable and thread-safe: `v`, `with_values`, `with_name` and `with_call_depth` return new loggers. Of pairs with
-    the same key the later one counts.
+    Immutable and thread-safe: `v`, `with_values`, `with_name` and `with_call_depth` return new loggers. A later pair
+    replaces an earlier one with the same key.
     """
 
     __slots__ = ("_depth", "_pairs", "_v")
@@ -41,42 +42,42 @@ class Logger:
         self._depth = depth
 
     def enabled(self) -> bool:
-        """Report whether `info` writes at this verbosity."""
+        """Report whether `info` logs at this verbosity."""
         return LOGGER.isEnabledFor(level_of(self._v)) or module_shows(self._v, self._depth)
 
     def info(self, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
-        """Log a message with its pairs, if this logger's verbosity is shown."""
+        """Log a message with pairs, if this logger's verbosity is enabled."""
         level = level_of(self._v)
         if LOGGER.isEnabledFor(level) or module_shows(self._v, self._depth):
             emit(level, format_message(msg, self._merge(as_pairs(keys_and_values, pairs))), self._depth)
 
     def error(self, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
-        """Log an error, whatever the verbosity."""
+        """Log an error at any verbosity."""
         if LOGGER.isEnabledFor(logging.ERROR):
             text = format_message(msg, self._merge(as_pairs(keys_and_values, pairs)), err)
             emit(logging.ERROR, text, self._depth)
 
     def v(self, n: int) -> Logger:
-        """A logger that is shown from verbosity n on, above this one's."""
+        """Return a logger whose verbosity is `n` higher than this one's."""
         return Logger(self._pairs, self._v + max(n, 0), self._depth)
 
     def get_v(self) -> int:
-        """This logger's verbosity."""
+        """Return this logger's verbosity."""
         return self._v
 
     def with_values(self, /, *keys_and_values: object, **pairs: object) -> Logger:
-        """A logger that adds these pairs to every line."""
+        """Return a logger that adds these pairs to every line."""
         return Logger(self._merge(as_pairs(keys_and_values, pairs)), self._v, self._depth)
 
     def with_name(self, name: str) -> Logger:
-        """A logger whose lines start with `logger="name"`; names of names are joined with dots."""
+        """Return a logger whose lines start with `logger="name"`; names of names are joined with dots."""
         rest = dict(self._pairs)
         above = rest.pop("logger", None)
         full_name = name if above is None else f"{above}.{name}"
         return Logger({"logger": full_name, **rest}, self._v, self._depth)
 
     def with_call_depth(self, depth: int) -> Logger:
-        """A logger for helpers: the file and line are those of the caller `depth` frames further up."""
+        """Return a logger for helpers, which logs the position of the caller `depth` frames further up."""
         return Logger(self._pairs, self._v, self._depth + depth)
 
     def _merge(self, pairs: Mapping[str, object]) -> dict[str, object]:
@@ -101,7 +102,7 @@ LOGGER_KEY = _LoggerKey
 
 
 def background() -> Logger:
-    """The logger without name and pairs. Go: klog.Background."""
+    """Return the logger without a name and pairs. Go: klog.Background."""
     return _BACKGROUND
 
 
@@ -111,22 +112,22 @@ def todo() -> Logger:
 
 
 def new_context(ctx: Context, logger: Logger) -> Context:
-    """A context that carries `logger`. Go: klog.NewContext."""
-    from clientgo import context  # context may log through this module one day: no import at the top
+    """Return a context that carries `logger`. Go: klog.NewContext."""
+    from clientgo import context  # imported here, since context may log through this module in the future
 
     return context.with_value(ctx, _LoggerKey, logger)
 
 
 def from_context(ctx: Context) -> Logger:
-    """The logger the context carries, otherwise `background()`. Go: klog.FromContext."""
+    """Return the context's logger, or `background()`. Go: klog.FromContext."""
     return cast(Logger | None, ctx.value(_LoggerKey)) or _BACKGROUND
 
 
 def logger_with_values(logger: Logger, /, *keys_and_values: object, **pairs: object) -> Logger:
-    """`logger.with_values`. Go: klog.LoggerWithValues."""
+    """Return a logger with additional pairs. Go: klog.LoggerWithValues."""
     return logger.with_values(*keys_and_values, **pairs)
 
 
 def logger_with_name(logger: Logger, name: str) -> Logger:
-    """`logger.with_name`. Go: klog.LoggerWithName."""
+    """Return a logger with an additional name. Go: klog.LoggerWithName."""
     return logger.with_name(name)

@@ -1,11 +1,10 @@
-"""The form of an exception in a log line. Has no Go file: an error of Go's has a text and no stack.
+"""The form of an exception in a log line. No Go file: an error in Go has a text and no stack.
 
-A Python exception is either an *operational error*, whose text alone says what happened (an answer of the API server, a
-broken connection, a configuration that cannot be read), or it points at a bug. An operational error is logged on one
-line, as in Go; one without a text, such as `TimeoutError()`, does not say what happened and is logged as a bug. Of
-every other exception that was raised, the first line has the type, the text and the location in the user's code, and
-the traceback follows. An exception that was never raised has no traceback: a program made it as Go's programs make an
-error, to log its text.
+A Python exception is either an *operational error*, whose text alone describes the problem (a response of the API
+server, a broken connection, an unreadable configuration), or it indicates a bug. An operational error is logged on one
+line, as in Go. Without a text, as in `TimeoutError()`, it is logged like a bug. For every other raised exception, the
+first line has the type, the text and the location in the user's code, and the traceback follows. An exception that was
+never raised has no traceback: the program created it to log its text, as Go's programs create errors.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ __all__ = [
 
 E = TypeVar("E", bound=type[BaseException])
 
-# Replaced as a whole: a class is registered while its module is imported, on any thread.
+# Replaced as a whole, since any thread may import a module that registers a class.
 _operational: tuple[type[BaseException], ...] = (Canceled, ConnectionError, TimeoutError)
 
-# Exceptions of these packages report the network. They are known by name, so that nothing is imported for them.
+# Packages with exceptions about the network. They are recognised by name, so that nothing is imported for them.
 _NETWORK_PACKAGES = frozenset({"http", "requests", "socket", "ssl", "urllib", "urllib3"})
-# And so do these, which Python raises as a plain OSError.
+# Errors about the network that Python raises as a plain OSError.
 _NETWORK_ERRNOS = frozenset(
     {
         errno.EADDRINUSE,
@@ -52,7 +51,7 @@ _NETWORK_ERRNOS = frozenset(
     }
 )
 
-# Errors in errors are followed this far.
+# The maximum depth of errors within errors.
 _DEPTH = 20
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -61,22 +60,22 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 class Failure(NamedTuple):
-    """An exception that points at a bug, ready to be logged."""
+    """The log form of an exception that indicates a bug."""
 
     text: str
-    """The type and the first line of the message, such as "KeyError: 'nope'"."""
+    """The type and the first line of the message, for example "KeyError: 'nope'"."""
     at: str
-    """The innermost line of the user's code, such as "controller.py:84 in sync_handler"."""
+    """The innermost line of the user's code, for example "controller.py:84 in sync_handler"."""
     cause: str
-    """The exception that this one was raised from, or a group's first member that is a bug; "" for none."""
+    """The exception that caused this one, or a group's first member that is a bug, or ""."""
     stacktrace: str
     """The traceback; unprintable characters, which could control a terminal, are escaped."""
 
 
 def operational_error(cls: E) -> E:
-    """Mark an exception class whose text alone says what happened; a class decorator. Log it on one line.
+    """Mark an exception class as operational: its text alone describes the problem, so it is logged on one line.
 
-    Subclasses are marked too, and so is every exception that is raised from one.
+    A class decorator. It also marks subclasses and every exception that is raised from one.
     """
     global _operational
     _operational = (*_operational, cls)
@@ -84,11 +83,11 @@ def operational_error(cls: E) -> E:
 
 
 def failure_of(err: BaseException) -> Failure | None:
-    """Return what to log of an exception that points at a bug; None for an operational error or one never raised.
+    """Return the log form of an exception that indicates a bug; None for an operational error or one never raised.
 
     Never raises. O(length of the traceback).
     """
-    # A log call never raises, so a value that is no exception is let through, whatever the type hints say.
+    # A log call never raises, so a value that is not an exception is accepted in spite of the type hints.
     if not isinstance(err, BaseException):
         return None
     causes = list(_causes(err))
@@ -96,7 +95,7 @@ def failure_of(err: BaseException) -> Failure | None:
     if not raised or is_operational(err):
         return None
     stacktrace = stacktrace_of(err)
-    # An error that was made to wrap another one, and never raised, is Go's fmt.Errorf: its type says nothing.
+    # An error that wraps another one and was never raised corresponds to Go's fmt.Errorf: its type has no meaning.
     text = describe(err) if err.__traceback__ is not None else _first_line(err)
     return Failure(text, _location(raised[-1]), describe(causes[-1]) if causes else "", stacktrace)
 
@@ -110,9 +109,9 @@ def stacktrace_of(err: BaseException) -> str:
 
 
 def lost_cause(err: BaseException) -> str:
-    """Return the text of an operational error that `err` was raised from and does not repeat; "" for none.
+    """Return the text of an operational error that `err` was raised from and does not contain, or "".
 
-    Go's wrapping errors contain the text of what they wrap.
+    Go's wrapping errors contain the text of the wrapped one.
     """
     if isinstance(err, _operational) or not isinstance(err, BaseException):
         return ""
@@ -130,9 +129,9 @@ def describe(err: BaseException) -> str:
 
 
 def cause_text(err: BaseException) -> str:
-    """Return the text of an error for the text of an error that wraps it, on one line; never raises.
+    """Return the text of an error for the text of a wrapping error, on one line. Never raises.
 
-    It begins with the type where the text alone explains nothing: where it is empty, or the key of a KeyError.
+    It begins with the type if the text alone is unclear: if it is empty, or the key of a KeyError.
     """
     text = _first_line(err)
     return describe(err) if not text or isinstance(err, KeyError) else text
@@ -146,7 +145,7 @@ def _first_line(err: BaseException) -> str:
 
 
 def readable(args: tuple[object, ...]) -> tuple[object, ...]:
-    """Return the arguments of a free text; of an exception that points at a bug its text, type and location.
+    """Return the arguments of a free text, with the text, type and location of exceptions that indicate a bug.
 
     A free text has no room for a traceback: log such an exception with `error_s` or `handle_error` to see it.
     """
@@ -169,7 +168,7 @@ def _is_printable(err: BaseException) -> bool:
 
 
 def is_operational(err: BaseException) -> bool:
-    """Report whether the text of this error alone says what happened; so it is if all its causes are such errors."""
+    """Report whether the text of this error alone describes the problem, which requires the same of all its causes."""
     return _is_operational(err, _DEPTH)
 
 
@@ -184,7 +183,7 @@ def _is_operational(err: BaseException, depth: int) -> bool:
 
 
 def _members(err: BaseException) -> list[BaseException]:
-    """Return the errors of an ExceptionGroup or an AggregateError; [] for other exceptions."""
+    """Return the errors of an ExceptionGroup or an AggregateError, or [] for other exceptions."""
     if isinstance(err, BaseExceptionGroup):
         return list(err.exceptions)
     found = err.args[0] if len(err.args) == 1 and isinstance(err.args[0], (list, tuple)) else []
@@ -198,9 +197,9 @@ def _is_of_network(err: BaseException) -> bool:
 
 
 def _causes(err: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions that led to this one, the first cause last.
+    """Yield the exceptions that led to this one, the root cause last.
 
-    A cause is what an exception was raised from, or else the first member of a group; a bug goes before an
+    A cause is the exception that this one was raised from, or else the first member of a group; a bug precedes an
     operational error.
     """
     seen = {id(err)}
@@ -218,7 +217,7 @@ def _cause(err: BaseException) -> BaseException | None:
 
 
 def _location(err: BaseException) -> str:
-    """Return the innermost frame of the user's own code; else of an installed package, else the innermost of all."""
+    """Return the innermost frame of the user's code, or else of an installed package, or else the innermost of all."""
     walked = traceback.walk_tb(err.__traceback__)
     frames = [(frame, line) for frame, line in walked if not callers.is_inserted(frame.f_code.co_filename)]
     if not frames:

@@ -1,7 +1,7 @@
 """klog's command line flags. Mirrors InitFlags of klog/v2/klog.go.
 
-All of them work. The components of Kubernetes itself have only -v and -vmodule left; a program that calls
-klog.InitFlags, as the sample-controller does, has them all.
+All of them work. Kubernetes' own components now have only -v and -vmodule; a program that calls klog.InitFlags, as the
+sample-controller does, has all flags.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["add_flags", "init_flags"]
 
 
 def init_flags(parser: argparse.ArgumentParser | None = None) -> None:
-    """Give a program klog's flags. Go: klog.InitFlags.
+    """Add klog's flags to a program. Go: klog.InitFlags.
 
-    With a parser as `add_flags`. Without, as Go's InitFlags(nil): there is no parser of the whole process here, so the
-    flags are taken out of `sys.argv`, and what the program parses itself comes after this call. Ends the process with
-    code 2 for a value that a flag does not take.
+    With a parser it works as `add_flags`. Without one, as Go's InitFlags(nil), it removes the flags from `sys.argv`,
+    since Python has no parser for the whole process; the program parses its own arguments afterwards. Exits with status
+    2 for an invalid value.
     """
     if parser is not None:
         add_flags(parser)
@@ -74,7 +74,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 class _Flag(argparse.Action):
-    """Stores a value and lets it take effect; `given` has the names of those that were."""
+    """An argparse action that stores a value and applies it; `given` holds the names of the flags that were set."""
 
     def __init__(self, given: set[str], **more: Any) -> None:
         super().__init__(**more)
@@ -92,7 +92,7 @@ class _Flag(argparse.Action):
         configure(**settings)
 
 
-# The setting of each flag that has another name.
+# Maps flags to the settings with other names.
 _SETTINGS = {
     "logtostderr": "to_stderr",
     "alsologtostderr": "also_to_stderr",
@@ -128,7 +128,7 @@ def _size(text: str) -> int:
 
 
 def _vmodule(text: str) -> dict[str, int]:
-    """`reflector=4,shared_*=5`, by the order given; a verbosity that is not positive is left out."""
+    """Parse `reflector=4,shared_*=5`, in order; omits verbosities that are not positive."""
     found: dict[str, int] = {}
     for entry in filter(None, text.split(",")):
         pattern, equals, number = entry.partition("=")

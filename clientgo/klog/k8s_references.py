@@ -13,11 +13,11 @@ class KMetadata(Protocol):
     """The properties of an object that `kobj` needs. Go: klog.KMetadata."""
 
     def get_name(self) -> str:
-        """The object's name."""
+        """Return the object's name."""
         ...
 
     def get_namespace(self) -> str:
-        """The object's namespace, "" if it has none."""
+        """Return the object's namespace, "" if it has none."""
         ...
 
 
@@ -33,7 +33,10 @@ class ObjectRef:
 
 
 def kobj(obj: KMetadata | None) -> ObjectRef:
-    """The reference of an object; an empty one for None, and for what is no object. Go: klog.KObj. Never raises."""
+    """Return the reference of an object; an empty one for None and for a value that is not an object. Never raises.
+
+    Go: klog.KObj.
+    """
     if obj is None:
         return ObjectRef()
     try:
@@ -43,7 +46,7 @@ def kobj(obj: KMetadata | None) -> ObjectRef:
 
 
 def kref(namespace: str, name: str) -> ObjectRef:
-    """The reference made of namespace and name. Go: klog.KRef.
+    """Return the reference of a namespace and a name. Go: klog.KRef.
 
     >>> str(kref("default", "web")), str(kref("", "node-1"))
     ('default/web', 'node-1')
@@ -52,7 +55,7 @@ def kref(namespace: str, name: str) -> ObjectRef:
 
 
 class _ObjectRefs:
-    """Refers to the objects only when it is really printed."""
+    """A sequence of references to objects, formatted only when printed."""
 
     __slots__ = ("_objects",)
 
@@ -65,5 +68,5 @@ class _ObjectRefs:
 
 
 def kobj_slice(objects: Iterable[KMetadata | None] | None) -> object:
-    """The references of several objects, printed as "[ns/a ns/b]". Go: klog.KObjSlice."""
+    """Return the references of several objects, printed as "[ns/a ns/b]". Go: klog.KObjSlice."""
     return _ObjectRefs(objects)

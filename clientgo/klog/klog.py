@@ -1,10 +1,10 @@
-"""The plain functions, and verbosity. Mirrors the calls of klog/v2/klog.go.
+"""Logging functions and verbosity. Mirrors the functions of klog/v2/klog.go.
 
-A call in Go's form means what it means there: the `f` forms take Go's verbs, the plain ones join as fmt.Sprint, `ln` as
-fmt.Sprintln, and the `s` forms take pairs by name or as key after key and value. No call raises, whatever it is given.
+Functions behave as in Go: the `f` forms accept Go's verbs, the plain ones join as fmt.Sprint, `ln` as fmt.Sprintln, and
+the `s` forms accept pairs by name, or alternating keys and values. No function raises, for any arguments.
 
-Differs from Go: `v(n).info(msg)` with a message alone, or with pairs by name, writes the structured form `"msg" k="v"`,
-as a contextual logger's `info` does.
+Difference from Go: `v(n).info(msg)` with only a message, or with pairs by name, writes the structured form `"msg"
+k="v"`, as a contextual logger's `info` does.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ __all__ = [
 
 
 def set_verbosity(n: int) -> None:
-    """Show `v(m)` for every m up to n (klog's flag -v). The same as setting the level of the logger "clientgo"."""
+    """Enable `v(m)` for every m up to n (klog's flag -v), by setting the level of the logger "clientgo"."""
     LOGGER.setLevel(level_of(n))
 
 
 def verbosity() -> int:
-    """The greatest n for which `v(n)` is shown; -1 when even `info` is not."""
+    """Return the greatest n for which `v(n)` is enabled, or -1 if even `info` is disabled."""
     return max(logging.INFO - LOGGER.getEffectiveLevel(), -1)
 
 
 class Verbose:
-    """The result of `v(n)`: logs if n is within the verbosity. Cheap otherwise. Go: klog.Verbose."""
+    """The result of `v(n)`: logs if n is within the verbosity, and is cheap otherwise. Go: klog.Verbose."""
 
     __slots__ = ("_always", "_level")
 
     def __init__(self, n: int, always: bool = False) -> None:
         self._level = level_of(n)
-        # Shown although the verbosity is lower, since -vmodule names the caller's file.
+        # Enabled although the verbosity is lower, since -vmodule names the caller's file.
         self._always = always
 
     def enabled(self) -> bool:
@@ -67,7 +67,7 @@ class Verbose:
         return self._always or LOGGER.isEnabledFor(self._level)
 
     def info(self, msg: object, /, *args: object, **pairs: object) -> None:
-        """Log a structured line: `"msg" key="value"`; with further arguments free text. Go: Verbose.Info."""
+        """Log a structured line, `"msg" key="value"`, or free text if there are further arguments. Go: Verbose.Info."""
         if self._always or LOGGER.isEnabledFor(self._level):
             emit(self._level, sprint((msg, *readable(args))) if args else format_message(msg, pairs), 0)
 
@@ -77,17 +77,17 @@ class Verbose:
             emit(self._level, format_message(msg, as_pairs(keys_and_values, pairs)), 0)
 
     def infof(self, text: str, *args: object) -> None:
-        """Log free text, with args filled in for Go's verbs. Go: Verbose.Infof."""
+        """Log free text, formatted with Go's verbs. Go: Verbose.Infof."""
         if self._always or LOGGER.isEnabledFor(self._level):
             emit(self._level, sprintf(text, *readable(args)), 0)
 
     def infoln(self, *args: object) -> None:
-        """Log free text, the arguments with spaces between. Go: Verbose.Infoln."""
+        """Log free text: the arguments, separated by spaces. Go: Verbose.Infoln."""
         if self._always or LOGGER.isEnabledFor(self._level):
             emit(self._level, _sprintln(readable(args)), 0)
 
     def error_s(self, err: BaseException | None, msg: str, /, *keys_and_values: object, **pairs: object) -> None:
-        """Log an error in structured form, if the verbosity is shown. Go: Verbose.ErrorS."""
+        """Log an error in structured form, if the verbosity is enabled. Go: Verbose.ErrorS."""
         if self._always or LOGGER.isEnabledFor(self._level):
             emit(logging.ERROR, format_message(msg, as_pairs(keys_and_values, pairs), err), 0)
 
@@ -102,26 +102,26 @@ _VERBOSES = tuple(Verbose(n) for n in range(MAX_VERBOSITY + 1))
 
 
 def v(n: int) -> Verbose:
-    """Log from verbosity n on: `klog.v(4).info("Got it", key=key)`."""
+    """Return a logger for verbosity n: `klog.v(4).info("Got it", key=key)`."""
     if SETTINGS.vmodule and module_shows(n, 0):
         return Verbose(n, always=True)
     return _VERBOSES[n] if 0 <= n <= MAX_VERBOSITY else Verbose(n)
 
 
 def info(*args: object) -> None:
-    """Log free text: the arguments, as Go's fmt.Sprint joins them. Go: klog.Info."""
+    """Log free text: the arguments, joined as by Go's fmt.Sprint. Go: klog.Info."""
     if LOGGER.isEnabledFor(logging.INFO):
         emit(logging.INFO, sprint(readable(args)), 0)
 
 
 def infof(text: str, *args: object) -> None:
-    """Log free text, with args filled in for Go's verbs. Go: klog.Infof."""
+    """Log free text, formatted with Go's verbs. Go: klog.Infof."""
     if LOGGER.isEnabledFor(logging.INFO):
         emit(logging.INFO, sprintf(text, *readable(args)), 0)
 
 
 def infoln(*args: object) -> None:
-    """Log free text, the arguments with spaces between. Go: klog.Infoln."""
+    """Log free text: the arguments, separated by spaces. Go: klog.Infoln."""
     if LOGGER.isEnabledFor(logging.INFO):
         emit(logging.INFO, _sprintln(readable(args)), 0)
 
@@ -168,31 +168,31 @@ def error_s(err: BaseException | None, msg: str, /, *keys_and_values: object, **
 
 
 def fatal(*args: object) -> NoReturn:
-    """Log and end the process with code 255 (Go: klog.Fatal, which also dumps the stacks)."""
+    """Log and exit with status 255. Go: klog.Fatal, which also prints the stacks."""
     emit(logging.CRITICAL, sprint(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def fatalf(text: str, *args: object) -> NoReturn:
-    """Log like `infof`, then exit with code 255. Go: klog.Fatalf."""
+    """Log like `infof`, then exit with status 255. Go: klog.Fatalf."""
     emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def fatalln(*args: object) -> NoReturn:
-    """Log like `infoln`, then exit with code 255. Go: klog.Fatalln."""
+    """Log like `infoln`, then exit with status 255. Go: klog.Fatalln."""
     emit(logging.CRITICAL, _sprintln(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 255)
 
 
 def exit(*args: object) -> NoReturn:
-    """Log as fatal and end the process with code 1. Go: klog.Exit."""
+    """Log at fatal severity and exit with status 1. Go: klog.Exit."""
     emit(logging.CRITICAL, sprint(readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
 
 
 def exitf(text: str, *args: object) -> NoReturn:
-    """Log like `infof`, then exit with code 1. Go: klog.Exitf."""
+    """Log like `infof`, then exit with status 1. Go: klog.Exitf."""
     emit(logging.CRITICAL, sprintf(text, *readable(args)), 0)
     flush_and_exit(EXIT_FLUSH_TIMEOUT, 1)
 

@@ -16,11 +16,11 @@ __all__ = ["LogFile"]
 
 
 class LogFile:
-    """One log file, made when the first line comes. Its user holds a lock.
+    """A log file, created with its first line. Not thread-safe.
 
-    Without a `path` it is a file of the folder named after program, host, user, severity, time and process, with a link
-    `<program>.<severity>` to the latest. A file that would grow beyond `max_size` bytes is begun anew: another one in
-    the folder, the same one when the path is given.
+    Without a `path` it is a file in the log folder with a name of program, host, user, severity, time and process, and
+    with a link `<program>.<severity>` to the latest one. A file that would exceed `max_size` bytes is replaced: by a
+    new file in the folder, or by truncation if `path` is set.
     """
 
     def __init__(self, severity: str, path: str, folder: str, header: bool, max_size: int) -> None:
@@ -50,7 +50,7 @@ class LogFile:
             self._file = None
 
     def _open(self, startup: bool) -> IO[str]:
-        # Readable by the user alone: what a program logs is not for everybody on the machine.
+        # Readable only by the user, since logs may be confidential.
         flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if startup else os.O_TRUNC)
         path = self._path or self._new_name()
         file = os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8", errors="backslashreplace")
@@ -68,14 +68,14 @@ class LogFile:
         host = socket.gethostname().partition(".")[0]
         name = f"{_program()}.{host}.{_user()}.log.{self._severity}.{moment}.{os.getpid()}"
         path, number = os.path.join(self._folder, name), 0
-        while os.path.exists(path):  # begun anew within a second
+        while os.path.exists(path):  # replaced within a second
             number += 1
             path = os.path.join(self._folder, f"{name}.{number}")
         return path
 
     def _link(self, name: str) -> None:
         link = os.path.join(self._folder, f"{_program()}.{self._severity}")
-        with contextlib.suppress(OSError):  # a link is a convenience; Go ignores it too
+        with contextlib.suppress(OSError):  # the link is optional; Go also ignores this error
             if os.path.islink(link):
                 os.remove(link)
             os.symlink(name, link)

@@ -1,9 +1,9 @@
-"""From a finished line to where it goes: levels, the line's header, standard error and files.
+"""The output of log lines: levels, headers, standard error and files.
 
-Mirrors the output half of klog/v2/klog.go, on top of the standard `logging`: a line is a record of the logger named
-"clientgo". As long as the program has configured no logging, and none of klog's flags about files, lines go to stderr
-in klog's format, as a Go program's do. Once the root logger has a handler, that handler gets the records instead;
-`KlogFormatter` gives it klog's format.
+Mirrors the output half of klog/v2/klog.go, on top of the standard `logging`: a line is a record of the logger
+"clientgo". Until the program configures logging, or sets klog's flags about files, lines go to stderr in klog's format,
+as in a Go program. Once the root logger has a handler, that handler receives the records instead; `KlogFormatter` gives
+them klog's format.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ SEVERITIES: Final = ("INFO", "WARNING", "ERROR", "FATAL")
 
 
 def level_of(n: int) -> int:
-    """The logging level of verbosity n. All verbosities above 18 share level 1, for 0 means "unset" to logging."""
+    """Return the logging level of verbosity n. All verbosities above 18 share level 1, since `logging` treats 0 as
+    unset.
+    """
     return logging.INFO - min(max(n, 0), MAX_VERBOSITY)
 
 
@@ -41,41 +43,41 @@ class Settings:
     """The values of klog's flags; only `configure` changes them."""
 
     to_stderr: bool = True
-    """Lines go to stderr, and to no file."""
+    """Write lines to stderr and to no file."""
     also_to_stderr: bool = False
-    """Lines that go to files go to stderr too."""
+    """Write the lines of files to stderr too."""
     stderr_threshold: int = 2
-    """Lines of this severity or above go to stderr in any case: 0 is INFO, 3 FATAL."""
+    """Write lines of this severity or above to stderr in any case: 0 is INFO, 3 FATAL."""
     log_file: str = ""
     """The file for all severities; "" selects files in `log_dir`."""
     log_dir: str = ""
-    """The folder for one file a severity; the one for temporary files if empty."""
+    """The folder for one file per severity; "" selects the folder for temporary files."""
     one_output: bool = False
-    """A line goes to its severity's file only, and not to those below as well."""
+    """Write a line only to its severity's file, not to those of lower severities."""
     max_size_mb: int = 1800
-    """A file that grows beyond this is begun anew; 0 for no bound."""
+    """The maximum size of a file in megabytes, above which it is replaced; 0 is unlimited."""
     add_dir_header: bool = False
-    """The header has the folder of the source file too."""
+    """Include the folder of the source file in the header."""
     skip_headers: bool = False
-    """The lines have no header."""
+    """Write lines without headers."""
     skip_log_headers: bool = False
-    """The files have no header."""
+    """Write files without headers."""
     vmodule: Mapping[str, int] = field(default_factory=dict)
-    """The verbosity of source files: by name without ".py", or by path where the pattern has a slash."""
+    """The verbosity by source file: by name without ".py", or by path if the pattern has a slash."""
     backtrace_at: tuple[str, int] | None = None
-    """File and line whose log line gets a stack trace."""
+    """The file and line whose log lines get a stack trace."""
 
 
 SETTINGS: Final = Settings()
 
-# How verbose each source file is by `vmodule`. Another dict after a change, so that who still goes by the old settings
-# writes into the old one; two threads that fill in the same do no harm.
+# The verbosity of each source file by `vmodule`. A change replaces the dict, so that a thread with the old settings
+# fills the old one. Two threads may compute the same entry.
 _module_verbosity: dict[CodeType, int] = {}
 
 
 def module_shows(n: int, depth: int) -> bool:
     """Report whether -vmodule enables verbosity n for the file `depth` frames above the caller."""
-    known = _module_verbosity  # before the settings are looked at
+    known = _module_verbosity  # before the settings are read
     if not SETTINGS.vmodule:
         return False
     frame = callers.caller(depth + 2)
@@ -89,7 +91,7 @@ def module_shows(n: int, depth: int) -> bool:
 
 
 def _vmodule_of(path: str) -> int:
-    """The verbosity of the first pattern that fits, -1 for none."""
+    """Return the verbosity of the first matching pattern, or -1."""
     whole = path.removesuffix(".py").replace(os.sep, "/")
     base = whole.rpartition("/")[2]
     for pattern, verbosity in SETTINGS.vmodule.items():
@@ -102,20 +104,20 @@ def _vmodule_of(path: str) -> int:
 
 
 class KlogFormatter(logging.Formatter):
-    """Formats any log record as klog does. Thread-safe.
+    """A formatter for any log record in klog's format. Thread-safe.
 
-    Records of severity WARNING, ERROR and CRITICAL get the letters W, E and F, everything below I.
+    Records of severity WARNING, ERROR and CRITICAL get the letters W, E and F, all lower ones I.
     """
 
     def __init__(self, skip_headers: bool = False, add_dir_header: bool = False) -> None:
         super().__init__()
         self._skip_headers = skip_headers
         self._add_dir_header = add_dir_header
-        # The last second formatted, with its text: one tuple, so that threads may race for it.
+        # The last formatted second and its text, in one tuple, so that threads may replace it concurrently.
         self._second: tuple[int, str] = (-1, "")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line without its line break; a record's exception follows on lines of their own."""
+        """Return the line without its newline; a record's exception follows on separate lines."""
         text = record.getMessage()
         if not self._skip_headers:
             text = f"{self._header(record)}{text}"
@@ -136,7 +138,7 @@ class KlogFormatter(logging.Formatter):
 
 
 def _severity(level: int) -> int:
-    """The index into SEVERITIES."""
+    """Return the index into SEVERITIES."""
     if level < logging.WARNING:
         return 0
     if level < logging.ERROR:
@@ -145,10 +147,10 @@ def _severity(level: int) -> int:
 
 
 class _Handler(logging.Handler):
-    """Sends a line to whatever sys.stderr is now and to files, as SETTINGS say.
+    """A handler that writes lines to the current sys.stderr and to files, as SETTINGS define.
 
-    Silent while the program has a logging of its own, unless klog's flags name where lines go. A line that cannot be
-    written is lost, and said on stderr: logging must not end what it reports on.
+    It writes nothing while the program has its own logging, unless klog's flags name a destination. A line that cannot
+    be written is dropped and reported on stderr, so that logging cannot end a program.
     """
 
     def __init__(self) -> None:
@@ -159,7 +161,7 @@ class _Handler(logging.Handler):
         self.configure()
 
     def configure(self) -> None:
-        """Take up SETTINGS. Files are opened with the next line."""
+        """Apply SETTINGS. Files are opened with the next line."""
         self.setFormatter(KlogFormatter(SETTINGS.skip_headers, SETTINGS.add_dir_header))
         self._close_files()
 
@@ -191,7 +193,7 @@ class _Handler(logging.Handler):
         if file is None:
             settings = SETTINGS
             max_size = settings.max_size_mb * 1024 * 1024 or sys.maxsize
-            from clientgo.klog.klog_file import LogFile  # Hardly any program logs into files.
+            from clientgo.klog.klog_file import LogFile  # imported here, since few programs log into files
 
             file = LogFile(name, settings.log_file, settings.log_dir, not settings.skip_log_headers, max_size)
             self._files[name] = file
@@ -217,7 +219,7 @@ LOGGER.setLevel(logging.INFO)
 
 
 def configure(**settings: Any) -> None:
-    """Change SETTINGS, by the names of its fields; what decides where lines go makes them go there alone."""
+    """Change SETTINGS by the names of its fields. A setting of the destination makes it the only one."""
     global _module_verbosity
     for name, value in settings.items():
         if not hasattr(SETTINGS, name):
@@ -235,7 +237,7 @@ def configure(**settings: Any) -> None:
 
 
 def install(path: str | os.PathLike[str] | None = None, skip_headers: bool = False) -> logging.Handler:
-    """Make lines of the logger "clientgo" go to stderr, or to a file, in klog's format, whatever else is configured.
+    """Write the lines of the logger "clientgo" to stderr or to a file in klog's format, in any logging configuration.
 
     Returns the handler, so that it can be removed from `logging.getLogger("clientgo")`.
     """
@@ -248,9 +250,9 @@ def install(path: str | os.PathLike[str] | None = None, skip_headers: bool = Fal
 
 
 def emit(level: int, message: str, depth: int) -> None:
-    """Hand one finished line to `logging`, as coming from the function `depth` frames above the caller of this one.
+    """Pass a finished line to `logging`, with the position `depth` frames above the caller of this function.
 
-    Never raises, whatever handlers and filters the program has: a failure of theirs is said on stderr.
+    Never raises, with any handlers and filters of the program; their failures are reported on stderr.
     """
     frame = callers.caller(depth + 2)
     path, line, name = ("(unknown)", 0, "(unknown)")
@@ -266,10 +268,10 @@ def emit(level: int, message: str, depth: int) -> None:
 
 
 def flush() -> None:
-    """Write out what the handlers still hold. Never raises."""
+    """Flush the handlers. Never raises."""
     for logger in (LOGGER, logging.getLogger()):
         for handler in logger.handlers:
             try:
                 handler.flush()
             except Exception:
-                continue  # No output is left to report the error to.
+                continue  # there is no output left for this error

@@ -1,7 +1,7 @@
 """The form of values in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go.
 
-Differs: in a text of several lines, unprintable characters are escaped as in a quoted one. Go writes them as they are,
-and an escape sequence in an error of a server controls the terminal.
+Difference: in a text with several lines, unprintable characters are escaped as in a quoted one. Go writes them
+unchanged, so that an escape sequence in a server's error can control the terminal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _MISSING = "(MISSING)"
 
 
 def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -> Mapping[str, object]:
-    """Pairs given as in Go, key after key and value, in front of those given by name; a last key has no value.
+    """Combine alternating keys and values, as in Go, with pairs by name; a last key without a value is marked as
+    missing.
 
     >>> as_pairs(("name", "web", "replicas"), {"ready": True})
     {'name': 'web', 'replicas': '(MISSING)', 'ready': True}
@@ -59,7 +60,7 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
 def _format_pair(key: str, value: object) -> str:
     if isinstance(value, str):
         return f" {key}{_format_string(to_string(value))}"
-    # Exactly these: a class of its own that derives from one, as a NamedTuple does, says with __str__ how it looks.
+    # Exactly these types: a subclass, such as a NamedTuple, may define __str__.
     if value is None or type(value) in (bool, int, float, dict, list, tuple):
         return f" {key}={_format_json(value)}"
     if isinstance(value, bytes | bytearray):
@@ -68,7 +69,7 @@ def _format_pair(key: str, value: object) -> str:
 
 
 def to_string(value: object, form: Callable[[object], str] = str) -> str:
-    """Return the value's own text; one that raises is named instead, so that the rest of the line is logged."""
+    """Return the value's text, or the problem if its method raises, so that the rest of the line is logged."""
     try:
         return form(value)
     except Exception as err:
@@ -83,7 +84,7 @@ def _reason(err: Exception) -> str:
 
 
 def _format_string(text: str) -> str:
-    """`="text"`; a text of several lines is shown as it is, each line behind a tab, between `=<` and ` >`."""
+    """Return `="text"`; a text of several lines is not quoted: each line follows a tab, between `=<` and ` >`."""
     if "\n" not in text:
         return "=" + quote(text)
     lines = escape_unprintable(text).removesuffix("\n").split("\n")

@@ -11,10 +11,10 @@ from clientgo.context import Context
 
 
 class ResourceInterface(Protocol):
-    """The methods on the metadata of the objects of one resource, in one namespace or in none.
+    """The methods on the metadata of one resource's objects, in one namespace or cluster-wide.
 
-    What a server sends is the metadata alone. There is no update; a patch does what one would. All block and raise
-    StatusError when the server refuses, URLError when it cannot be reached, ValueError for names that cannot be.
+    The server sends only metadata. There is no update; use a patch. All methods block. They raise StatusError if the
+    server rejects the request, URLError if it cannot be reached, ValueError for an invalid name.
     """
 
     def delete(
@@ -54,6 +54,6 @@ class Getter(ResourceInterface, Protocol):
 
 
 class Interface(Protocol):
-    """A client of the metadata of any resource."""
+    """A client for the metadata of any resource."""
 
     def resource(self, resource: GroupVersionResource) -> Getter: ...

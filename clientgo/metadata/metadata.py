@@ -1,11 +1,11 @@
-"""A client that asks for the metadata of objects alone. Mirrors metadata/metadata.go.
+"""A client that reads only the metadata of objects. Mirrors metadata/metadata.go.
 
-A controller that looks only at owners and labels saves most of the transfer and of the memory. The answers say neither
-apiVersion nor kind: they would be those of PartialObjectMetadata. A server that knows no such answers (before 1.15)
-sends the whole object, of which only the metadata is kept.
+A controller that needs only owners and labels saves most of the transfer and of the memory. The results have neither
+apiVersion nor kind, which would be those of PartialObjectMetadata. A server without this format (before 1.15) sends
+whole objects; the client keeps only their metadata.
 
-Answers are asked for in protobuf, of custom resources too, whatever the config says, and in JSON of a server that has
-none. Differs: an answer that does not say what it is counts as JSON.
+The client requests protobuf, also for custom resources and regardless of the config, with JSON as the fallback.
+Difference: a response without a kind counts as JSON.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from clientgo.rest.transport import http_client_for
 
 _V1 = GroupVersion("", "v1")
 _JSON = "application/json"
-# What is asked for, the best first.
+# The accepted content types, in order of preference.
 _MEDIA_TYPES = (CONTENT_TYPE_PROTOBUF, _JSON)
 
-# All kinds this client reads and writes.
+# All kinds that this client reads and writes.
 _SCHEME = Scheme("metadata client")
 metav1.add_to_group_version(_SCHEME, _V1)
 metav1.add_to_group_version(_SCHEME, metav1.SCHEME_GROUP_VERSION)
@@ -48,13 +48,13 @@ _CODECS = new_codec_factory(_SCHEME)
 
 
 class Client:
-    """Reads the metadata of any resource. Thread-safe. Implements metadata.Interface. Go: metadata.Client."""
+    """A client for the metadata of any resource; implements metadata.Interface. Thread-safe. Go: metadata.Client."""
 
     def __init__(self, client: RESTInterface) -> None:
         self._client = client
 
     def resource(self, resource: GroupVersionResource) -> Getter:
-        """The client of one resource. Sends nothing. Go: Resource."""
+        """Return the client of one resource. Sends nothing. Go: Resource."""
         return _ResourceClient(self._client, resource)
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class Client:
 
 
 def config_for(in_config: Config) -> Config:
-    """A copy of the config for a metadata client. Go: metadata.ConfigFor."""
+    """Return a copy of the config for a metadata client. Go: metadata.ConfigFor."""
     config = copy_config(in_config)
     config.accept_content_types = ",".join(_MEDIA_TYPES)
     config.content_type = _JSON
@@ -81,13 +81,13 @@ def new_for_config_or_die(c: Config) -> Client:
 
 
 def new_for_config(in_config: Config) -> Client:
-    """A client with connections of its own. Raises ValueError, OSError. Go: metadata.NewForConfig."""
+    """Return a client with connections of its own. Raises ValueError, OSError. Go: metadata.NewForConfig."""
     config = config_for(in_config)
     return new_for_config_and_client(config, http_client_for(config))
 
 
 def new_for_config_and_client(in_config: Config, h: HTTPClient) -> Client:
-    """A client over shared connections. Go: metadata.NewForConfigAndClient."""
+    """Return a client over shared connections. Go: metadata.NewForConfigAndClient."""
     config = config_for(in_config)
     config.group_version = GroupVersion("", "")
     config.api_path = "/this-value-should-never-be-sent"
@@ -155,7 +155,7 @@ class _ResourceClient:
         return _answered(ctx, _with_params(request, options))
 
     def _segments(self, name: str) -> builtins.list[str]:
-        """The path. Raises ValueError for a namespace or name that cannot be part of one."""
+        """Return the segments of the URL's path. Raises ValueError for an invalid namespace or name."""
         for what, value in (("namespace", self._namespace), ("resource name", name)):
             if messages := is_valid_path_segment_name(value):
                 raise ValueError(f"invalid {what} {quote(value)}: [{' '.join(messages)}]")
@@ -179,7 +179,7 @@ def _required(name: str) -> str:
 
 
 def _accepting(kind: str) -> str:
-    """The Accept header of a request for metadata; a server that does not know it may send the whole in JSON."""
+    """Return the Accept header for metadata; a server that does not support it may send whole objects in JSON."""
     return ",".join([*(f"{each};as={kind};g=meta.k8s.io;v=v1" for each in _MEDIA_TYPES), _JSON])
 
 
@@ -188,14 +188,14 @@ def _with_params(request: Request, options: Object | None) -> Request:
 
 
 def _with_delete_options(request: Request, options: metav1.DeleteOptions | None) -> Request:
-    """JSON whatever the config says: servers of custom resources read nothing else here."""
+    """Set the body to the delete options in JSON regardless of the config, since custom resources accept only JSON."""
     body = options if options is not None else metav1.DeleteOptions()
     json = next(info.serializer for info in _CODECS.supported_media_types() if info.media_type == _JSON)
     return request.set_header("Content-Type", _JSON).body(_CODECS.encoder_for_version(json, _V1).encode(body))
 
 
 def _answered(ctx: Context, request: Request) -> metav1.PartialObjectMetadata:
-    """Send the request, and return the metadata. Raises ValueError when the answer has none."""
+    """Send the request and return the metadata. Raises ValueError if the response has none."""
     answer = request.set_header("Accept", _accepting("PartialObjectMetadata")).do(ctx)
     partial = answer.into(metav1.PartialObjectMetadata)
     if _is_partial(partial):

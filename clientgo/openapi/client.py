@@ -1,4 +1,4 @@
-"""Reads OpenAPI v3 documents, one for each group version. Mirrors openapi/client.go and openapi/groupversion.go."""
+"""A client of OpenAPI v3 documents, one per group version. Mirrors openapi/client.go and openapi/groupversion.go."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from clientgo.rest.client import Interface
 
 
 class GroupVersion(Protocol):
-    """The document of one path."""
+    """The OpenAPI document of one path."""
 
     def schema(self, content_type: str = "application/json") -> bytes:
-        """The document in that format. Blocks; raises StatusError, URLError. Go: Schema."""
+        """Return the document in that format. Blocks; raises StatusError, URLError. Go: Schema."""
         ...
 
     def server_relative_url(self) -> str:
-        """Where the document is, with the hash of its content. Go: ServerRelativeURL."""
+        """Return the document's URL on the server, with the hash of its content. Go: ServerRelativeURL."""
         ...
 
 
 class Client(Protocol):
-    """Lists the documents a server has."""
+    """A client of a server's OpenAPI documents."""
 
     def paths(self) -> dict[str, GroupVersion]:
-        """The documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError. Go: Paths."""
+        """Return the documents by path, such as "apis/apps/v1". Blocks; raises StatusError, URLError. Go: Paths."""
         ...
 
 
 class _GroupVersion:
-    """Read each time it is asked for."""
+    """A document that is fetched at every call."""
 
     def __init__(self, client: Interface, server_relative_url: str) -> None:
         self._client = client
@@ -48,14 +48,14 @@ class _GroupVersion:
 
 
 class _Client:
-    """Asks the server each time."""
+    """A client that sends a request at every call."""
 
     def __init__(self, client: Interface) -> None:
         self._client = client
 
     def paths(self) -> dict[str, GroupVersion]:
         index = self._client.get().abs_path("/openapi/v3").do(context.background()).json_object()
-        # Requests put the path of the base URL in front, which a server behind a proxy may have done already.
+        # A request prepends the path of the base URL, which a server behind a proxy may already have included.
         base_path = urlsplit(self._client.get().abs_path("/").url()).path.removesuffix("/")
         return {
             path: _GroupVersion(self._client, document.get("serverRelativeURL", "").removeprefix(base_path))

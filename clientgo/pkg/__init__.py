@@ -1,1 +1,1 @@
-"""What client-go keeps below pkg/: version data and the exec credential API."""
+"""The packages below client-go's pkg/: version data and the exec credential API."""

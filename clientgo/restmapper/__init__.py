@@ -1,4 +1,4 @@
-"""From kinds to resources and back, by what the server says. Mirrors k8s.io/client-go/restmapper."""
+"""Mappers between kinds and resources, from discovery. Mirrors k8s.io/client-go/restmapper."""
 
 from clientgo.restmapper.category_expansion import (
     CategoryExpander,

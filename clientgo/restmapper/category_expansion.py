@@ -1,4 +1,4 @@
-"""Categories, such as "all", as the resources they stand for. Mirrors restmapper/category_expansion.go."""
+"""Expansion of categories, such as "all", to resources. Mirrors restmapper/category_expansion.go."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from clientgo.discovery import DiscoveryInterface, ErrGroupDiscoveryFailed
 
 
 class CategoryExpander(Protocol):
-    """Knows what categories stand for."""
+    """An expander of categories."""
 
     def expand(self, category: str) -> tuple[list[GroupResource], bool]:
-        """(resources, whether the category is known)"""
+        """Return the resources, and whether the category is known."""
         ...
 
 
 @dataclass(kw_only=True)
 class SimpleCategoryExpander:
-    """Looks categories up in a dict."""
+    """An expander with a fixed dict."""
 
     expansions: dict[str, list[GroupResource]] = field(default_factory=dict)
 
@@ -30,7 +30,7 @@ class SimpleCategoryExpander:
 
 
 class _DiscoveryCategoryExpander:
-    """Asks the server each time."""
+    """An expander that asks the server at every call."""
 
     def __init__(self, client: DiscoveryInterface) -> None:
         self._client = client
@@ -46,7 +46,7 @@ class _DiscoveryCategoryExpander:
 
 
 def resources_by_group(client: DiscoveryInterface) -> list[tuple[str, list[metav1.APIResource]]]:
-    """(group, its resources in one version) of what can be read; what cannot has no categories and no short names."""
+    """Return pairs of a group and its resources in one version. Unreadable groups are omitted."""
     try:
         lists = client.server_groups_and_resources()[1]
     except Exception as err:
@@ -64,7 +64,10 @@ def resources_by_group(client: DiscoveryInterface) -> list[tuple[str, list[metav
 
 
 def new_discovery_category_expander(client: DiscoveryInterface) -> CategoryExpander:
-    """Categories as the server has them. Go: NewDiscoveryCategoryExpander. Raises ValueError without a client."""
+    """Return an expander with the server's categories. Raises ValueError without a client.
+
+    Go: NewDiscoveryCategoryExpander.
+    """
     if client is None:
         raise ValueError("Please provide discovery client to shortcut expander")
     return _DiscoveryCategoryExpander(client)

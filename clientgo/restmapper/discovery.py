@@ -1,4 +1,4 @@
-"""A RESTMapper made from discovery, and one that asks when it is first needed. Mirrors restmapper/discovery.go."""
+"""A RESTMapper made from discovery, and one that runs discovery on first use. Mirrors restmapper/discovery.go."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class APIGroupResources:
 
 
 def new_discovery_rest_mapper(group_resources: Iterable[APIGroupResources]) -> meta.RESTMapper:
-    """A mapper that prefers v1 of the core group, then groups and versions as discovery orders them.
+    """Return a mapper that prefers v1 of the core group, then groups and versions as discovery orders them.
 
     Go: NewDiscoveryRESTMapper.
     """
@@ -42,7 +42,7 @@ def new_discovery_rest_mapper(group_resources: Iterable[APIGroupResources]) -> m
             if resources is None:
                 continue
             gv = GroupVersion(each.group.name, version.version)
-            # Behind the preferred version, for resources that exist only there.
+            # After the preferred version, for resources that exist only there.
             if version.version != preferred:
                 versions.append(gv)
             mappers.append(_version_mapper(gv, resources))
@@ -94,11 +94,11 @@ def get_api_group_resources(cl: DiscoveryInterface) -> list[APIGroupResources]:
 
 
 class DeferredDiscoveryRESTMapper:
-    """Asks the server when it is first needed, and again when something is not found in old data. Thread-safe."""
+    """A mapper that runs discovery on first use, and again if outdated results lack an item. Thread-safe."""
 
     def __init__(self, cl: CachedDiscoveryInterface) -> None:
         self._cl = cl
-        # Guards _delegate; held while the server is asked.
+        # Guards _delegate; held during discovery.
         self._lock = threading.Lock()
         self._delegate: meta.RESTMapper | None = None
 
@@ -109,7 +109,7 @@ class DeferredDiscoveryRESTMapper:
             return self._delegate
 
     def _ask(self, question: Callable[[meta.RESTMapper], T]) -> T:
-        """Ask the delegate, and a newer one if it does not know and may be out of date."""
+        """Ask the delegate, and a new one if it has no match and may be outdated."""
         delegate = self._get_delegate()
         try:
             return question(delegate)
@@ -120,14 +120,14 @@ class DeferredDiscoveryRESTMapper:
         return self._ask(question)
 
     def reset(self) -> None:
-        """Forget what the server said. Go: Reset."""
+        """Drop the discovery results. Go: Reset."""
         klog.v(5).info("Invalidating discovery information")
         with self._lock:
             self._cl.invalidate()
             self._delegate = None
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """See meta.RESTMapper, as for all that follow. Also raises what discovery raises."""
+        """See meta.RESTMapper. This and all other methods also raise the errors of discovery."""
         return self._ask(lambda mapper: mapper.kind_for(resource))
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
@@ -156,5 +156,5 @@ class DeferredDiscoveryRESTMapper:
 
 
 def new_deferred_discovery_rest_mapper(cl: CachedDiscoveryInterface) -> DeferredDiscoveryRESTMapper:
-    """A mapper that asks nothing yet. Go: NewDeferredDiscoveryRESTMapper."""
+    """Return a mapper that runs discovery on first use. Go: NewDeferredDiscoveryRESTMapper."""
     return DeferredDiscoveryRESTMapper(cl)

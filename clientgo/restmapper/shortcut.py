@@ -1,4 +1,4 @@
-"""A RESTMapper that knows short names, such as "po". Mirrors restmapper/shortcut.go."""
+"""A RESTMapper with short names, such as "po". Mirrors restmapper/shortcut.go."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Shortcut(NamedTuple):
 
 
 class _ShortcutExpander:
-    """Spells short names out and asks another mapper."""
+    """A mapper that expands short names and asks another mapper."""
 
     def __init__(
         self, delegate: meta.RESTMapper, client: DiscoveryInterface, warning_handler: Callable[[str], None] | None
@@ -42,7 +42,7 @@ class _ShortcutExpander:
         except Exception as err:
             if not meta.is_no_match_error(err):
                 raise
-        # The delegate may have discovered anew meanwhile, and the short name with it.
+        # The delegate may have run discovery meanwhile, which may have found the short name.
         return self._delegate.kind_for(self._expand(resource))
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
@@ -77,14 +77,14 @@ class _ShortcutExpander:
             return GroupVersionResource(exact[0].long.group, "", exact[0].long.resource)
         if not resource.group:
             return resource
-        # "autoscal" is enough for "autoscaling".
+        # "autoscal" is sufficient for "autoscaling".
         for item in shortcuts:
             if _matches(resource, item) and item.short.group.startswith(resource.group):
                 return GroupVersionResource(item.long.group, resource.version, item.long.resource)
         return resource
 
     def _warn_of_others(self, name: str, matches: list[_Shortcut]) -> None:
-        """The first match wins; other resources, not other versions of it, are worth a word, once each."""
+        """Warn once about each other resource with the same short name; the first match is used."""
         others = dict.fromkeys(item.long for item in matches if item.long != matches[0].long)
         if self._warning_handler is not None:
             for other in others:
@@ -116,5 +116,8 @@ def _matches(resource: GroupVersionResource, item: _Shortcut) -> bool:
 def new_shortcut_expander(
     delegate: meta.RESTMapper, client: DiscoveryInterface, warning_handler: Callable[[str], None] | None = None
 ) -> meta.ResettableRESTMapper:
-    """Short names over another mapper; `warning_handler` hears of ambiguous ones. Go: NewShortcutExpander."""
+    """Return a mapper that expands short names; `warning_handler` receives warnings about ambiguous ones.
+
+    Go: NewShortcutExpander.
+    """
     return _ShortcutExpander(delegate, client, warning_handler)

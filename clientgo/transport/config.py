@@ -28,14 +28,16 @@ class Certificate:
 
 @dataclass
 class GetCertHolder:
-    """Gives the client certificate to use now, or None for none. Asked before each request; must be fast."""
+    """A holder of a function that returns the current client certificate or None. Called before each request; must be
+    fast.
+    """
 
     get_cert: Callable[[], Certificate | None]
 
 
 @dataclass
 class DialHolder:
-    """Opens a TCP connection to (host, port); what comes back speaks plain bytes, TLS is laid over it."""
+    """A holder of a function that opens a TCP connection to (host, port). The transport adds TLS to it."""
 
     dial: Callable[[str, int], socket.socket]
 
@@ -52,13 +54,13 @@ class ImpersonationConfig:
 
 @dataclass(kw_only=True)
 class TLSConfig:
-    """Certificates and checks. Data wins over the file of the same name; all PEM."""
+    """Certificates and options of TLS. Data overrides the file of the same name; all are PEM."""
 
     ca_file: str = ""
     cert_file: str = ""
     key_file: str = ""
     reload_tls_files: bool = False
-    """Set by `tls_config_for` when certificate and key, or the CA, come from files alone, which may be rotated."""
+    """True if certificate and key, or the CA, come only from files, which may change. Set by `tls_config_for`."""
     reload_ca_files: bool = False
     insecure: bool = False
     server_name: str = ""
@@ -72,21 +74,21 @@ class TLSConfig:
 
 @dataclass(kw_only=True)
 class Config:
-    """Everything `transport.new` builds a round tripper from."""
+    """The configuration of a round tripper."""
 
     user_agent: str = ""
     tls: TLSConfig = field(default_factory=TLSConfig)
     username: str = ""
     password: str = field(default="", repr=False)
     bearer_token: str = field(default="", repr=False)
-    # Read again each minute and after a 401; what was read last wins over `bearer_token`.
+    # Reread each minute and after a 401; the latest content overrides `bearer_token`.
     bearer_token_file: str = ""
     impersonate: ImpersonationConfig = field(default_factory=ImpersonationConfig)
     disable_compression: bool = False
     transport: RoundTripper | None = None
     wrap_transport: WrapperFunc | None = None
     dial_holder: DialHolder | None = None
-    # From the URL of a request to the URL of its proxy, or None. Without it the environment decides.
+    # A function from a request's URL to the URL of its proxy, or None. By default the environment decides.
     proxy: Callable[[str], str | None] | None = None
 
     def has_ca(self) -> bool:
@@ -110,7 +112,7 @@ class Config:
         return self.tls.get_cert_holder is not None
 
     def wrap(self, fn: WrapperFunc) -> None:
-        """Add a wrapper around those that are there. Go: Wrap."""
+        """Add a wrapper around the existing ones. Go: Wrap."""
         from clientgo.transport.transport import wrappers
 
         self.wrap_transport = wrappers(self.wrap_transport, fn)

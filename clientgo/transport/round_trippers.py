@@ -1,7 +1,7 @@
-"""Round trippers that add credentials, impersonation and a user agent, or write requests to the log.
+"""Round trippers that add credentials, impersonation and a user agent, or log requests.
 
-Mirrors transport/round_trippers.go. Differs: the debugging round tripper knows no DNS, dial and TLS times of its own;
-a wrapped chain needs no CancelRequest, since cancelling the request's context does it.
+Mirrors transport/round_trippers.go. Differences: the debugging round tripper does not measure DNS, dial and TLS times.
+A wrapped chain needs no CancelRequest, since cancelling the request's context has the same effect.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from clientgo.utils.clock import RealClock
 IMPERSONATE_USER_HEADER = "Impersonate-User"
 IMPERSONATE_UID_HEADER = "Impersonate-Uid"
 IMPERSONATE_GROUP_HEADER = "Impersonate-Group"
-# Followed by the key of an entry of `extra`; the same key may come several times.
+# The prefix of headers for entries of `extra`; a header may occur several times.
 IMPERSONATE_USER_EXTRA_HEADER_PREFIX = "Impersonate-Extra-"
 
 
 def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
-    """Lay everything the config asks for over `rt`. Go: HTTPWrappersForConfig. Raises ValueError, OSError."""
+    """Wrap `rt` in everything that the config requires. Raises ValueError, OSError. Go: HTTPWrappersForConfig."""
     if config.wrap_transport is not None:
         rt = config.wrap_transport(rt)
     rt = debug_wrappers(rt)
@@ -45,12 +45,12 @@ def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
 
 
 def debug_wrappers(rt: RoundTripper) -> RoundTripper:
-    """Log requests if the verbosity is 6 or more now. Go: DebugWrappers."""
+    """Log requests if the current verbosity is at least 6. Go: DebugWrappers."""
     return new_debugging_round_tripper(rt, DebugLevel.BY_CONTEXT) if klog.v(6).enabled() else rt
 
 
 class _Wrapper:
-    """A round tripper on top of another one."""
+    """A round tripper that wraps another one."""
 
     def __init__(self, rt: RoundTripper) -> None:
         self._rt = rt
@@ -65,7 +65,10 @@ class _Wrapper:
 def new_auth_proxy_round_tripper(
     username: str, uid: str, groups: Sequence[str], extra: Mapping[str, Sequence[str]], rt: RoundTripper
 ) -> RoundTripper:
-    """Tell an authenticating proxy's backend who the user is. Go: NewAuthProxyRoundTripper."""
+    """Return a round tripper that sends the user's identity to the backend of an authenticating proxy.
+
+    Go: NewAuthProxyRoundTripper.
+    """
     return _AuthProxyRoundTripper(username, uid, groups, extra, rt)
 
 
@@ -104,7 +107,7 @@ def _add_extra(headers: Header, prefix: str, extra: Mapping[str, Sequence[str]])
 
 
 def new_user_agent_round_tripper(agent: str, rt: RoundTripper) -> RoundTripper:
-    """Add a User-Agent to requests that have none. Go: NewUserAgentRoundTripper."""
+    """Return a round tripper that adds a User-Agent to requests without one. Go: NewUserAgentRoundTripper."""
     return _UserAgentRoundTripper(agent, rt)
 
 
@@ -121,7 +124,10 @@ class _UserAgentRoundTripper(_Wrapper):
 
 
 def new_basic_auth_round_tripper(username: str, password: str, rt: RoundTripper) -> RoundTripper:
-    """Add basic authentication to requests that have none. Go: NewBasicAuthRoundTripper."""
+    """Return a round tripper that adds basic authentication to requests without Authorization.
+
+    Go: NewBasicAuthRoundTripper.
+    """
     return _BasicAuthRoundTripper(username, password, rt)
 
 
@@ -138,7 +144,10 @@ class _BasicAuthRoundTripper(_Wrapper):
 
 
 def new_impersonating_round_tripper(impersonate: ImpersonationConfig, delegate: RoundTripper) -> RoundTripper:
-    """Add impersonation headers to requests that have none. Go: NewImpersonatingRoundTripper."""
+    """Return a round tripper that adds impersonation headers to requests without them.
+
+    Go: NewImpersonatingRoundTripper.
+    """
     return _ImpersonatingRoundTripper(impersonate, delegate)
 
 
@@ -162,12 +171,15 @@ class _ImpersonatingRoundTripper(_Wrapper):
 
 
 def new_bearer_auth_round_tripper(bearer: str, rt: RoundTripper) -> RoundTripper:
-    """Add a bearer token to requests without Authorization. Go: NewBearerAuthRoundTripper."""
+    """Return a round tripper that adds a bearer token to requests without Authorization.
+
+    Go: NewBearerAuthRoundTripper.
+    """
     return _BearerAuthRoundTripper(bearer, None, rt)
 
 
 def new_bearer_auth_with_refresh_round_tripper(bearer: str, token_file: str, rt: RoundTripper) -> RoundTripper:
-    """Add a bearer token from a file, which is reread at most once a minute and after a 401.
+    """Return a round tripper with a bearer token from a file, which it rereads each minute and after a 401.
 
     Reads the file now if `bearer` is empty. Raises OSError or ValueError if that fails.
     Go: NewBearerAuthWithRefreshRoundTripper.
@@ -206,7 +218,7 @@ class _BearerAuthRoundTripper(_Wrapper):
 
 
 class DebugLevel(enum.IntEnum):
-    """The detail that the debugging round tripper logs. `BY_CONTEXT` uses the verbosity of the request's logger."""
+    """The detail of the debugging round tripper's log. `BY_CONTEXT` uses the verbosity of the request's logger."""
 
     JUST_URL = 0
     URL_TIMING = 1
@@ -242,7 +254,10 @@ _LEVELS_BY_VERBOSITY: tuple[tuple[int, frozenset[DebugLevel]], ...] = (
 
 
 def new_debugging_round_tripper(rt: RoundTripper, *levels: DebugLevel) -> RoundTripper:
-    """Log requests and responses, with credentials masked. Go: NewDebuggingRoundTripper."""
+    """Return a round tripper that logs requests and responses, with masked credentials.
+
+    Go: NewDebuggingRoundTripper.
+    """
     return _DebuggingRoundTripper(rt, frozenset(levels))
 
 
@@ -331,5 +346,5 @@ _ILLEGAL_IN_HEADER_KEY = re.compile(rb"[^!#$&'*+\-.0-9A-Z^_`a-z|~]")
 
 
 def header_key_escape(key: str) -> str:
-    """Percent-encode what a header's name cannot hold. Go: headerKeyEscape."""
+    """Percent-encode the characters that a header's name must not contain. Go: headerKeyEscape."""
     return _ILLEGAL_IN_HEADER_KEY.sub(lambda match: b"%%%02X" % match.group()[0], key.encode()).decode("ascii")

@@ -1,7 +1,7 @@
-"""TLS contexts of certificates in PEM, with what the ssl module does otherwise than Go's crypto/tls.
+"""TLS contexts from PEM certificates, with the behaviour of Go's crypto/tls.
 
-Stands for TLSConfigFor of transport/transport.go and tls.X509KeyPair. A module of its own, loaded with the first
-context: ssl is a twentieth of a start.
+Replaces TLSConfigFor of transport/transport.go and tls.X509KeyPair. A separate module, which is loaded with the first
+context, since importing ssl is slow (test/bench/start).
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["build_context", "check_certificate"]
 
 
 class _TLSSocket(ssl.SSLSocket):
-    """Closes itself where the ssl module forgets to: when the peer has reset the connection before the handshake."""
+    """A TLS socket that closes itself if the peer has reset the connection before the handshake, unlike the ssl
+    module's.
+    """
 
     def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
         try:
@@ -32,14 +34,14 @@ class _TLSSocket(ssl.SSLSocket):
 
 
 def build_context(ca: bytes | None, certificate: Certificate | None, *, insecure: bool) -> ssl.SSLContext:
-    """A TLS context for connections to a server. Without `ca` the authorities of the system are trusted.
+    """Return a TLS context for connections to a server. Without `ca` it trusts the system's authorities.
 
-    Raises ValueError for what is no certificate.
+    Raises ValueError for an invalid certificate.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.sslsocket_class = _TLSSocket
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # As in Go: names stand in the subject alternative names only, and any certificate the user names is an anchor.
+    # As in Go, only subject alternative names are matched, and any certificate that the user names is an anchor.
     context.hostname_checks_common_name = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if insecure:
@@ -54,14 +56,14 @@ def build_context(ca: bytes | None, certificate: Certificate | None, *, insecure
     return context
 
 
-# A block ends before the next one begins, so that each byte is looked at once.
+# A block ends before the next one begins, so that each byte is scanned once.
 _PEM_CERTIFICATE = re.compile(
     rb"-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN CERTIFICATE-----).)+?-----END CERTIFICATE-----", re.DOTALL
 )
 
 
 def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
-    """Trust exactly these authorities; an empty file trusts none. At least one must be readable."""
+    """Trust exactly these authorities; an empty file trusts none. Raises ValueError if none is readable."""
     if not ca:
         return
     certificates = _PEM_CERTIFICATE.findall(ca)
@@ -82,7 +84,7 @@ def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
 
 
 def check_certificate(certificate: Certificate) -> None:
-    """Raise ValueError unless this is a certificate with its key. Go: tls.X509KeyPair."""
+    """Raise ValueError unless this is a certificate with its matching key. Go: tls.X509KeyPair."""
     _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
 
 
@@ -101,16 +103,16 @@ def _load_client_certificate(context: ssl.SSLContext, certificate: Certificate) 
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[str]:
-    """The path of a file with the data, since the ssl module reads nothing else; where possible one in memory only."""
+    """Yield the path of a file with the data, in memory where possible, since the ssl module only reads files."""
     if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
         with open(os.memfd_create("clientgo"), "wb") as file:
             file.write(data)
             file.flush()
             yield f"/proc/self/fd/{file.fileno()}"
         return
-    import tempfile  # It brings in four packers of archives.
+    import tempfile  # imported here, since it imports four compression modules
 
-    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # for this user alone
+    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:  # readable only by this user
         path = os.path.join(folder, "data.pem")
         with open(path, "wb") as file:
             file.write(data)

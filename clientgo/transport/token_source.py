@@ -17,14 +17,14 @@ from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.transport.config import WrapperFunc
 from clientgo.utils.clock import Clock, RealClock
 
-# A projected token lives ten minutes and is renewed at 80 % of that: half of what then remains.
+# A projected token is valid for ten minutes and renewed at 80 % of that: this is half of the rest.
 FILE_TOKEN_PERIOD = 60.0
 FILE_TOKEN_LEEWAY = 10.0
 
 
 @dataclass(frozen=True)
 class Token:
-    """A bearer token and the time (seconds since the epoch) at which it should be asked for again. Go: oauth2.Token."""
+    """A bearer token and the time (seconds since 1970) at which it must be renewed. Go: oauth2.Token."""
 
     access_token: str = field(repr=False)
     expiry: float = 0.0
@@ -32,9 +32,9 @@ class Token:
 
 @runtime_checkable
 class TokenSource(Protocol):
-    """Gives the token to use now.
+    """A source of the current token.
 
-    Thread-safe; raises OSError or ValueError when there is none. Go: oauth2.TokenSource.
+    Thread-safe; raises OSError or ValueError if there is none. Go: oauth2.TokenSource.
     """
 
     def token(self) -> Token: ...
@@ -42,15 +42,15 @@ class TokenSource(Protocol):
 
 @runtime_checkable
 class ResettableTokenSource(TokenSource, Protocol):
-    """A token source that can be told that its token was refused."""
+    """A token source whose cached token can be reset after a rejection."""
 
     def reset_token_older_than(self, t: float) -> None:
-        """Forget the token unless it was fetched at `t` (seconds since the epoch) or later."""
+        """Drop the token unless it was fetched at `t` (seconds since 1970) or later."""
         ...
 
 
 def token_source_wrap_transport(ts: TokenSource) -> WrapperFunc:
-    """A wrapper that adds the source's token to each request. Go: TokenSourceWrapTransport."""
+    """Return a wrapper that adds the source's token to each request. Go: TokenSourceWrapTransport."""
     return lambda rt: _TokenSourceTransport(rt, ts, None)
 
 
@@ -63,13 +63,13 @@ def resettable_token_source_wrap_transport(ts: ResettableTokenSource) -> Wrapper
 
 
 def new_cached_file_token_source(path: str, clock: Clock | None = None) -> _CachingTokenSource:
-    """A source that reads a file, at most each minute. Go: NewCachedFileTokenSource."""
+    """Return a source that reads a file at most once per minute. Go: NewCachedFileTokenSource."""
     clock = clock or RealClock()
     return _CachingTokenSource(_FileTokenSource(path, FILE_TOKEN_PERIOD, clock.now), clock.now, FILE_TOKEN_LEEWAY)
 
 
 def new_cached_token_source(ts: TokenSource, clock: Clock | None = None) -> _CachingTokenSource:
-    """A source that asks another one only when its token has expired. Go: NewCachedTokenSource."""
+    """Return a source that uses another one only when its token has expired. Go: NewCachedTokenSource."""
     return _CachingTokenSource(ts, (clock or RealClock()).now, 0.0)
 
 
@@ -81,10 +81,10 @@ class _TokenSourceTransport:
         self._now = RealClock().now
 
     def round_trip(self, request: Request) -> Response:
-        # An explicit --token overrides whatever the provider would say.
+        # An explicit --token overrides the provider.
         if request.headers.get("Authorization"):
             return self._base.round_trip(request)
-        # Taken before the request, so that a token fetched meanwhile is not thrown away for the old one's refusal.
+        # Taken before the request, so that a token fetched meanwhile survives the rejection of the old one.
         start = self._now()
         request = request.clone()
         request.headers["Authorization"] = "Bearer " + self._source.token().access_token
@@ -98,7 +98,7 @@ class _TokenSourceTransport:
 
 
 class _FileTokenSource:
-    """Reads the file each time it is asked."""
+    """A token source that reads a file at every call."""
 
     def __init__(self, path: str, period: float, now: Callable[[], float]) -> None:
         self._path = path
@@ -117,21 +117,21 @@ class _FileTokenSource:
 
 
 class _CachingTokenSource:
-    """Keeps a token until shortly before it expires; keeps it longer when a new one cannot be had. Thread-safe."""
+    """A token source that caches a token until shortly before its expiry, and longer if renewal fails. Thread-safe."""
 
     def __init__(self, base: TokenSource, now: Callable[[], float], leeway: float) -> None:
         self._base = base
         self._now = now
         self._leeway = leeway
-        # Guards the next two, and lets one thread at a time ask the base.
+        # Guards the next two attributes, and lets only one thread at a time call the base.
         self._lock = threading.Lock()
         self._token: Token | None = None
         self._fetched_at = 0.0
 
     def token(self) -> Token:
-        """The cached token, or a new one.
+        """Return the cached token, or a new one.
 
-        Blocks on the base. Raises what the base raises if there never was a token.
+        Blocks while the base fetches one. Raises the base's error if there never was a token.
         """
         with self._lock:
             token = self._token
@@ -152,7 +152,7 @@ class _CachingTokenSource:
         """See ResettableTokenSource."""
         with self._lock:
             if self._fetched_at < t and self._token is not None:
-                # Kept as a fallback: an unreadable file must not turn into a missing Authorization header.
+                # Kept as a fallback: an unreadable file must not remove the Authorization header.
                 self._token = Token(self._token.access_token, 0.0)
                 self._fetched_at = 0.0
 

@@ -1,8 +1,9 @@
-"""From a transport config to a round tripper. Mirrors transport/transport.go, cert_rotation.go and ca_rotation.go.
+"""The construction of a round tripper from a transport config.
 
-Differs: there is no process-wide cache of transports; a client's round tripper, shared by all its API groups, is what
-keeps connections. Certificate and CA files are looked at again at most each second, before a request, and a change
-means a new TLS context for new connections; Go does it in a background goroutine.
+Mirrors transport/transport.go, cert_rotation.go and ca_rotation.go. Differences: there is no process-wide cache of
+transports; a client's round tripper, which all its API groups share, keeps the connections. It checks certificate and
+CA files before a request, at most once per second, and a change results in a new TLS context for new connections; Go
+uses a background goroutine.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from clientgo.utils.clock import Clock, RealClock
 if TYPE_CHECKING:
     import ssl
 
-# Certificate files are not looked at more often than this, in seconds.
+# Seconds between two checks of certificate files.
 _FILE_CHECK_PERIOD = 1.0
 
 
 def new(config: Config) -> RoundTripper:
-    """A round tripper with the security and authentication the config asks for. Go: New.
+    """Return a round tripper with the config's security and authentication. Go: New.
 
-    Raises ValueError when the config contradicts itself, OSError when a file cannot be read.
+    Raises ValueError for a contradictory config, OSError for an unreadable file.
     """
     tls = config.tls
     if config.transport is not None and (
@@ -42,7 +43,7 @@ def new(config: Config) -> RoundTripper:
 def _new_transport(config: Config) -> Transport:
     source = _ContextSource(config)
     if config.has_ca() or config.has_cert_auth():
-        source.context()  # a wrong certificate is an error of the configuration, not of the first request
+        source.context()  # an invalid certificate is an error of the configuration, not of the first request
     return Transport(
         ssl_context=source.context,
         server_name=config.tls.server_name,
@@ -53,9 +54,9 @@ def _new_transport(config: Config) -> Transport:
 
 
 def tls_config_for(c: Config) -> ssl.SSLContext | None:
-    """The TLS context the config describes, None when it describes nothing special. Go: TLSConfigFor.
+    """Return the TLS context of the config, or None if it has no TLS settings. Go: TLSConfigFor.
 
-    Marks in `c.tls` what comes from files alone. Raises ValueError, OSError.
+    Records in `c.tls` which settings come from files. Raises ValueError, OSError.
     """
     tls = c.tls
     if not (c.has_ca() or c.has_cert_auth() or c.has_cert_callback() or tls.insecure or tls.server_name):
@@ -67,8 +68,8 @@ def tls_config_for(c: Config) -> ssl.SSLContext | None:
     return _build_context(tls, _load_material(c), has_ca=c.has_ca())
 
 
-# The certificate authorities in effect, and the client certificate; read from data, files or the callback. While they
-# are equal no new TLS context is needed.
+# The current certificate authorities and client certificate, from data, files or the callback. A new TLS context is
+# needed only if they change.
 _Material = tuple[bytes, Certificate | None]
 
 
@@ -79,7 +80,7 @@ def _load_material(c: Config) -> _Material:
         return ca, _certificate_of_callback(tls)
     cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
     key = _data_from_slice_or_file(tls.key_data, tls.key_file)
-    # Without this an empty file would make the client anonymous.
+    # Without this check an empty file would make the client anonymous.
     for what, data in (("certificate", cert), ("key", key)):
         if not data:
             raise ValueError(f"tls: failed to find any PEM data in {what} input")
@@ -87,7 +88,7 @@ def _load_material(c: Config) -> _Material:
 
 
 def _build_context(tls: TLSConfig, material: _Material, *, has_ca: bool) -> ssl.SSLContext:
-    # Here, not above: ssl is a twentieth of a start, and a program may make clients without asking.
+    # Imported here, since importing ssl is slow, and a program may create clients without sending requests.
     from clientgo.transport.tls import build_context
 
     ca, certificate = material
@@ -106,17 +107,17 @@ def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
 
 
 class _ContextSource:
-    """Gives the TLS context for the next request, a new one when certificates changed. Thread-safe."""
+    """A source of the TLS context for the next request, which changes with the certificates. Thread-safe."""
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self._config = config
         self._clock = clock or RealClock()
-        # Guards the rest; held while files are read.
+        # Guards the other attributes; held while files are read.
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
         self._material: _Material = (b"", None)
         self._checked_at = 0.0
-        # Why the files could not be used when they were looked at last.
+        # The error of the last check of the files.
         self._problem = ""
 
     def context(self) -> ssl.SSLContext:
@@ -145,7 +146,7 @@ class _ContextSource:
         return True
 
     def _reload(self) -> None:
-        # A rotation writes several files; while they do not fit together the old context stays in use.
+        # A rotation writes several files; while they do not match, the old context stays in use.
         try:
             material = _load_material(self._config)
             (ca_before, _), (ca, _) = self._material, material
@@ -163,7 +164,7 @@ class _ContextSource:
 
 
 def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
-    """One wrapper that applies the given ones in order, ignoring None. Go: Wrappers."""
+    """Return a wrapper that applies the given ones in order and ignores None. Go: Wrappers."""
     present = [fn for fn in fns if fn is not None]
     if not present:
         return None
@@ -179,7 +180,7 @@ def wrappers(*fns: WrapperFunc | None) -> WrapperFunc | None:
 
 
 def context_canceller(ctx: Context, err: Exception) -> WrapperFunc:
-    """Refuse new requests with `err` once the context is done. Go: ContextCanceller."""
+    """Return a wrapper that rejects new requests with `err` once the context is done. Go: ContextCanceller."""
     return lambda rt: _ContextCanceller(ctx, err, rt)
 
 

@@ -1,4 +1,4 @@
-"""Discovery that remembers: in memory, or on disk. Mirrors k8s.io/client-go/discovery/cached."""
+"""Discovery with a cache in memory or on disk. Mirrors k8s.io/client-go/discovery/cached."""
 
 from clientgo.discovery.cached.memory import new_mem_cache_client
 

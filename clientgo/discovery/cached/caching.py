@@ -1,4 +1,4 @@
-"""What the discovery clients that remember have in common: all but the remembering. Mirrors no Go file of its own.
+"""The base class of caching discovery clients. No Go file.
 
 Go repeats these methods in cached/memory/memcache.go and cached/disk/cached_discovery.go.
 """
@@ -24,11 +24,11 @@ from clientgo.rest.client import Interface
 
 
 class CachingDiscovery(ABC):
-    """Asks a delegate what a subclass does not remember. Thread-safe. Implements CachedDiscoveryInterface."""
+    """A caching discovery client; subclasses implement the cache. Thread-safe. Implements CachedDiscoveryInterface."""
 
     def __init__(self, delegate: DiscoveryInterface) -> None:
         self.delegate = delegate
-        # Guards what is remembered, here and in the subclass.
+        # Guards the cache, here and in the subclass.
         self.lock = threading.Lock()
         self._openapi_client: OpenAPIClient | None = None
 
@@ -46,7 +46,7 @@ class CachingDiscovery(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Drop what is remembered; the lock is held."""
+        """Clear the cache. The caller holds the lock."""
 
     def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
         """See ServerResourcesInterface."""
@@ -61,22 +61,22 @@ class CachingDiscovery(ABC):
         return server_preferred_namespaced_resources(self)
 
     def server_version(self) -> Info:
-        """See ServerVersionInterface; never remembered."""
+        """See ServerVersionInterface. Never cached."""
         return self.delegate.server_version()
 
     def openapi_schema(self) -> dict[str, Any]:
-        """See OpenAPISchemaInterface; never remembered."""
+        """See OpenAPISchemaInterface. Never cached."""
         return self.delegate.openapi_schema()
 
     def openapi_v3(self) -> OpenAPIClient:
-        """See OpenAPIV3SchemaInterface; the documents are remembered in memory."""
+        """See OpenAPIV3SchemaInterface. Cached in memory."""
         with self.lock:
             if self._openapi_client is None:
                 self._openapi_client = new_cached_openapi_client(self.delegate.openapi_v3())
             return self._openapi_client
 
     def invalidate(self) -> None:
-        """See CachedDiscoveryInterface. A delegate that remembers forgets too."""
+        """See CachedDiscoveryInterface. Also invalidates a caching delegate."""
         with self.lock:
             self.forget()
             self._openapi_client = None
@@ -84,15 +84,15 @@ class CachingDiscovery(ABC):
                 self.delegate.invalidate()
 
     def rest_client(self) -> Interface | None:
-        """The client below. Go: RESTClient."""
+        """Return the REST client. Go: RESTClient."""
         return self.delegate.rest_client()
 
     def with_legacy(self) -> DiscoveryInterface:
-        """Itself: what is remembered is the same either way."""
+        """Return this client, since the cache is the same for the legacy form."""
         return self
 
     def close(self) -> None:
-        """Close the idle connections of the client below, if it has one."""
+        """Close the idle connections of the delegate, if it has any."""
         client = self.rest_client()
         if client is not None:
             client.close()

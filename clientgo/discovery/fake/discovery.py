@@ -1,6 +1,6 @@
 """Discovery from a list of resources. Mirrors client-go's discovery/fake/discovery.go.
 
-The class stands in clientgo.testing.fake_discovery, since each fake clientset has one.
+The class is in clientgo.testing.fake_discovery, since each fake clientset has one.
 """
 
 from __future__ import annotations

@@ -16,14 +16,17 @@ from clientgo.tools import cache
 
 
 def new_dynamic_shared_informer_factory(client: Interface, default_resync: float) -> DynamicSharedInformerFactory:
-    """A factory for all namespaces; `default_resync` in seconds, 0 for none. Go: NewDynamicSharedInformerFactory."""
+    """Return a factory for all namespaces. `default_resync` is in seconds; 0 disables resyncs.
+
+    Go: NewDynamicSharedInformerFactory.
+    """
     return new_filtered_dynamic_shared_informer_factory(client, default_resync, metav1.NAMESPACE_ALL, None)
 
 
 def new_filtered_dynamic_shared_informer_factory(
     client: Interface, default_resync: float, namespace: str, tweak_list_options: TweakListOptionsFunc | None
 ) -> DynamicSharedInformerFactory:
-    """A factory for one namespace, or with other options. Go: NewFilteredDynamicSharedInformerFactory."""
+    """Return a factory for one namespace, with optional list options. Go: NewFilteredDynamicSharedInformerFactory."""
 
     def new_informer(gvr: GroupVersionResource) -> GenericInformer:
         indexers: cache.Indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
@@ -40,7 +43,7 @@ def new_filtered_dynamic_informer(
     indexers: cache.Indexers,
     tweak_list_options: TweakListOptionsFunc | None,
 ) -> GenericInformer:
-    """An informer of one resource. Go: NewFilteredDynamicInformer."""
+    """Return an informer of one resource. Go: NewFilteredDynamicInformer."""
 
     def tweaked(options: metav1.ListOptions) -> metav1.ListOptions:
         if tweak_list_options is not None:

@@ -1,4 +1,4 @@
-"""What reads Unstructured objects from a cache. Mirrors dynamic/dynamiclister/interface.go.
+"""The interfaces of dynamic listers. Mirrors dynamic/dynamiclister/interface.go.
 
 The objects belong to the cache and are read-only.
 """
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 
 class NamespaceLister(Protocol):
-    """Reads the objects of one namespace."""
+    """A lister of the objects of one namespace."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Unstructured]:
-        """The objects the selector matches."""
+        """Return the objects that match the selector."""
         ...
 
     def get(self, name: str) -> Unstructured:
-        """The named object. Raises StatusError (not found)."""
+        """Return the named object. Raises StatusError (not found)."""
         ...
 
 
 class Lister(Protocol):
-    """Reads the objects of all namespaces."""
+    """A lister of the objects of all namespaces."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Unstructured]:
-        """The objects the selector matches."""
+        """Return the objects that match the selector."""
         ...
 
     def get(self, name: str) -> Unstructured:
-        """The object without a namespace of that name. Raises StatusError (not found)."""
+        """Return the cluster-scoped object of this name. Raises StatusError (not found)."""
         ...
 
     def namespace(self, namespace: str) -> NamespaceLister:
-        """The reader of one namespace."""
+        """Return the lister of one namespace."""
         ...

@@ -39,5 +39,5 @@ class _DynamicNamespaceListerShim:
 
 
 def new_runtime_object_shim(lister: Lister) -> cache.GenericLister:
-    """The lister for code that does not care about classes. Go: NewRuntimeObjectShim."""
+    """Return the lister as a generic one. Go: NewRuntimeObjectShim."""
     return _DynamicListerShim(lister)

@@ -1,4 +1,4 @@
-"""A dynamic client over an object tracker, which records what it is asked. Mirrors dynamic/fake/simple.go."""
+"""A fake dynamic client on an object tracker, which records the calls. Mirrors dynamic/fake/simple.go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clientgo.gentype import takes_context
 
 
 def new_simple_dynamic_client(scheme: Scheme, *objects: Object) -> FakeDynamicClient:
-    """A client of a cluster that holds `objects`, which become Unstructured. Go: NewSimpleDynamicClient.
+    """Return a client with these objects, converted to Unstructured. Go: NewSimpleDynamicClient.
 
     Only resources whose list kinds `scheme` knows, and those of the objects, can be listed.
     """
@@ -65,7 +65,7 @@ def _as_unstructured(obj: Object) -> Unstructured:
 
 
 class FakeDynamicClient(testing.Fake):
-    """Implements dynamic.Interface. Reactors can be added as to any fake; without one the tracker answers."""
+    """A fake of dynamic.Interface. Reactors work as in any fake; calls without one use the tracker."""
 
     def __init__(self, list_kinds: Mapping[GroupVersionResource, str], *objects: Unstructured) -> None:
         super().__init__()
@@ -88,14 +88,14 @@ class FakeDynamicClient(testing.Fake):
         return self._tracker
 
     def resource(self, resource: GroupVersionResource) -> NamespaceableResourceInterface:
-        """The client of one resource. Go: Resource."""
+        """Return the client of one resource. Go: Resource."""
         return _FakeResourceClient(self, resource, self._list_kinds.get(resource, ""))
 
     def close(self) -> None:
-        """There are no connections to close."""
+        """Do nothing, since there are no connections."""
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """A fake cannot stream lists. Go: IsWatchListSemanticsUnSupported."""
+        """Return True: a fake cannot stream lists. Go: IsWatchListSemanticsUnSupported."""
         return True
 
 
@@ -193,7 +193,7 @@ class _FakeResourceClient:
                 f"the scheme: {self._resource}"
             )
         options = opts or metav1.ListOptions()
-        # The tracker puts "List" behind the kind.
+        # The tracker appends "List" to the kind.
         kind = self._resource.group_version().with_kind(self._list_kind.removesuffix("List"))
         action = testing.new_list_action_with_options(self._resource, kind, self._namespace, options)
         found = self._client.invokes(action, UnstructuredList())

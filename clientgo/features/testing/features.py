@@ -1,4 +1,4 @@
-"""Switching a feature for the length of a test. Mirrors client-go/features/testing/features.go."""
+"""Temporary changes of feature gates in tests. Mirrors client-go/features/testing/features.go."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _overridden: set[features.Feature] = set()
 
 @contextmanager
 def set_feature_during_test(feature: features.Feature, feature_value: bool) -> Iterator[None]:
-    """`with set_feature_during_test(features.WATCH_LIST_CLIENT, False): ...`, locked features too.
+    """Return a context manager that sets a feature, even a locked one.
 
-    The gates are global: one test at a time may switch a feature, a second raises RuntimeError. Raises TypeError when
-    the gates in force cannot be set.
+    The gates are global: one test at a time may change a feature, and a second raises RuntimeError. Raises TypeError if
+    the current gates cannot be set.
     """
     gates = features.feature_gates()
     if not hasattr(gates, "set_for_testing"):

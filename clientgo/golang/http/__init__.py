@@ -1,4 +1,4 @@
-"""Go's net/http as far as client-go stands on it: messages, a client and a transport that can be broken off.
+"""The parts of Go's net/http that client-go uses: messages, a client and a transport with abortable requests.
 
 message      requests, responses, bodies, round trippers
 client       http.Client: the overall timeout, and errors that say which request they are about
@@ -16,9 +16,9 @@ transport    http.Transport, the bottom round tripper, in the order of a request
   redirect     which response asks for another request
   failures     errors in Go's words
 
-Built on http.client and ssl of the standard library, and on urllib3 for TLS within TLS, by their public names alone.
-Not on requests, nor on urllib3's pool: a request has to be broken off from any thread in milliseconds, also while it
-connects or waits for its answer, and both hide the socket from whoever would do that.
+It builds on public names of the standard library's http.client and ssl, and of urllib3 for TLS within TLS. It does not
+use requests or urllib3's pool: any thread must be able to abort a request within milliseconds, also during the connect
+or before the response, and both libraries hide the socket that this requires.
 """
 
 from clientgo.golang.http.client import Client, URLError, basic_auth, describe

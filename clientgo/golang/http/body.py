@@ -1,4 +1,4 @@
-"""The body of a response as it comes off its connection: lengths, chunks, gzip."""
+"""The body of a response, decoded while it arrives: lengths, chunks, gzip."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ChunkedReader", "ResponseBody"]
 
-# The largest piece that is asked for. A busy stream then costs one system call for many events.
+# The maximum size of a read. A busy stream then needs one system call for many events.
 _PIECE: Final = 64 * 1024
 
-# Of a chunk header, and of all the trailers.
+# The maximum size of a chunk header, and of all trailers together.
 _MAX_LINES: Final = 4096
 
 
 class Reader(Protocol):
-    """Takes the bytes of a body out of something."""
+    """A source of a body's bytes."""
 
     def read_some(self) -> bytes:
         """Wait for at least one byte and return the bytes that have arrived; b"" at the end."""
@@ -33,17 +33,17 @@ class Reader(Protocol):
 
 
 class ResponseBody:
-    """See http.Body.
+    """The implementation of http.Body.
 
-    Invariant: `release` is called once, with True when the body was read to an end behind which its connection is of
-    further use; from then on the connection is not touched.
+    Invariant: `release` is called once, with True if the body was read to its end and the connection can be reused;
+    afterwards the body does not touch the connection.
     """
 
     def __init__(self, answer: Answer, exchange: Exchange, release: Callable[[bool], None]) -> None:
         self._answer = answer
         self._exchange = exchange
         self._release = release
-        # Guards the next: whether the connection is somebody else's.
+        # Guards the next attribute: whether the body still owns its connection.
         self._lock = threading.Lock()
         self._released = False
         framed: Reader = ChunkedReader(answer.fp.read1) if answer.chunked else _PlainReader(answer)
@@ -73,7 +73,7 @@ class ResponseBody:
     def close(self) -> None:
         if not self._take():
             return
-        # A thread that reads holds the stream; closing that would wait for it.
+        # A reading thread holds the stream, so closing it would wait for that thread.
         self._exchange.abort()
         self._answer.close()
         self._release(False)
@@ -88,14 +88,14 @@ class ResponseBody:
         self._release(keep)
 
     def _take(self) -> bool:
-        """Whether it is for the caller to let go of the connection."""
+        """Report whether the caller must release the connection."""
         with self._lock:
             taken, self._released = self._released, True
         return not taken
 
 
 class _PlainReader:
-    """Reads so many bytes as the head has said, or up to the end of the connection."""
+    """A reader of a body with a known length, or up to the end of the connection."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
@@ -109,28 +109,29 @@ class _PlainReader:
 
 
 class ChunkedReader:
-    """Takes the chunked transfer coding apart, everything that one system call brought at once.
+    """A decoder of the chunked transfer coding that decodes all the bytes of one system call.
 
-    http.client reads at most one chunk a call, and a server sends each watch event in a chunk of its own.
+    http.client reads at most one chunk per call, and a server sends each watch event in its own chunk.
     """
 
     def __init__(self, read1: Callable[[int], bytes]) -> None:
         self._read1 = read1
-        # The start of a line that has not arrived in full.
+        # The incomplete start of a line.
         self._rest = b""
-        # Bytes of the current chunk still to come, and of the line end behind it.
+        # The number of missing bytes of the current chunk and of the line end after it.
         self._left = 0
         self._skip = 0
-        # How much of the trailers was read, once the last chunk was.
+        # The number of bytes of trailers read, once the last chunk has arrived.
         self._trailers = -1
         self._ended = False
-        # What is wrong behind all that was given out.
+        # The error that follows the data returned so far.
         self._failure: ValueError | None = None
-        # Whether nothing came behind the body, so that the connection can serve another request.
+        # True if no data follows the body, so that the connection can be reused.
         self.ends_cleanly = False
 
     def read_some(self) -> bytes:
-        """See Reader. Raises ErrUnexpectedEOF, and ValueError for what is no chunk, after what came before that."""
+        """See Reader. Raises ErrUnexpectedEOF, and ValueError for an invalid chunk, after returning the data before it.
+        """
         while not self._ended:
             if self._failure is not None:
                 raise self._failure
@@ -161,7 +162,7 @@ class ChunkedReader:
             if self._ended or self._failure is not None:
                 self.ends_cleanly = position == end
                 break
-            # Nearly all chunks have come to their end when they begin.
+            # Nearly all chunks are complete when they start.
             stop = position + self._left
             if self._left and data[stop : stop + 2] == b"\r\n":
                 pieces.append(data[position:stop])
@@ -170,7 +171,7 @@ class ChunkedReader:
         return pieces
 
     def _go_on(self, data: bytes, position: int, pieces: list[bytes]) -> int:
-        """Take what there is of a chunk that has begun, and of the line end behind it; says where that ends."""
+        """Read the available rest of a chunk and of the line end after it; return the position of its end."""
         if self._left:
             piece = data[position : position + self._left]
             pieces.append(piece)
@@ -196,7 +197,7 @@ class ChunkedReader:
             self._begin_chunk(line)
 
     def _take_trailer(self, line: bytes) -> None:
-        """Nobody's business; but behind them the connection can be used again."""
+        """Skip a trailer, after which the connection can be reused."""
         self._trailers += len(line) + 2
         self._ended = not line
         if self._trailers > _MAX_LINES:
@@ -214,21 +215,21 @@ class ChunkedReader:
 
 @lru_cache(maxsize=1024)
 def _chunk_size(header: bytes) -> int | None:
-    """The size in the line before a chunk, None if there is none. A watch has the same ones again and again."""
+    """Return the chunk size from its header, or None if it is invalid. Cached, since a watch repeats the same sizes."""
     digits = header.partition(b";")[0].strip()
     is_number = 0 < len(digits) <= 16 and not digits.strip(b"0123456789abcdefABCDEF")
     return int(digits, 16) if is_number else None
 
 
 class _GzipReader:
-    """Unpacks a gzip body as it comes.
+    """A decoder of a gzip body.
 
-    One that ends before its end is an error, as if the connection had broken; urllib3 takes it for over.
+    A truncated body is an error, as if the connection had broken; urllib3 treats it as complete.
     """
 
     def __init__(self, packed: Reader) -> None:
         self._packed = packed
-        # The gzip member being read; a body may have several. None between two.
+        # The current gzip member; a body may have several. None between two members.
         self._member: Any = None
 
     def read_some(self) -> bytes:

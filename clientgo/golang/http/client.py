@@ -1,4 +1,4 @@
-"""Go's http.Client: a round tripper, an overall timeout, and errors that say which request they are about."""
+"""Go's http.Client: a round tripper, an overall timeout, and errors with the request's method and URL."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Client", "URLError", "basic_auth", "describe"]
 
 @operational_error
 class URLError(Exception):
-    """A request that got no answer: what was tried, and why it failed. Never holds a credential. Go: url.Error.
+    """Raised for a request without a response: the method, the URL and the cause, without any credentials.
 
-    The reason is `err` and `__cause__`: an OSError such as ConnectionRefusedError or TimeoutError, an EOFError, an
-    ssl.SSLError, or the error of the context that ended the request.
+    The cause is `err` and `__cause__`: an OSError such as ConnectionRefusedError or TimeoutError, an EOFError, an
+    ssl.SSLError, or the error of the context that ended the request. Go: url.Error.
     """
 
     def __init__(self, op: str, url: str, err: BaseException) -> None:
@@ -36,26 +36,30 @@ class URLError(Exception):
 
 
 def describe(err: BaseException) -> str:
-    """The error's text without Python's "[Errno N]" in front."""
+    """Return the error's text without Python's prefix "[Errno N]"."""
     if isinstance(err, OSError) and err.strerror:
         return err.strerror
     return str(err) or type(err).__name__
 
 
 class Client:
-    """Go's http.Client: a round tripper, an overall timeout, and errors that say which request they are about."""
+    """A client with a round tripper, an overall timeout, and errors with the request's method and URL.
+
+    Go: http.Client.
+    """
 
     def __init__(self, transport: RoundTripper, timeout: float = 0.0, max_silence: float = 0.0) -> None:
-        """`timeout` in seconds limits each request, its body included; 0 means no limit.
+        """Initialize a client. `timeout` limits each request, including its body, in seconds; 0 is unlimited.
 
-        `max_silence` lowers the read timeout of requests that have one; 0 leaves it as it is. Beyond Go.
+        `max_silence` lowers the read timeout of requests that have one; 0 does not change it. Not in Go.
         """
         self.transport = transport
         self.timeout = timeout
         self.max_silence = max_silence
 
     def do(self, request: Request) -> Response:
-        """Send and wait for the response's headers. Raises URLError; a status code is never an error here."""
+        """Send the request and wait for the response's headers. Raises URLError; a status code is never an error here.
+        """
         if self.max_silence > 0 and request.read_timeout is not None:
             request = replace(request, read_timeout=min(self.max_silence, request.read_timeout))
         if self.timeout <= 0:
@@ -81,7 +85,7 @@ class Client:
         return response
 
     def close_idle_connections(self) -> None:
-        """Close the connections no request uses now. Go: CloseIdleConnections."""
+        """Close the idle connections. Go: CloseIdleConnections."""
         transport: Any = self.transport
         while transport is not None:
             close: Callable[[], None] | None = getattr(transport, "close_idle_connections", None)
@@ -96,7 +100,7 @@ class Client:
 
 
 def _with_credentials_of_url(request: Request) -> Request:
-    """The request with basic authentication as user and password in its URL say, which win over the round trippers'."""
+    """Return the request with basic authentication from its URL, which overrides the round trippers' credentials."""
     credentials, at, _ = urlsplit(request.url).netloc.rpartition("@")
     if not at or request.headers.get("Authorization"):
         return request
@@ -107,12 +111,12 @@ def _with_credentials_of_url(request: Request) -> Request:
 
 
 def basic_auth(username: str, password: str) -> str:
-    """The value of an Authorization header."""
+    """Return the value of an Authorization header."""
     return f"Basic {b64encode(f'{username}:{password}'.encode()).decode('ascii')}"
 
 
 class _TimedBody:
-    """A body whose reading counts against the client's timeout."""
+    """A body whose reads count toward the client's timeout."""
 
     def __init__(self, body: Body, cancel: Callable[[], None]) -> None:
         self._body = body

@@ -1,4 +1,4 @@
-"""One request and its response over a connection that is there: http.client with Go's reading of heads."""
+"""One request and its response on an existing connection: http.client with Go's parsing of heads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NOT_MODIFIED: Final = 304
 
 
 class Answer(http.client.HTTPResponse):
-    """A response whose head is read by `read_head`, and whose framing has to be without doubt.
+    """A response whose head `read_head` parses, and whose framing must be unambiguous.
 
-    http.client knows neither more than 100 headers nor lines of more than 64 KiB, takes the end of the connection for
-    the end of the headers, and what it cannot understand of a length for none.
+    http.client allows at most 100 headers and lines of 64 KiB, treats the end of the connection as the end of the
+    headers, and ignores an invalid length.
     """
 
     head: Head
@@ -80,7 +80,7 @@ def _content_length(headers: Header) -> int | None:
 
 def _is_readable(sock: socket.socket) -> bool:
     """Report whether a read would not block."""
-    if not hasattr(select, "poll"):  # Windows, whose select takes any descriptor
+    if not hasattr(select, "poll"):  # Windows, whose select accepts any descriptor
         return bool(select.select([sock], [], [], 0)[0])
     poll = select.poll()
     poll.register(sock, select.POLLIN)
@@ -88,19 +88,19 @@ def _is_readable(sock: socket.socket) -> bool:
 
 
 class Connection(http.client.HTTPConnection):
-    """A socket that leads along a route. Belongs to one request at a time; `close` may come from any thread."""
+    """A socket along a route. It serves one request at a time; any thread may call `close`."""
 
     response_class = Answer
-    # What is lost stays lost; the transport makes another one.
+    # No automatic reconnect: the transport opens a new connection.
     auto_open = 0
 
     def __init__(self, sock: socket.socket, route: Route, context: ssl.SSLContext | None) -> None:
         super().__init__(route.host, route.port)
         self.sock = sock
         self.route = route
-        # The one that was in effect when it was made.
+        # The TLS context at the time of its creation.
         self.context = context
-        # When its last response was read to the end.
+        # The time at which its last response was completely read.
         self.idle_since = 0.0
 
     def has_news(self) -> bool:
@@ -108,19 +108,19 @@ class Connection(http.client.HTTPConnection):
         return self.sock is None or _is_readable(self.sock)
 
     def send_request(self, method: str, target: str, headers: Header, body: bytes | IO[bytes] | None) -> None:
-        """Send it all. A body without Content-Length goes out in chunks. Blocks. Raises OSError, ValueError."""
+        """Send the request. A body without Content-Length is sent in chunks. Blocks. Raises OSError, ValueError."""
         self.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         in_chunks = body is not None and "Content-Length" not in headers
         if in_chunks:
             self.putheader("Transfer-Encoding", "chunked")
         for name, value in headers.items():
             self.putheader(name, value)
-        # A server that refuses a request hangs up while it is sent; its answer can be read all the same.
+        # A server that rejects a request may close the connection during sending; its response is still readable.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.endheaders(body, encode_chunked=in_chunks)
 
     def answer(self) -> Answer:
-        """The head of the response. Blocks. Raises OSError, EOFError, ValueError."""
+        """Wait for the head of the response. Blocks. Raises OSError, EOFError, ValueError."""
         answer = self.getresponse()
         assert isinstance(answer, Answer)
         return answer

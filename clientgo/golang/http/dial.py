@@ -1,6 +1,6 @@
-"""Opening connections: straight, through a SOCKS or an HTTP proxy, and with TLS over all that.
+"""Connections: direct, or through a SOCKS or an HTTP proxy, and with TLS on top.
 
-Stands for net.Dialer and the dialing part of Go's http.Transport.
+Replaces net.Dialer and the dialing part of Go's http.Transport.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ __all__ = ["Dial", "Dialer"]
 # Opens a TCP connection to (host, port).
 Dial = Callable[[str, int], socket.socket]
 
-# A peer that is silent is probed after 30 s and given up 15 s later, as Go's HTTP/2 pings do.
+# A silent peer is probed after 30 s and given up 15 s later, as Go's HTTP/2 pings do.
 _KEEP_ALIVE_IDLE: Final = 30
 _KEEP_ALIVE_INTERVAL: Final = 5
 _KEEP_ALIVE_PROBES: Final = 3
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
-    """No Nagle delay, and TCP keep-alive with the times above where the platform lets us set them."""
+    """Return socket options that disable Nagle's delay and enable keep-alive with the times above, where supported."""
     options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     dead_after = _KEEP_ALIVE_IDLE + _KEEP_ALIVE_INTERVAL * _KEEP_ALIVE_PROBES
     times = {
         "TCP_KEEPIDLE": _KEEP_ALIVE_IDLE,
-        "TCP_KEEPALIVE": _KEEP_ALIVE_IDLE,  # macOS calls it so
+        "TCP_KEEPALIVE": _KEEP_ALIVE_IDLE,  # the name on macOS
         "TCP_KEEPINTVL": _KEEP_ALIVE_INTERVAL,
         "TCP_KEEPCNT": _KEEP_ALIVE_PROBES,
-        # Probes are not sent while data waits for its acknowledgement; this covers a request that never arrives.
+        # The kernel sends no probes while data is unacknowledged; this option covers a request that never arrives.
         "TCP_USER_TIMEOUT": dead_after * 1000,
     }
     options += [
@@ -48,20 +48,22 @@ def _socket_options() -> list[tuple[int, int, int]]:
 
 
 class Dialer:
-    """Opens the connections of a transport. Immutable.
+    """A factory for a transport's connections. Immutable.
 
-    Each socket on the way is told to the exchange before anything blocks on it, so that it can be broken off there.
+    It registers each socket with the exchange before anything blocks on it, so that the exchange can abort it.
     """
 
     def __init__(self, dial: Dial | None, server_name: str) -> None:
-        """`dial` in place of ours; `server_name` to verify in place of the URL's host."""
+        """Initialize a dialer. `dial` replaces the default one; `server_name` replaces the URL's host in TLS
+        verification.
+        """
         self._dial = dial
         self._server_name = server_name
 
     def connect(
         self, exchange: Exchange, route: Route, context: ssl.SSLContext | None, timeout: float | None
     ) -> socket.socket:
-        """A socket that speaks to the route's end. Blocks, in each step at most `timeout` seconds without news.
+        """Return a socket connected to the route's end. Blocks, in each step at most `timeout` seconds without data.
 
         Raises OSError, EOFError, ValueError.
         """
@@ -88,7 +90,7 @@ class Dialer:
             raise with_text(err, f"{prefix}: {err.strerror or err}") from err
 
     def _connect_tcp(self, exchange: Exchange, host: str, port: int, timeout: float | None) -> socket.socket:
-        """A connection to the first address that answers."""
+        """Return a connection to the first address that accepts it."""
         if self._dial is not None:
             sock = self._dial(host, port)
             exchange.attach(sock, timeout)
@@ -118,7 +120,7 @@ def _lookup(exchange: Exchange, host: str, port: int) -> list[Any]:
         reason = "no such host" if err.errno in (socket.EAI_NONAME, -5) else (err.strerror or str(err))
         raise OSError(err.errno, f"dial tcp: lookup {host}: {reason}") from err
     except UnicodeError:
-        raise OSError(f"dial tcp: lookup {host}: no such host") from None  # a name that cannot be one
+        raise OSError(f"dial tcp: lookup {host}: no such host") from None  # an invalid name
     finally:
         if exchange.request.trace is not None:
             exchange.request.trace.dns_done(host, REAL_CLOCK.since(start))
@@ -139,12 +141,12 @@ def _through_proxy(
     context: ssl.SSLContext | None,
     timeout: float | None,
 ) -> socket.socket:
-    """Let the proxy at the other end lead on to where the route goes; nothing to do when it reads the requests."""
+    """Let the proxy connect to the route's target. Does nothing if the proxy forwards requests itself."""
     if proxy.is_socks:
         socks_connect(sock, proxy, route.host, route.port)
         return sock
     if proxy.scheme == "https":
-        # As in Go an https proxy has to have a certificate that the cluster's authority signed.
+        # As in Go, an https proxy needs a certificate that the cluster's authority signed.
         sock = _encrypted(exchange, sock, context, proxy.host, timeout)
     if route.is_tunnelled:
         try:
@@ -156,7 +158,7 @@ def _through_proxy(
 
 
 def _open_tunnel(sock: socket.socket, route: Route, proxy: Proxy) -> None:
-    """CONNECT. A host that needs TLS says nothing before we do: what is read belongs to the proxy."""
+    """Send CONNECT. A TLS server does not send first, so all bytes up to the response's end belong to the proxy."""
     target = f"[{route.host}]:{route.port}" if ":" in route.host else f"{route.host}:{route.port}"
     headers = {"Host": target} | proxy.authorization()
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -178,7 +180,7 @@ def _proxy_failures() -> Iterator[None]:
 
 
 def _default_context() -> ssl.SSLContext:
-    """The authorities of the system. As Go does, without asking more of their certificates than that they sign."""
+    """Return a context that trusts the system's authorities and, as Go, does not check their certificates strictly."""
     context = ssl.create_default_context()
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
@@ -187,7 +189,7 @@ def _default_context() -> ssl.SSLContext:
 def _encrypted(
     exchange: Exchange, sock: socket.socket, context: ssl.SSLContext | None, name: str, timeout: float | None
 ) -> socket.socket:
-    """TLS over the socket with whoever has a certificate for this name."""
+    """Start TLS on the socket and verify the peer's name."""
     try:
         wrapped = _wrapped(sock, context or _default_context(), name.partition("%")[0].rstrip("."))
     except TimeoutError:
@@ -204,7 +206,7 @@ def _wrapped(sock: socket.socket, context: ssl.SSLContext, name: str) -> socket.
     context.set_alpn_protocols(["http/1.1"])
     if not isinstance(sock, ssl.SSLSocket):
         return context.wrap_socket(sock, server_hostname=name)
-    # TLS within TLS, behind a proxy that is spoken to over TLS. Only here, for the import takes a tenth of a second.
+    # TLS within TLS, for a proxy behind TLS. Imported here, since the import is slow (test/bench/start).
     from urllib3.util import ssl_wrap_socket
 
     inner: Any = ssl_wrap_socket(sock, server_hostname=name, ssl_context=context, tls_in_tls=True)

@@ -1,4 +1,4 @@
-"""One request on its way, and the means to break it off from another thread."""
+"""A request in progress, which any thread can abort."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Exchange", "Socket"]
 
 
 class Socket(Protocol):
-    """What is asked of a connected socket; urllib3's TLS within TLS has no more."""
+    """The methods that an exchange needs of a connected socket; urllib3's TLS within TLS has no more."""
 
     def fileno(self) -> int: ...
 
@@ -22,15 +22,15 @@ class Socket(Protocol):
 
 
 class Exchange:
-    """Knows the socket that one request uses now. Thread-safe.
+    """The current socket of one request. Thread-safe.
 
-    Holds a file descriptor of its own for it: shutting that down ends a blocked connect, handshake or read of the
-    connection itself, and it stays valid whoever closes the socket meanwhile.
+    It holds a duplicate of the socket's file descriptor: shutting that down ends a blocked connect, handshake or read
+    of the connection, and it remains valid when another thread closes the socket.
     """
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        # Guards the rest. Held for system calls that never block.
+        # Guards the other attributes. Held only for system calls that do not block.
         self._lock = threading.Lock()
         self._socket: Socket | None = None
         self._handle: socket.socket | None = None
@@ -41,7 +41,7 @@ class Exchange:
         return self._aborted
 
     def attach(self, sock: Socket, timeout: float | None) -> None:
-        """From now on the request runs over this socket, which may be silent for so many seconds."""
+        """Use this socket for the request, with a read timeout in seconds."""
         with self._lock:
             self._forget()
             sock.settimeout(timeout)
@@ -51,24 +51,24 @@ class Exchange:
                 self._shut_down()
 
     def set_timeout(self, seconds: float | None) -> None:
-        """From now on the socket may be silent for so long."""
+        """Set the socket's read timeout in seconds."""
         with self._lock:
             if self._socket is not None and self._socket.fileno() >= 0:
                 self._socket.settimeout(seconds)
 
     def abort(self) -> None:
-        """Break off, whatever the request waits for. Does not block."""
+        """Abort the request at any stage. Does not block."""
         with self._lock:
             self._aborted = True
             self._shut_down()
 
     def finish(self) -> None:
-        """The request is over; its connection may serve another one."""
+        """Mark the request as complete; its connection may serve another one."""
         with self._lock:
             self._forget()
 
     def failure(self, err: Exception) -> Exception:
-        """Return the error for the caller: the reason if the exchange was aborted, otherwise `err`."""
+        """Return the error for the caller: the reason of an abort, otherwise `err`."""
         ended = self.request.ctx.err()
         if ended is not None:
             return ended

@@ -1,4 +1,4 @@
-"""Converts errors of a connection to builtin exceptions with Go's texts."""
+"""Conversion of connection errors to builtin exceptions with Go's texts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["as_builtin", "is_lost", "with_text"]
 
 
 def as_builtin(err: Exception) -> Exception:
-    """The error of a connection that was there: an OSError, EOFError or ValueError."""
-    # Here, not above: the connection has them loaded.
+    """Convert an error of an existing connection to an OSError, EOFError or ValueError."""
+    # Imported here, since the connection has loaded these modules already.
     import http.client
     import ssl
 
     if isinstance(err, ssl.SSLCertVerificationError):
         return with_text(err, f"tls: failed to verify certificate: {err.verify_message}")
     if isinstance(err, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
-        return EOFError("EOF")  # nothing is wrong with TLS: the server went away
+        return EOFError("EOF")  # TLS works, but the server has closed the connection
     if isinstance(err, ssl.SSLError):
         return with_text(err, f"tls: {_tls_reason(err)}")
     if isinstance(err, TimeoutError):
@@ -43,7 +43,7 @@ def with_text(err: OSError, text: str) -> OSError:
 
 
 def is_lost(err: Exception) -> bool:
-    """Report whether the connection broke before the first byte of the answer. Expects a result of `as_builtin`."""
+    """Report whether the connection broke before the first byte of the response. Expects a result of `as_builtin`."""
     if isinstance(err, EOFError):
         return not isinstance(err, ErrUnexpectedEOF)
     return isinstance(err, ConnectionError)

@@ -1,7 +1,7 @@
-"""What stands before the body of an HTTP/1.x response: status line and headers.
+"""The head of an HTTP/1.x response: status line and headers.
 
-Stands for ReadResponse and textproto.Reader of Go's standard library. The reader of http.client has room for 100
-headers, and loses the answer to a write that was made when there are more; this one counts bytes, as Go's does.
+Replaces ReadResponse and textproto.Reader of Go's standard library. http.client's parser limits the number of headers
+to 100, and loses the response to a completed write above that; this one limits bytes, as Go's does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from clientgo.golang.strconv import quote
 
 __all__ = ["MAX_HEAD_BYTES", "Head", "read_head"]
 
-# Go: Transport.MaxResponseHeaderBytes, when it is not set.
+# Go's default of Transport.MaxResponseHeaderBytes.
 MAX_HEAD_BYTES: Final = 10 << 20
 
 _SWITCHING_PROTOCOLS: Final = 101
 
 _VERSION: Final = re.compile(r"HTTP/(\d)\.(\d)")
 _STATUS_CODE: Final = re.compile(r"[0-9]{3}")
-# Go lets spaces pass in names; some servers put one before the colon.
+# Go accepts spaces in names, since some servers put one before the colon.
 _NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z ]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -35,7 +35,7 @@ class _Lines(Protocol):
 
 @dataclass(frozen=True)
 class Head:
-    """Status line and headers. Texts have a character for each byte that came (latin-1)."""
+    """Status line and headers. Each character of the texts is one received byte (latin-1)."""
 
     # (1, 1)
     version: tuple[int, int]
@@ -45,10 +45,10 @@ class Head:
 
 
 def read_head(stream: _Lines, limit: int = MAX_HEAD_BYTES) -> Head:
-    """Read the head of the next final response; informational ones (1xx) before it are skipped. Blocks.
+    """Read the head of the next final response; skips informational responses (1xx). Blocks.
 
-    Raises EOFError when the stream is over before the first byte, ErrUnexpectedEOF when it is before the empty line,
-    ValueError for more than `limit` bytes and for what is no head.
+    Raises EOFError if the stream ends before the first byte, ErrUnexpectedEOF if it ends within the head, ValueError
+    for a malformed head and for more than `limit` bytes.
     """
     lines = _read_lines(stream, limit)
     while True:
@@ -59,7 +59,7 @@ def read_head(stream: _Lines, limit: int = MAX_HEAD_BYTES) -> Head:
 
 
 def _read_lines(stream: _Lines, limit: int) -> Iterator[str]:
-    """The lines without their ends."""
+    """Yield the lines without their line ends."""
     left = limit
     while True:
         line = stream.readline(left + 1)
@@ -91,7 +91,7 @@ def _parse_headers(lines: Iterator[str]) -> Header:
     name, values = "", [""]
     for line in lines:
         if line.startswith((" ", "\t")) and name:
-            values.append(line.strip(" \t"))  # a value that goes on in the next line
+            values.append(line.strip(" \t"))  # a value that continues on the next line
             continue
         if name:
             headers.add(name, " ".join(values))

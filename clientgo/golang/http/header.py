@@ -1,6 +1,6 @@
-"""The names and values of a message, and how those of a request go out. Stands for header.go of Go's net/http.
+"""The headers of a message, and their encoding. Replaces header.go of Go's net/http.
 
-urllib3 has such a dict too, but importing it takes a tenth of a second, a quarter of a program's start.
+urllib3 has a similar dict, but importing it is slow (test/bench/start).
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ _ILLEGAL_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Header(MutableMapping[str, str]):
-    """Values by name, whatever the case of its letters; a name may have several, in the order they came.
+    """A multi-valued dict of headers with case-insensitive names; values keep their order.
 
-    As a mapping it has all values of a name in one, joined by commas, but for `items`, which has each by itself. Names
-    keep the spelling they came in first. Not thread-safe. Go: http.Header, whose names are spelled in one way instead.
+    As a mapping it joins all values of a name with commas, except `items`, which returns each value separately. Names
+    keep their first spelling; Go's http.Header uses a canonical one. Not thread-safe. Go: http.Header.
     """
 
     __slots__ = ("_fields",)
 
     def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        # The name as it came and its values, by the name in lower case.
+        # Maps the lower-case name to the original name and its values.
         self._fields: dict[str, tuple[str, list[str]]] = {}
         for name, value in fields.items() if isinstance(fields, Mapping) else fields:
             self.add(name, value)
 
     def add(self, name: str, value: str) -> None:
-        """One value more. Go: Header.Add."""
+        """Add a value. Go: Header.Add."""
         self._fields.setdefault(name.lower(), (name, []))[1].append(value)
 
     def getlist(self, name: str) -> list[str]:
-        """The values by themselves, none for a name that is not there. Go: Header.Values."""
+        """Return the values of a name as a list, which may be empty. Go: Header.Values."""
         found = self._fields.get(name.lower())
         return [] if found is None else list(found[1])
 
     def discard(self, name: str) -> None:
-        """Take all values away, if there are any. Go: Header.Del."""
+        """Remove all values of a name, if there are any. Go: Header.Del."""
         self._fields.pop(name.lower(), None)
 
     def copy(self) -> Header:
-        """Another one with the same values. Go: Header.Clone."""
+        """Return a copy. Go: Header.Clone."""
         copied = Header()
         copied._fields = {key: (name, list(values)) for key, (name, values) in self._fields.items()}
         return copied
 
     def items(self) -> ItemsView[str, str]:
-        """A pair for each value."""
+        """Return a pair for each value."""
         return _Items(self)
 
     def __getitem__(self, name: str) -> str:
@@ -86,7 +86,7 @@ class Header(MutableMapping[str, str]):
         return {key: values for key, (_, values) in self._fields.items()}
 
     def __repr__(self) -> str:
-        # Not the values: credentials are among them.
+        # Not the values, which may contain credentials.
         return f"<Header {', '.join(self)}>"
 
 
@@ -108,9 +108,9 @@ class _Items(ItemsView[str, str]):
 
 
 def encoded(headers: Header) -> Header:
-    """A copy with UTF-8 in its bytes, for http.client makes a byte of each character.
+    """Return a copy in which each UTF-8 byte is one character, as http.client expects.
 
-    Raises ValueError, never with a value in it: that may be a secret.
+    Raises ValueError without the value, which may be a secret.
     """
     result = Header()
     for name, value in headers.items():

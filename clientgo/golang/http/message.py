@@ -1,6 +1,6 @@
-"""Requests, responses and who sends them: the types of Go's net/http that client-go names.
+"""The types of Go's net/http that client-go uses: requests, responses and round trippers.
 
-A `RoundTripper` sends one `Request` and returns its `Response` with the body still unread.
+A `RoundTripper` sends one `Request` and returns its `Response` with an unread body.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ __all__ = [
     "redacted_url",
 ]
 
-# A user and a password, also in what is no URL: a mistaken setting is shown in an error.
+# Matches user and password also in a text that is not a URL: an error may show a mistaken setting.
 _PASSWORD = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?#@:]*):[^/?#]*@")
 
 
 def redacted_url(url: str) -> str:
-    """The URL with "***" for a password in it, as in the texts of Go's http.Client."""
+    """Return the URL with "***" instead of its password, as in the texts of Go's http.Client."""
     return _PASSWORD.sub(r"\1:***@", url)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClientTrace:
-    """Who is told how a request gets on, in the thread that sends it. Go: httptrace.ClientTrace."""
+    """Callbacks for the progress of a request, called in the sending thread. Go: httptrace.ClientTrace."""
 
-    # The host that was looked up and how long that took, in seconds, also when it was in vain.
+    # Receives the host and the duration of its lookup in seconds, also after a failure.
     dns_done: Callable[[str, float], None]
 
 
 @dataclass(kw_only=True, repr=False)
 class Request:
-    """One HTTP request. Round trippers that change it change a `clone` of it, for a retry sends the original again."""
+    """An HTTP request. Round trippers change a `clone` of it, since a retry sends the original again."""
 
     method: str
     url: str
     headers: Header = field(default_factory=Header)
-    # bytes, a binary file to be read once, or nothing.
+    # bytes, a binary file that is read once, or None.
     body: bytes | IO[bytes] | None = None
-    # Ends the request and the reading of its response when done.
+    # Ends the request and the reading of its response when it is done.
     ctx: Context = field(default_factory=context.background)
-    # How long the connection may stay silent, in seconds, before it counts as dead; None waits for ever.
+    # Seconds without data after which the connection counts as dead; None waits without limit.
     read_timeout: float | None = None
-    # The same for the time before the answer's headers, if that shall be shorter.
+    # A shorter limit for the time before the response's headers.
     header_timeout: float | None = None
     trace: ClientTrace | None = None
 
     def clone(self) -> Request:
-        """A copy with headers of its own. Go: utilnet.CloneRequest."""
+        """Return a copy with separate headers. Go: utilnet.CloneRequest."""
         return replace(self, headers=self.headers.copy())
 
     def __repr__(self) -> str:
-        # Neither headers nor body: they hold credentials.
+        # Neither headers nor body, which may contain credentials.
         return f"<Request {self.method} {redacted_url(self.url)}>"
 
 
 class Body(Protocol):
-    """The body of a response, read once, by one thread; `close` and `abort` may come from any."""
+    """The body of a response. One thread reads it once; any thread may call `close` and `abort`."""
 
     def read(self) -> bytes:
-        """All the rest. Blocks."""
+        """Return the rest of the body. Blocks."""
         ...
 
     def read_some(self) -> bytes:
@@ -80,20 +80,20 @@ class Body(Protocol):
         ...
 
     def limit_silence(self, seconds: float) -> None:
-        """From now on give up with TimeoutError when nothing arrives for so long, if not sooner anyway."""
+        """Raise TimeoutError in reads after this number of seconds without data, unless a shorter limit is set."""
         ...
 
     def abort(self) -> None:
-        """Break off: a read that is blocked ends at once, as do later ones. Does not wait for it."""
+        """Abort: a blocked read ends at once, and later reads fail. Does not wait for it."""
         ...
 
     def close(self) -> None:
-        """Let go of the connection; it serves another request only if the body was read to its end."""
+        """Release the connection; it serves another request only if the body was read to its end."""
         ...
 
 
 class BytesBody:
-    """A body that is there already, for round trippers that answer by themselves (tests do)."""
+    """A body in memory, for round trippers that create responses themselves, for example in tests."""
 
     def __init__(self, data: bytes | Iterable[bytes]) -> None:
         self._pieces = iter([data] if isinstance(data, bytes) else data)
@@ -114,31 +114,31 @@ class BytesBody:
 
 @dataclass(kw_only=True)
 class Response:
-    """Status, headers and unread body of an answer."""
+    """The status, headers and unread body of a response."""
 
     status_code: int
-    # What the server calls the status code.
+    # The server's reason phrase.
     reason: str = ""
     headers: Header = field(default_factory=Header)
     body: Body = field(default_factory=lambda: BytesBody(b""))
-    # Set by the client: the request this answers.
+    # The request of this response; set by the client.
     request: Request | None = None
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         self.body.close()
 
 
 class RoundTripper(Protocol):
-    """Sends a request and returns the response, whatever its status. Thread-safe. Go: http.RoundTripper.
+    """A function that sends a request and returns the response with any status. Thread-safe. Go: http.RoundTripper.
 
-    Raises OSError, EOFError or the context's error when there was no response.
+    Raises OSError, EOFError or the context's error if there is no response.
     """
 
     def round_trip(self, request: Request) -> Response: ...
 
 
 class RoundTripperWrapper(RoundTripper, Protocol):
-    """A round tripper on top of another one. Go: utilnet.RoundTripperWrapper."""
+    """A round tripper that wraps another one. Go: utilnet.RoundTripperWrapper."""
 
     def wrapped_round_tripper(self) -> RoundTripper: ...

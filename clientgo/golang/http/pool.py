@@ -1,4 +1,4 @@
-"""Connections that wait for their next request. Stands for the idle connections of Go's http.Transport."""
+"""A pool of idle connections. Replaces the idle connections of Go's http.Transport."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ if TYPE_CHECKING:
 
 __all__ = ["IDLE_CONNECTIONS_PER_ROUTE", "IDLE_TIMEOUT", "Pool"]
 
-# client-go's transport keeps as many. Any number may be in use: each watch has one for itself.
+# The limit of client-go's transport. The number of used connections is unlimited: each watch has its own.
 IDLE_CONNECTIONS_PER_ROUTE: Final = 25
 
-# Go does not use a connection again that was idle for longer: something in between may have forgotten it.
+# Go does not reuse a connection after this idle time, since a middlebox may have dropped it.
 IDLE_TIMEOUT: Final = 90.0
 
 _Key: TypeAlias = "tuple[Route, ssl.SSLContext | None]"
 
 
 class Pool:
-    """Idle connections by where they lead and the TLS context they were made with. Thread-safe; never blocks.
+    """A pool of idle connections, by route and TLS context. Thread-safe; never blocks.
 
-    Invariant: each list has the one that was used last at its end, and is neither empty nor too long.
+    Invariant: each list has the most recently used connection at its end, and is neither empty nor longer than the
+    limit.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # Guards the next.
+        # Guards the next attribute.
         self._lock = threading.Lock()
         self._idle: dict[_Key, list[Connection]] = {}
-        # A transport that nobody needs any more leaves no open sockets behind.
+        # A garbage-collected transport leaves no open sockets behind.
         weakref.finalize(self, _close_all, self._idle)
 
     def take(self, route: Route, context: ssl.SSLContext | None) -> Connection | None:
@@ -51,7 +52,7 @@ class Pool:
             connection.close()
 
     def put(self, connection: Connection) -> None:
-        """Keep it for later, or close it if there are enough."""
+        """Add a connection, or close it if the pool is full."""
         connection.idle_since = self._clock.now()
         with self._lock:
             idle = self._idle.setdefault((connection.route, connection.context), [])
@@ -62,7 +63,7 @@ class Pool:
             each.close()
 
     def close_idle(self) -> None:
-        """Close what waits here now."""
+        """Close all idle connections."""
         with self._lock:
             idle = dict(self._idle)
             self._idle.clear()

@@ -1,7 +1,7 @@
-"""Which proxy the environment asks for: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in capitals or small letters.
+"""The proxy settings of the environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in upper or lower case.
 
-Mirrors golang.org/x/net/http/httpproxy, which stands behind Go's http.ProxyFromEnvironment. The rules of urllib and
-requests are others: they send requests to the own machine through a proxy too, and read ALL_PROXY.
+Mirrors golang.org/x/net/http/httpproxy, which Go's http.ProxyFromEnvironment uses. The rules of urllib and requests
+differ: they also use a proxy for the local machine, and read ALL_PROXY.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 _IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Whether a rule of NO_PROXY is about this host, port and, if the host is one, address.
+# A predicate for an entry of NO_PROXY, on the host, the port and, if the host is one, the IP address.
 _Matcher = Callable[[str, str, _IPAddress | None], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What the environment says. Go: httpproxy.Config."""
+    """The proxy settings of the environment. Go: httpproxy.Config."""
 
     http_proxy: str = ""
     https_proxy: str = ""
     no_proxy: str = ""
-    # Whether this is a CGI script, in which HTTP_PROXY is a header of a stranger's request.
+    # True for a CGI script, in which HTTP_PROXY may be a header of an untrusted request.
     cgi: bool = False
 
     def proxy_func(self) -> Callable[[str], str | None]:
-        """The function from a URL to the URL of its proxy, or None. Go: Config.ProxyFunc.
+        """Return a function from a URL to the URL of its proxy, or None. Go: Config.ProxyFunc.
 
-        The function raises ValueError for an http URL whose proxy stands in the environment of a CGI script.
+        The function raises ValueError for an http URL whose proxy is set in the environment of a CGI script.
         """
         http_proxy, https_proxy = _parse_proxy(self.http_proxy), _parse_proxy(self.https_proxy)
         matchers = _matchers(self.no_proxy)
@@ -49,7 +49,7 @@ class Config:
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
-    """The config of the environment as it is now. Go: httpproxy.FromEnvironment."""
+    """Return the config of the current environment. Go: httpproxy.FromEnvironment."""
 
     def either(name: str) -> str:
         return environ.get(name) or environ.get(name.lower()) or ""
@@ -63,11 +63,11 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
 
 
 def _parse_proxy(proxy: str) -> str | None:
-    """A URL, also from host:port; None for nothing and for what cannot be one."""
+    """Parse a URL or host:port. Returns None for "" and for an invalid proxy."""
     url = proxy if "://" in proxy else f"http://{proxy}"
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for what is none
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         return None
     return url if parts.scheme and parts.hostname else None
@@ -99,7 +99,7 @@ def _matchers(no_proxy: str) -> list[_Matcher]:
 
 
 def _matcher(entry: str) -> _Matcher | None:
-    """The rule of one entry: a network, or an address or domain with or without a port."""
+    """Return the predicate of one entry: a network, or an address or domain with an optional port."""
     if "/" in entry:
         try:
             network = ipaddress.ip_network(entry, strict=False)
@@ -113,7 +113,7 @@ def _matcher(entry: str) -> _Matcher | None:
     wanted_address = _address(wanted_host)
     if wanted_address is not None:
         return lambda host, port, address: address == wanted_address and wanted_port in ("", port)
-    # "a.b" stands for itself and what is below it, ".a.b" and "*.a.b" for what is below it alone.
+    # "a.b" matches itself and its subdomains; ".a.b" and "*.a.b" match only the subdomains.
     itself = not wanted_host.startswith((".", "*."))
     suffix = f".{wanted_host}" if itself else wanted_host.removeprefix("*")
     return lambda host, port, address: (

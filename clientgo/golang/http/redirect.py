@@ -1,7 +1,7 @@
-"""Which responses ask for another request, and what that looks like. Stands for redirectBehavior of Go's http.Client.
+"""Redirects. Replaces redirectBehavior of Go's http.Client.
 
-Differs: here it is the transport that follows, below the round trippers that add credentials, so that those never leave
-for another server; Go's client-go would add them again.
+Difference: the transport follows redirects, below the round trippers that add credentials, so that these are never sent
+to another server; Go's client-go would add them again.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _AS_IT_IS: Final = (307, 308)
 _OF_THE_BODY: Final = ("Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type")
 _CREDENTIALS: Final = ("Authorization", "Cookie", "Cookie2", "Www-Authenticate")
 
-# All that may stand in a URL.
+# The characters that a URL may contain.
 _IN_URLS: Final = "!#$%&'()*+,/:;=?@[]~"
 
 
 def redirected(request: Request, response: Response) -> Request | None:
-    """The request that the response asks for; None if it is an answer of its own."""
+    """Return the request for a redirect, or None if the response is not one."""
     location = response.headers.get("Location", "")
     if not location or response.status_code not in _AS_GET + _AS_IT_IS:
         return None
@@ -38,7 +38,7 @@ def redirected(request: Request, response: Response) -> Request | None:
         again.body = None
         _drop(again, _OF_THE_BODY)
     elif request.body is not None and not isinstance(request.body, bytes):
-        return None  # a stream that has gone out
+        return None  # a stream that has already been sent
     if _origin(again.url) != _origin(request.url):
         _drop(again, _CREDENTIALS)
     return again

@@ -1,4 +1,4 @@
-"""Where a request goes: the server, and the proxy on the way. Stands for connectMethod of Go's net/http."""
+"""The route of a request: the server, and an optional proxy. Replaces connectMethod of Go's net/http."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 @dataclass(frozen=True)
 class Proxy:
-    """An http, https or socks5 proxy and, if it wants one, the user."""
+    """An http, https or socks5 proxy with an optional user."""
 
     scheme: str
     host: str
@@ -29,7 +29,7 @@ class Proxy:
         return self.scheme.startswith("socks5")
 
     def authorization(self) -> dict[str, str]:
-        """The header that says who asks, for an HTTP proxy."""
+        """Return the header that authenticates to an HTTP proxy."""
         if not self.username and not self.password:
             return {}
         return {"Proxy-Authorization": basic_auth(self.username, self.password)}
@@ -37,7 +37,7 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Route:
-    """The properties that two requests on one connection share."""
+    """The properties that all requests of a connection share."""
 
     scheme: str
     host: str
@@ -61,7 +61,7 @@ class Route:
 
 
 def route_to(url: SplitResult, proxy: str | None) -> Route:
-    """The way to a URL. Raises ValueError for schemes and ports that are none, never with a password in it."""
+    """Return the route to a URL. Raises ValueError for an invalid scheme or port, without the URL's password."""
     if url.scheme not in ("http", "https"):
         raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
     if not url.hostname:
@@ -79,7 +79,7 @@ def _proxy(url: str) -> Proxy:
 
 
 def host_header(url: SplitResult) -> str:
-    """Host and port as the URL has them, without user and without the zone of an address, which is nobody else's."""
+    """Return the URL's host and port, without the user and without the zone of an address, which is local."""
     host = url.netloc.rpartition("@")[2]
     name, zone, rest = host.partition("%25")
     return f"{name}]{rest.partition(']')[2]}" if zone else host

@@ -1,9 +1,9 @@
-"""The serving side of net/http, as far as a manager's endpoints and webhooks need it, on the standard library's server.
+"""The server side of net/http for a manager's endpoints and webhooks, on the standard library's server.
 
-A handler is an object with `serve_http(resp, req)`, or such a function. Each connection has a thread of its own, which
-ends with it; a connection may carry several requests. What differs from Go: the answer is sent when the handler has
-returned, and what a handler raises before becomes a 500 whose text stays in the log. Limits as in Go's servers here:
-1 MiB of headers, 32 seconds until they are there, 90 seconds of idleness.
+A handler is an object with `serve_http(resp, req)`, or such a function. Each connection has its own thread, which ends
+with it; a connection may carry several requests. Differences from Go: the server sends the response when the handler
+has returned. An exception of the handler becomes a 500 whose text only appears in the log. The limits are those of
+controller-runtime's servers: 1 MiB of headers, 32 seconds to receive them, 90 seconds of idle time.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _TEXT = "text/plain; charset=utf-8"
 _IDLE_TIMEOUT = 90.0
 _MAX_PORT = 65535
 _HEADER_TIMEOUT = 32.0
-# How often the accepting thread looks whether the server is to end.
+# Seconds between two checks of the accepting thread for a shutdown.
 _POLL_SECONDS = 0.05
 
 
 class RequestBodyTooLarge(Exception):
-    """A body longer than the handler takes. Go: http.MaxBytesError."""
+    """Raised for a body above the handler's limit. Go: http.MaxBytesError."""
 
     def __init__(self, limit: int) -> None:
         super().__init__("http: request body too large")
@@ -60,14 +60,17 @@ class RequestBodyTooLarge(Exception):
 
 @operational_error
 class ListenError(OSError):
-    """An address that the system refuses: "listen tcp :8081: bind: address already in use". Go: net.OpError."""
+    """Raised for an address that the system rejects: "listen tcp :8081: bind: address already in use".
+
+    Go: net.OpError.
+    """
 
     def __str__(self) -> str:
         return str(self.strerror)
 
 
 class Request:
-    """A request as a handler gets it. Go: http.Request."""
+    """A request as a handler receives it. Go: http.Request."""
 
     def __init__(
         self,
@@ -78,28 +81,28 @@ class Request:
         ctx: Context | None = None,
         remote_addr: str = "",
     ) -> None:
-        """`target` is path and query as they stand in the request; `read` reads the body."""
+        """Initialize a request. `target` is the path and query of the request line; `read` reads the body."""
         path, _, self.raw_query = target.partition("?")
         self.method = method
         self.path = urllib.parse.unquote(path)
-        """Decoded. Go: req.URL.Path."""
+        """The decoded path. Go: req.URL.Path."""
         self.headers = headers if headers is not None else Message()
         self.remote_addr = remote_addr
         self._read = read
         self._ctx = ctx if ctx is not None else background()
 
     def context(self) -> Context:
-        """The server's context. Go: Context."""
+        """Return the server's context. Go: Context."""
         return self._ctx
 
     def query(self) -> dict[str, list[str]]:
-        """The values of the query by name; a name alone has the value "". Go: req.URL.Query."""
+        """Return the values of the query by name; a name without a value has the value "". Go: req.URL.Query."""
         return urllib.parse.parse_qs(self.raw_query, keep_blank_values=True)
 
     def read_body(self, limit: int) -> bytes:
-        """Return the body; b"" when there is none. Blocks. To be called once.
+        """Return the body, or b"" if there is none. Blocks. Call it once.
 
-        Raises RequestBodyTooLarge when it is longer than `limit`, OSError when the client sends less than it announced.
+        Raises RequestBodyTooLarge if it is longer than `limit`, OSError if the client sends less than announced.
         """
         length = self.headers.get("Content-Length")
         if self._read is None or length is None:
@@ -119,20 +122,20 @@ class Request:
 
 
 class ResponseWriter:
-    """Writes the handler's response. Go: http.ResponseWriter."""
+    """A writer of the handler's response. Go: http.ResponseWriter."""
 
     def __init__(self) -> None:
         self.status = 0
-        """The code, 0 until there is one."""
+        """The status code, or 0 before it is set."""
         self.body = bytearray()
         self._header: dict[str, str] = {}
 
     def header(self) -> dict[str, str]:
-        """The headers, to be changed; write their names in their usual form: "Content-Type"."""
+        """Return the headers, which the handler may change; use canonical names: "Content-Type"."""
         return self._header
 
     def write_header(self, status: int) -> None:
-        """Set the code; only the first one counts. Without it the code is 200."""
+        """Set the status code. Later calls have no effect. The default is 200."""
         self.status = self.status or status
 
     def write(self, data: bytes | str) -> None:
@@ -142,10 +145,10 @@ class ResponseWriter:
 
 
 class Handler(Protocol):
-    """Answers requests. Go: http.Handler. Called by several threads at once."""
+    """A handler of requests. Several threads call it concurrently. Go: http.Handler."""
 
     def serve_http(self, resp: ResponseWriter, req: Request, /) -> None:
-        """Answer one request."""
+        """Serve one request."""
         ...
 
 
@@ -154,7 +157,7 @@ HandlerLike: TypeAlias = Handler | Callable[[ResponseWriter, Request], None]
 
 
 def to_handler(handler: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
-    """The function to call. Raises TypeError for what is no handler."""
+    """Return the function to call. Raises TypeError if `handler` is not a handler."""
     method = getattr(handler, "serve_http", None)
     if callable(method):
         return cast("Callable[[ResponseWriter, Request], None]", method)
@@ -164,19 +167,19 @@ def to_handler(handler: HandlerLike) -> Callable[[ResponseWriter, Request], None
 
 
 def error(resp: ResponseWriter, text: str, status: int) -> None:
-    """Answer with a text and a line break. Go: http.Error."""
+    """Respond with a text and a newline. Go: http.Error."""
     resp.header().update({"Content-Type": _TEXT, "X-Content-Type-Options": "nosniff"})
     resp.write_header(status)
     resp.write(text + "\n")
 
 
 def not_found(resp: ResponseWriter, req: Request) -> None:
-    """Answer that there is nothing. Go: http.NotFound."""
+    """Respond with 404. Go: http.NotFound."""
     error(resp, "404 page not found", 404)
 
 
 def strip_prefix(prefix: str, handler: HandlerLike) -> Callable[[ResponseWriter, Request], None]:
-    """`handler`, for paths below `prefix`, which it does not see. Go: http.StripPrefix."""
+    """Return a handler for paths below `prefix` that passes the rest of the path to `handler`. Go: http.StripPrefix."""
     function = to_handler(handler)
 
     def serve(resp: ResponseWriter, req: Request) -> None:
@@ -189,13 +192,17 @@ def strip_prefix(prefix: str, handler: HandlerLike) -> Callable[[ResponseWriter,
 
 
 class ServeMux:
-    """Chooses a handler by the path (Go: http.ServeMux): an exact one, or the longest that ends in a slash and fits."""
+    """A multiplexer that selects a handler by an exact path, or by the longest matching prefix with a slash.
+
+    Go: http.ServeMux.
+    """
 
     def __init__(self) -> None:
         self._handlers: dict[str, Callable[[ResponseWriter, Request], None]] = {}
 
     def handle(self, pattern: str, handler: HandlerLike) -> None:
-        """Serve a path, or with a slash at its end all below it. Raises ValueError when it is taken or empty."""
+        """Add a path, or with a slash at its end all paths below it. Raises ValueError for a duplicate or empty path.
+        """
         if not pattern.startswith("/"):
             raise ValueError(f"http: invalid pattern {pattern!r}")
         if pattern in self._handlers:
@@ -207,7 +214,7 @@ class ServeMux:
         return path in self._handlers
 
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:
-        """Let the handler of the path answer; 404 when there is none."""
+        """Call the handler of the path, or respond with 404."""
         self._find(req.path)(resp, req)
 
     def _find(self, path: str) -> Callable[[ResponseWriter, Request], None]:
@@ -218,14 +225,14 @@ class ServeMux:
 
 
 def clean_path(path: str) -> str:
-    """The shortest equal path, with one slash in front. Go: path.Clean."""
+    """Return the shortest equivalent path, with one slash at the start. Go: path.Clean."""
     return "/" + posixpath.normpath("/" + path).lstrip("/")
 
 
 def listen(address: str) -> socket.socket:
-    """Return a socket that listens on "host:port", ":port" (all interfaces) or "[::1]:port".
+    """Return a socket that listens at "host:port", ":port" (all interfaces) or "[::1]:port". Go: net.Listen.
 
-    Raises ListenError when the system refuses the address, ValueError when it is malformed. Go: net.Listen.
+    Raises ListenError if the system rejects the address, ValueError if it is malformed.
     """
     host, separator, port = address.rpartition(":")
     if not separator:
@@ -241,7 +248,7 @@ def listen(address: str) -> socket.socket:
 
 
 def listen_error(err: OSError, address: str) -> ListenError:
-    """Return the error of an address that the system refuses, with Go's text. Python's names the address twice."""
+    """Return the error of an address that the system rejects, with Go's text. Python's contains the address twice."""
     if err.errno is None or err.errno < 0:  # create_server passes on the negative codes of getaddrinfo
         return ListenError(err.errno, f"listen tcp: lookup {address.rpartition(':')[0]}: no such host")
     return ListenError(err.errno, f"listen tcp {address}: bind: {os.strerror(err.errno).lower()}")
@@ -260,11 +267,11 @@ def _listen(host: str, port: int) -> socket.socket:
     return socket.create_server(("", port), backlog=128)
 
 
-_NO_IPV6 = frozenset({97, 99})  # EAFNOSUPPORT, EADDRNOTAVAIL: the kernel has it, the machine does not
+_NO_IPV6 = frozenset({97, 99})  # EAFNOSUPPORT, EADDRNOTAVAIL: the kernel supports it, the machine does not
 
 
 class _Connection(BaseHTTPRequestHandler):
-    """Serves one connection."""
+    """The handler of one connection."""
 
     protocol_version = "HTTP/1.1"
     timeout = _HEADER_TIMEOUT
@@ -282,7 +289,7 @@ class _Connection(BaseHTTPRequestHandler):
         super().handle_one_request()
 
     def parse_request(self) -> bool:
-        # Called with the request's first line read.
+        # Called after the request's first line has been read.
         if not self.server.state.set_active(self.connection):
             self.close_connection = True
             return False
@@ -293,7 +300,9 @@ class _Connection(BaseHTTPRequestHandler):
             self.connection.settimeout(_IDLE_TIMEOUT)
 
     def _is_answerable(self) -> bool:
-        """Whether the body's length is known: nobody who calls these servers sends it in chunks."""
+        """Report whether the body's length is known. Chunked requests get a 411, since clients of these servers send
+        none.
+        """
         length = self.headers.get("Content-Length", "0")
         if self.headers.get("Transfer-Encoding") is not None or not length.isdigit():
             self.close_connection = True
@@ -302,7 +311,7 @@ class _Connection(BaseHTTPRequestHandler):
         return True
 
     def __getattr__(self, name: str) -> Any:
-        """Every method is the handler's business, not this class's."""
+        """Return the same function for every HTTP method: the handler decides about methods."""
         if name.startswith("do_"):
             return self._serve
         raise AttributeError(name)
@@ -326,7 +335,7 @@ class _Connection(BaseHTTPRequestHandler):
             resp = ResponseWriter()
             error(resp, "internal server error", 500)
         if left[0]:
-            # What the handler left unread is not read for it: the connection ends.
+            # The unread rest of a body is not skipped: the connection ends.
             self.close_connection = True
         self._send(resp)
 
@@ -346,23 +355,23 @@ class _Connection(BaseHTTPRequestHandler):
             self.wfile.write(resp.body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: whoever wants requests logged does so in a handler."""
+        """Do nothing: handlers log requests if needed."""
 
 
 class _State:
-    """The open connections of a server, and whether it is to end."""
+    """The open connections of a server, and its shutdown state."""
 
     def __init__(self, handler: Callable[[ResponseWriter, Request], None], ctx: Context) -> None:
         self.handler = handler
         self.ctx = ctx
-        # Guards the rest; notified when a connection has ended.
+        # Guards the other attributes; notified when a connection has ended.
         self._changed = threading.Condition()
         self._idle: set[socket.socket] = set()
         self._active: set[socket.socket] = set()
         self._closing = False
 
     def set_idle(self, connection: socket.socket) -> bool:
-        """The connection waits for a request; False when there is to be none."""
+        """Mark the connection as waiting for a request. Returns False during a shutdown."""
         with self._changed:
             self._active.discard(connection)
             if not self._closing:
@@ -370,7 +379,7 @@ class _State:
             return not self._closing
 
     def set_active(self, connection: socket.socket) -> bool:
-        """The connection has one; False when it comes too late."""
+        """Mark the connection as busy. Returns False if it was closed before."""
         with self._changed:
             was_idle = connection in self._idle
             self._idle.discard(connection)
@@ -385,7 +394,7 @@ class _State:
             self._changed.notify_all()
 
     def close_idle(self) -> None:
-        """Take no more requests, and wake the threads that wait for one."""
+        """Accept no more requests, and wake the threads that wait for one."""
         with self._changed:
             self._closing = True
             for connection in self._idle:
@@ -393,7 +402,7 @@ class _State:
             self._idle.clear()
 
     def wait_for_active(self, timeout: float | None) -> bool:
-        """Block until no request is served; False when that takes longer than `timeout` seconds."""
+        """Wait until no request is being served. Returns False after `timeout` seconds."""
         deadline = None if timeout is None else REAL_CLOCK.now() + timeout
         with self._changed:
             while self._active:
@@ -410,15 +419,15 @@ class _State:
 
 
 def _shut(connection: socket.socket) -> None:
-    with suppress(OSError):  # it has ended by itself
+    with suppress(OSError):  # it has ended already
         connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """Accepts connections on a socket that listens already."""
+    """A server that accepts connections on a listening socket."""
 
     daemon_threads = True
-    # Its own list of threads is of daemons without names; `server_close` below joins ours.
+    # Disabled: socketserver's list contains unnamed daemon threads; `server_close` below joins ours.
     block_on_close = False
 
     def __init__(self, listener: socket.socket, state: _State, name: str, tls: ssl.SSLContext | None) -> None:
@@ -433,7 +442,7 @@ class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, address = self.socket.accept()
         if self._tls is not None:
-            # The handshake is the connection's thread's business: one that stays silent holds up nobody else.
+            # The connection's own thread does the handshake, so that a silent client does not block others.
             connection.settimeout(_HEADER_TIMEOUT)
             connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
@@ -447,7 +456,7 @@ class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def _process(self, request: socket.socket, client_address: Any) -> None:
         try:
-            with suppress(OSError, ValueError):  # the other side has gone, or does not speak TLS
+            with suppress(OSError, ValueError):  # the client has gone, or does not use TLS
                 self.finish_request(request, client_address)
         finally:
             self.shutdown_request(request)
@@ -460,7 +469,7 @@ class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 class Server:
-    """Serves a handler on a listener. Go: http.Server."""
+    """A server that serves a handler on a listening socket. Go: http.Server."""
 
     def __init__(
         self,
@@ -470,7 +479,7 @@ class Server:
         tls: ssl.SSLContext | None = None,
         addr: str = "",
     ) -> None:
-        """`ctx` is what the requests' contexts are; `addr` is for `listen_and_serve`."""
+        """Initialize a server. `ctx` is the requests' context; `addr` is the address for `listen_and_serve`."""
         self.addr = addr
         self._name = name
         self._tls = tls
@@ -481,11 +490,11 @@ class Server:
         self._left = threading.Event()
 
     def listen_and_serve(self) -> None:
-        """Listen on `addr` and serve. Blocks until `shutdown`. Raises OSError."""
+        """Listen at `addr` and serve. Blocks until `shutdown`. Raises OSError."""
         self.serve(listen(self.addr or ":80"))
 
     def serve(self, listener: socket.socket) -> None:
-        """Serve until `shutdown`; closes the listener. Blocks; the connections' threads have ended when it returns."""
+        """Serve until `shutdown`; closes the listener. Blocks until the connections' threads have ended."""
         with self._lock:
             if self._ended:
                 listener.close()
@@ -498,9 +507,9 @@ class Server:
             listening.server_close()
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Take no more requests, and wait for those that are served; for `timeout` seconds at most, then cut them off.
+        """Accept no more requests, and wait for the current ones.
 
-        Raises TimeoutError in that case. May be called again.
+        After `timeout` seconds it closes their connections and raises TimeoutError. Idempotent.
         """
         with self._lock:
             self._ended = True

@@ -1,6 +1,6 @@
-"""SOCKS version 5: asking a proxy for a connection to somewhere else (RFC 1928, passwords RFC 1929).
+"""A SOCKS version 5 client (RFC 1928, with passwords as in RFC 1929).
 
-Stands for the SOCKS client inside Go's net/http. Names are looked up by the proxy, as there.
+Replaces the SOCKS client inside Go's net/http. As in Go, the proxy resolves names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CONNECT = 1
 _NO_AUTHENTICATION, _PASSWORD, _NOTHING_ACCEPTABLE = 0, 2, 0xFF
 _IPV4, _NAME, _IPV6 = 1, 3, 4
 
-# What the reply's code means, in the words of golang.org/x/net/internal/socks.
+# The texts of reply codes, as in golang.org/x/net/internal/socks.
 _REPLIES = {
     1: "general SOCKS server failure",
     2: "connection not allowed by ruleset",
@@ -31,9 +31,9 @@ _REPLIES = {
 
 
 def socks_connect(sock: socket.socket, proxy: Proxy, host: str, port: int) -> None:
-    """Ask for a connection to (host, port) over one to the proxy. Blocks. Raises OSError.
+    """Request a connection to (host, port) over a connection to the proxy. Blocks. Raises OSError.
 
-    Afterwards the socket speaks to the host.
+    Afterwards the socket is connected to the host.
     """
     try:
         _authenticate(sock, proxy)
@@ -83,7 +83,7 @@ def _read_reply(sock: socket.socket) -> None:
         raise OSError(f"unexpected protocol version {version}")
     if code != 0:
         raise OSError(_REPLIES.get(code, f"unknown code: {code}"))
-    # Where the proxy connects from: read to get at what follows.
+    # The address from which the proxy connects, which is read to reach the data after it.
     lengths = {_IPV4: 4, _IPV6: 16}
     _read(sock, (lengths[kind] if kind in lengths else _read(sock, 1)[0]) + 2)
 

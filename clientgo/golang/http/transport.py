@@ -1,9 +1,9 @@
-"""The bottom round tripper: HTTP/1.1 on connections that another thread can break off. Stands for Go's http.Transport.
+"""The bottom round tripper: HTTP/1.1 on connections that any thread can abort. Replaces Go's http.Transport.
 
-With the settings of client-go's transport/cache.go. Every request in flight can be aborted from any thread by shutting
-its socket down, also while it connects, so that cancelling a context or stopping a watch takes milliseconds; dead peers
-are noticed by TCP keep-alive; proxies, SOCKS5 among them, are chosen by Go's rules; and a reading request whose kept
-connection turns out to be dead gets another one.
+It has the settings of client-go's transport/cache.go. Any thread can abort a request by shutting down its socket, also
+during the connect, so that cancelling a context or stopping a watch takes milliseconds. TCP keep-alive detects dead
+peers. Go's rules select the proxy, including SOCKS5. A read request whose pooled connection is dead is retried on
+another one.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 __all__ = ["CONNECT_TIMEOUT", "Transport"]
 
-# Go's dialer gives up on a connection after 30 s, its TLS handshake after 10 s; one limit serves both here.
+# Go's dialer times out after 30 s, its TLS handshake after 10 s; here one limit covers both.
 CONNECT_TIMEOUT: Final = 30.0
 
-# Small leftovers are read, so that the connection can serve the next request.
+# The unread rest of a body up to this size is skipped, so that the connection can be reused.
 _MAX_BODY_SLURP_SIZE: Final = 2 << 10
 
 
 class Transport:
-    """Sends requests to servers. Go: http.Transport. Thread-safe; a request blocks the thread that makes it.
+    """A sender of requests. Thread-safe; a request blocks the calling thread. Go: http.Transport.
 
-    Connections are kept for the next request when a response was read to its end. Proxies come from `proxy`, a function
-    from URL to proxy URL or None, or from the environment as it is when the transport is made. They may be http, https
-    and socks5.
+    It keeps a connection for the next request if a response was read to its end. The proxy comes from `proxy`, a
+    function from URL to proxy URL or None, or from the environment at the transport's creation. It may be http, https
+    or socks5.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Transport:
         connect_timeout: float = CONNECT_TIMEOUT,
         clock: Clock = REAL_CLOCK,
     ) -> None:
-        """`ssl_context` is asked before each request; when it returns another one, new connections use that.
+        """Initialize a transport. It calls `ssl_context` before each request; new connections use the current result.
 
-        `connect_timeout` in seconds limits each step of making a connection.
+        `connect_timeout` limits each step of a new connection in seconds.
         """
         self._ssl_context = ssl_context
         self._server_name = server_name
@@ -68,12 +68,12 @@ class Transport:
         self._disable_compression = disable_compression
         self._connect_timeout = connect_timeout
         self._pool = Pool(clock)
-        # Guards the next.
+        # Guards the next attribute.
         self._lock = threading.Lock()
         self._current_context: ssl.SSLContext | None = None
 
     def round_trip(self, request: Request) -> Response:
-        """See RoundTripper. Follows redirects; credentials never leave for another server."""
+        """See RoundTripper. Follows redirects; never sends credentials to another server."""
         for _ in range(MAX_REQUESTS):
             response = self._send(request)
             following = redirected(request, response)
@@ -84,7 +84,7 @@ class Transport:
         raise ValueError(f"stopped after {MAX_REQUESTS} redirects")
 
     def _send(self, request: Request) -> Response:
-        # Here, not above, as in _connect: what lies below is a tenth of a start, and has time until the first request.
+        # Imported here and in _connect, not above, since it slows the start of programs (test/bench/start).
         from clientgo.golang.http.body import ResponseBody
         from clientgo.golang.http.exchange import Exchange
 
@@ -97,7 +97,7 @@ class Transport:
         exchange = Exchange(request)
         forget = request.ctx.add_done_callback(exchange.abort)
         try:
-            connection, answer = self._send_on_connection(exchange, route, _target(url, route), headers)
+            connection, answer = self._send_request(exchange, route, _target(url, route), headers)
         except BaseException as err:
             forget()
             exchange.finish()
@@ -116,8 +116,8 @@ class Transport:
         body = ResponseBody(answer, exchange, release)
         return Response(status_code=answer.status, reason=answer.reason, headers=answer.head.headers, body=body)
 
-    def _send_on_connection(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
-        """Send the request over a kept connection or a new one, and wait for the head of its response."""
+    def _send_request(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
+        """Send the request on a pooled connection or a new one, and wait for the head of its response."""
         request = exchange.request
         silence = _shorter(request.header_timeout, request.read_timeout)
         context = self._context(route)
@@ -149,7 +149,7 @@ class Transport:
         return Connection(sock, route, context)
 
     def _context(self, route: Route) -> ssl.SSLContext | None:
-        """The TLS context for the route now. With a new one the connections made with another are of no use."""
+        """Return the current TLS context for the route. A new context closes the idle connections of the old one."""
         if not route.is_encrypted:
             return None
         context = self._ssl_context()
@@ -178,7 +178,7 @@ class Transport:
         return headers
 
     def close_idle_connections(self) -> None:
-        """Close the pooled connections; requests under way go on."""
+        """Close the idle connections; requests in progress continue."""
         self._pool.close_idle()
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ class Transport:
 
 
 def _target(url: SplitResult, route: Route) -> str:
-    """Return the target of the request line: a path, or the URL without its user for a forwarding proxy."""
+    """Return the target of the request line: a path, or for a forwarding proxy the URL without its user."""
     target = url.path or "/"
     if url.query:
         target = f"{target}?{url.query}"
@@ -205,10 +205,10 @@ def _let_go(response: Response) -> None:
 
 
 def _is_replayable(request: Request) -> bool:
-    """Whether it may go out twice. Go: Request.isReplayable.
+    """Report whether the request may be sent twice. Go: Request.isReplayable.
 
-    A server closes a connection that was idle for long; only the next request finds that out. It may not be sent again
-    if it could have changed something before it got lost.
+    A server closes idle connections, and only the next request detects that. A retry is not allowed if the lost request
+    could have changed something.
     """
     if request.body is not None and not isinstance(request.body, bytes):
         return False
@@ -217,5 +217,5 @@ def _is_replayable(request: Request) -> bool:
 
 
 def _shorter(one: float | None, other: float | None) -> float | None:
-    """The shorter one of two timeouts."""
+    """Return the shorter one of two timeouts."""
     return min((each for each in (one, other) if each is not None), default=None)

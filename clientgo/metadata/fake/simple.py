@@ -1,7 +1,7 @@
-"""A metadata client over an object tracker, which records what it is asked. Mirrors metadata/fake/simple.go.
+"""A fake metadata client on an object tracker, which records the calls. Mirrors metadata/fake/simple.go.
 
-Differs: a scheme that knows the kind of list this needs already is not changed, and a list is of the metadata at once,
-where Go's tracker first makes a generic list.
+Differences: it does not change a scheme that already knows the required kind of list. Lists contain metadata directly;
+Go's tracker first makes a generic list.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.metadata.interface import Getter, ResourceInterface
 
-# The tracker puts "List" behind the kind.
+# The tracker appends "List" to the kind.
 _ITEMS = GroupVersionKind("fake-metadata-client-group", "v1", "")
 
 
 class MetadataClient(Getter, Protocol):
-    """A metadata client that can also make objects. Go: fake.MetadataClient."""
+    """A metadata client that can also create objects. Go: fake.MetadataClient."""
 
     def create_fake(
         self, obj: metav1.PartialObjectMetadata, opts: metav1.CreateOptions | None = None, *subresources: str
@@ -42,17 +42,17 @@ class MetadataClient(Getter, Protocol):
 
 
 def new_test_scheme() -> Scheme:
-    """A scheme of its own for a test. Go: fake.NewTestScheme."""
+    """Return a new scheme for a test. Go: fake.NewTestScheme."""
     return Scheme()
 
 
 def new_simple_metadata_client(scheme: Scheme, *objects: Object) -> FakeMetadataClient:
-    """A client of a cluster that holds `objects`, which say their apiVersion and kind. Go: NewSimpleMetadataClient."""
+    """Return a client with these objects, which must have apiVersion and kind. Go: NewSimpleMetadataClient."""
     return FakeMetadataClient(scheme, *objects)
 
 
 class FakeMetadataClient(testing.Fake):
-    """Implements metadata.Interface. Reactors can be added as to any fake; without one the tracker answers."""
+    """A fake of metadata.Interface. Reactors work as in any fake; calls without one use the tracker."""
 
     def __init__(self, scheme: Scheme, *objects: Object) -> None:
         super().__init__()
@@ -74,14 +74,14 @@ class FakeMetadataClient(testing.Fake):
         return self._tracker
 
     def resource(self, resource: GroupVersionResource) -> MetadataClient:
-        """The client of one resource. Go: Resource."""
+        """Return the client of one resource. Go: Resource."""
         return _ResourceClient(self, resource)
 
     def close(self) -> None:
-        """There are no connections to close."""
+        """Do nothing, since there are no connections."""
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """A fake cannot stream lists. Go: IsWatchListSemanticsUnSupported."""
+        """Return True: a fake cannot stream lists. Go: IsWatchListSemanticsUnSupported."""
         return True
 
 

@@ -22,12 +22,12 @@ class _Options:
     transform: cache.TransformFunc | None = None
 
 
-# Changes the informers of a factory. Go: SharedInformerOption.
+# An option of a factory. Go: SharedInformerOption.
 SharedInformerOption = Callable[[_Options], None]
 
 
 def with_transform(transform: cache.TransformFunc) -> SharedInformerOption:
-    """Let all informers of the factory transform what they cache. Go: WithTransform."""
+    """Return an option that transforms the objects of all the factory's informers. Go: WithTransform."""
 
     def apply(options: _Options) -> None:
         options.transform = transform
@@ -36,21 +36,24 @@ def with_transform(transform: cache.TransformFunc) -> SharedInformerOption:
 
 
 def new_shared_informer_factory(client: Interface, default_resync: float) -> SharedInformerFactory:
-    """A factory for all namespaces; `default_resync` in seconds, 0 for none. Go: NewSharedInformerFactory."""
+    """Return a factory for all namespaces. `default_resync` is in seconds; 0 disables resyncs.
+
+    Go: NewSharedInformerFactory.
+    """
     return new_filtered_shared_informer_factory(client, default_resync, metav1.NAMESPACE_ALL, None)
 
 
 def new_filtered_shared_informer_factory(
     client: Interface, default_resync: float, namespace: str, tweak_list_options: TweakListOptionsFunc | None
 ) -> SharedInformerFactory:
-    """A factory for one namespace, or with other options. Go: NewFilteredSharedInformerFactory."""
+    """Return a factory for one namespace, with optional list options. Go: NewFilteredSharedInformerFactory."""
     return _new_factory(client, default_resync, namespace, tweak_list_options, _Options())
 
 
 def new_shared_informer_factory_with_options(
     client: Interface, default_resync: float, *options: SharedInformerOption
 ) -> SharedInformerFactory:
-    """A factory for all namespaces with options. Go: NewSharedInformerFactoryWithOptions."""
+    """Return a factory for all namespaces with options. Go: NewSharedInformerFactoryWithOptions."""
     chosen = _Options()
     for option in options:
         option(chosen)
@@ -78,7 +81,7 @@ def new_filtered_metadata_informer(
     indexers: cache.Indexers,
     tweak_list_options: TweakListOptionsFunc | None,
 ) -> GenericInformer:
-    """An informer of the metadata of one resource. Go: NewFilteredMetadataInformer."""
+    """Return an informer of the metadata of one resource. Go: NewFilteredMetadataInformer."""
 
     def tweaked(options: metav1.ListOptions) -> metav1.ListOptions:
         if tweak_list_options is not None:

@@ -10,25 +10,25 @@ from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
 from clientgo.informers.generic import GenericInformer
 
-# Changes the options of every list and watch.
+# A function that changes the options of every list and watch.
 TweakListOptionsFunc = Callable[[metav1.ListOptions], None]
 
 
 class SharedInformerFactory(Protocol):
-    """Shares one informer a resource. Thread-safe."""
+    """A factory of shared informers, one per resource. Thread-safe."""
 
     def start(self, stop_ch: StopChannel) -> None:
-        """Start what is not running yet, until `stop_ch` is set. Does not block."""
+        """Start the informers that are not running, until `stop_ch` is set. Does not block."""
         ...
 
     def for_resource(self, gvr: GroupVersionResource) -> GenericInformer:
-        """The informer of a resource, made when first asked for."""
+        """Return the resource's informer, which is created on first use."""
         ...
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[GroupVersionResource, bool]:
-        """Block until all started informers have synced or `stop_ch` is set; which have."""
+        """Wait until all started informers have synced or `stop_ch` is set; return each one's state."""
         ...
 
     def shutdown(self) -> None:
-        """Start no more, and wait until those that run have ended, which `stop_ch` makes them do."""
+        """Prevent further starts, and wait until all informers have ended. Set their `stop_ch` before."""
         ...

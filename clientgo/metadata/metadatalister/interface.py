@@ -1,4 +1,4 @@
-"""What reads metadata from a cache. Mirrors metadata/metadatalister/interface.go.
+"""The interfaces of metadata listers. Mirrors metadata/metadatalister/interface.go.
 
 The objects belong to the cache and are read-only.
 """
@@ -13,28 +13,28 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 
 
 class NamespaceLister(Protocol):
-    """Reads the objects of one namespace."""
+    """A lister of the objects of one namespace."""
 
     def list(self, selector: labels.Selector) -> builtins.list[metav1.PartialObjectMetadata]:
-        """The objects the selector matches."""
+        """Return the objects that match the selector."""
         ...
 
     def get(self, name: str) -> metav1.PartialObjectMetadata:
-        """The named object. Raises StatusError (not found)."""
+        """Return the named object. Raises StatusError (not found)."""
         ...
 
 
 class Lister(Protocol):
-    """Reads the objects of all namespaces."""
+    """A lister of the objects of all namespaces."""
 
     def list(self, selector: labels.Selector) -> builtins.list[metav1.PartialObjectMetadata]:
-        """The objects the selector matches."""
+        """Return the objects that match the selector."""
         ...
 
     def get(self, name: str) -> metav1.PartialObjectMetadata:
-        """The object without a namespace of that name. Raises StatusError (not found)."""
+        """Return the cluster-scoped object of this name. Raises StatusError (not found)."""
         ...
 
     def namespace(self, namespace: str) -> NamespaceLister:
-        """The reader of one namespace."""
+        """Return the lister of one namespace."""
         ...

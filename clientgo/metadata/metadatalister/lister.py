@@ -55,5 +55,5 @@ def _get(indexer: cache.Indexer, key: str, gvr: GroupVersionResource, name: str)
 
 
 def new(indexer: cache.Indexer, gvr: GroupVersionResource) -> Lister:
-    """A lister over an informer's indexer. Go: New."""
+    """Return a lister over an informer's indexer. Go: New."""
     return _MetadataLister(indexer, gvr)

@@ -1,4 +1,4 @@
-"""OpenAPI v3 documents that are read once. Mirrors k8s.io/client-go/openapi/cached."""
+"""Cached OpenAPI v3 documents. Mirrors k8s.io/client-go/openapi/cached."""
 
 from clientgo.openapi.cached.client import new_client
 

@@ -1,4 +1,4 @@
-"""Remembers which OpenAPI documents there are. Mirrors openapi/cached/client.go."""
+"""A cache of the list of OpenAPI documents. Mirrors openapi/cached/client.go."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from clientgo.openapi.client import Client, GroupVersion
 
 
 class _Client:
-    """Asks another client once, and remembers its failure too. Thread-safe; the first asks while the others wait."""
+    """A client that calls another one once and caches its result or error. Thread-safe; other threads wait for the
+    first.
+    """
 
     def __init__(self, delegate: Client) -> None:
         self._delegate = delegate
-        # Guards the two below; held while the delegate is asked.
+        # Guards the next two attributes; held during the delegate's call.
         self._lock = threading.Lock()
         self._paths: dict[str, GroupVersion] | None = None
         self._err: Exception | None = None
@@ -23,7 +25,7 @@ class _Client:
             if self._paths is None and self._err is None:
                 self._read()
             if self._err is not None:
-                # Without the stacks of earlier callers, which would grow with each.
+                # Without the stacks of earlier callers, which would accumulate.
                 raise self._err.with_traceback(None)
             assert self._paths is not None
             return self._paths
@@ -41,5 +43,5 @@ class _Client:
 
 
 def new_client(other: Client) -> Client:
-    """What `other` says, asked once. Go: NewClient."""
+    """Return a client that caches the results of `other`. Go: NewClient."""
     return _Client(other)

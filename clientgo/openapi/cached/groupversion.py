@@ -1,4 +1,4 @@
-"""Remembers one OpenAPI document in each format. Mirrors openapi/cached/groupversion.go."""
+"""A cache of an OpenAPI document in each format. Mirrors openapi/cached/groupversion.go."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from clientgo.openapi.client import GroupVersion
 
 
 class CachedGroupVersion:
-    """Reads the document once a format, and remembers a failure too. Thread-safe; the first reads, the others wait."""
+    """A cache of a document by format, including errors. Thread-safe; other threads wait for the first."""
 
     def __init__(self, delegate: GroupVersion) -> None:
         self._delegate = delegate
-        # Guards _documents; held while the delegate reads.
+        # Guards _documents; held during the delegate's call.
         self._lock = threading.Lock()
         self._documents: dict[str, bytes | Exception] = {}
 
@@ -22,7 +22,7 @@ class CachedGroupVersion:
                 self._documents[content_type] = self._read(content_type)
             document = self._documents[content_type]
         if isinstance(document, Exception):
-            # Without the stacks of earlier callers, which would grow with each.
+            # Without the stacks of earlier callers, which would accumulate.
             raise document.with_traceback(None)
         return document
 

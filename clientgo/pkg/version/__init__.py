@@ -1,4 +1,4 @@
-"""Which release of the library this is. Mirrors k8s.io/client-go/pkg/version."""
+"""The version of the library. Mirrors k8s.io/client-go/pkg/version."""
 
 from clientgo.pkg.version.version import get
 

@@ -32,11 +32,11 @@ _MAX_TAG_DIRECTIVES: Final = 100
 # The tokens that start a value.
 _VALUES: Final = (yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent)
 
-# The depth that libyaml has allowed since PyYAML 6.0.4, and its message for a deeper document.
+# The maximum depth of libyaml since PyYAML 6.0.4, and its message for a deeper document.
 _MAX_DEPTH_OF_LIBYAML: Final = 1000
 _TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
 
-# libyaml looks at every open list and map for each token. So many looks take about a second.
+# libyaml checks every open list and map for each token. This number of checks takes about a second.
 _MAX_LOOKS: Final = 100_000_000
 
 
@@ -46,7 +46,7 @@ class Limits(NamedTuple):
     size: int = 16 * 1024 * 1024
     """The maximum size of the text in bytes."""
     depth: int = 200
-    """Lists and maps inside each other. Go's limit is 10,000; libyaml's is 1,000, from PyYAML 6.0.4 on.
+    """The maximum nesting of lists and maps. Go's limit is 10,000; libyaml's is 1,000 since PyYAML 6.0.4.
 
     Documents with many values at a great depth are rejected below that limit.
     """
@@ -92,7 +92,8 @@ def unmarshal(data: bytes | str, limits: Limits = DEFAULT_LIMITS, duplicates: li
         return _Builder(limits, duplicates).build(yaml.parse(raw, Loader=_Loader))
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         problem = _problem(err, limits.depth)
-    # Raised out here: the parser's own error may hold a piece of the text, and would be this one's context.
+    # Raised outside of the except clause: the parser's error may contain parts of the text and would become the
+    # context.
     raise YAMLSyntaxError(problem)
 
 

@@ -1,4 +1,4 @@
-"""Discovery that remembers on disk. Mirrors k8s.io/client-go/discovery/cached/disk."""
+"""Discovery with a cache on disk. Mirrors k8s.io/client-go/discovery/cached/disk."""
 
 from clientgo.discovery.cached.disk.cached_discovery import (
     CachedDiscoveryClient,

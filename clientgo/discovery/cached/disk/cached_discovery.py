@@ -1,6 +1,6 @@
-"""Discovery that remembers in files, for command line tools. Mirrors discovery/cached/disk/cached_discovery.go.
+"""Discovery with a cache in files, for command line tools. Mirrors discovery/cached/disk/cached_discovery.go.
 
-Differs: there is no second cache of HTTP responses below it (Go's round_tripper.go).
+Difference: there is no second cache for HTTP responses (Go's round_tripper.go).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class CachedDiscoveryClient(CachingDiscovery):
-    """Keeps what the delegate says in a folder, which must be one server's alone, for `ttl` seconds. Thread-safe."""
+    """A discovery client that caches results in a folder for `ttl` seconds. Each server needs its own folder.
+    Thread-safe.
+    """
 
     def __init__(
         self, delegate: DiscoveryInterface, cache_directory: str, ttl: float, clock: PassiveClock = REAL_CLOCK
@@ -34,8 +36,8 @@ class CachedDiscoveryClient(CachingDiscovery):
         self._cache_directory = cache_directory
         self._ttl = ttl
         self._clock = clock
-        # The lock guards all below; it is held for renaming a file at most.
-        # The files this client wrote.
+        # The files that this client wrote. The lock guards all attributes below; the longest operation under it renames
+        # a file.
         self._our_files: set[str] = set()
         # True after `invalidate`: then only the files that this client wrote are valid.
         self._invalidated = False
@@ -133,7 +135,7 @@ def _ask(delegate: Callable[[], ObjectT]) -> ObjectT:
 
 
 def _decode(content: bytes, cls: type[ObjectT]) -> ObjectT | None:
-    """The object of that class, without kind and version; None if the content is anything else."""
+    """Return the object of that class, without kind and version; None if the content is anything else."""
     try:
         document = json.loads(content)
     except ValueError:
@@ -148,9 +150,9 @@ def _decode(content: bytes, cls: type[ObjectT]) -> ObjectT | None:
 def new_cached_discovery_client_for_config(
     config: Config, discovery_cache_dir: str, http_cache_dir: str, ttl: float
 ) -> CachedDiscoveryClient:
-    """Remember in files below `discovery_cache_dir`. Go: NewCachedDiscoveryClientForConfig.
+    """Return a client with a cache below `discovery_cache_dir`. Go: NewCachedDiscoveryClientForConfig.
 
-    `http_cache_dir` is accepted for parity and not used. Raises ValueError, OSError for a wrong config.
+    `http_cache_dir` is accepted for parity and not used. Raises ValueError, OSError for an invalid config.
     """
     delegate = new_mem_cache_client(new_discovery_client_for_config(config))
     return CachedDiscoveryClient(delegate, discovery_cache_dir, ttl)

@@ -1,4 +1,4 @@
-"""Discovery that remembers in memory until it is invalidated. Mirrors discovery/cached/memory/memcache.go."""
+"""Discovery with a cache in memory, until it is invalidated. Mirrors discovery/cached/memory/memcache.go."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clientgo.discovery.discovery_client import groups_and_maybe_resources
 
 
 class ErrCacheNotFound(Exception):
-    """The server does not have the group version, as far as we remember."""
+    """Raised for a group version that is not in the cache."""
 
     def __init__(self) -> None:
         super().__init__("not found")
@@ -35,9 +35,9 @@ class _Entry(NamedTuple):
 
 
 class _MemCacheClient(CachingDiscovery):
-    """Reads everything when first asked, and answers from that; never asks the server about what it does not know.
+    """A discovery client that fetches everything on first use and never asks about missing items.
 
-    Thread-safe; the lock is held while it reads, so everybody waits. Implements AggregatedDiscoveryInterface too.
+    Thread-safe; it holds the lock during a fetch, so other threads wait. Also implements AggregatedDiscoveryInterface.
     """
 
     def __init__(self, delegate: DiscoveryInterface) -> None:
@@ -48,7 +48,7 @@ class _MemCacheClient(CachingDiscovery):
         self._aggregated = False
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
-        """Raises ErrCacheNotFound. What failed for a passing reason is asked for again."""
+        """See ServerResourcesInterface. Raises ErrCacheNotFound. Fetches again after a transient error."""
         with self.lock:
             if not self._valid:
                 self._refresh()
@@ -58,7 +58,7 @@ class _MemCacheClient(CachingDiscovery):
             if entry.err is not None and _is_transient_error(entry.err):
                 entry = self._entries[group_version] = self._read(group_version)
             if entry.err is not None:
-                # Without the stacks of earlier callers, which would grow with each.
+                # Without the stacks of earlier callers, which would accumulate.
                 raise entry.err.with_traceback(None)
             assert entry.resources is not None
             return entry.resources
@@ -87,7 +87,7 @@ class _MemCacheClient(CachingDiscovery):
         with self.lock:
             return self._valid
 
-    # The rest runs with self.lock held.
+    # The caller of the methods below holds self.lock.
 
     def forget(self) -> None:
         self._valid = False
@@ -115,11 +115,11 @@ class _MemCacheClient(CachingDiscovery):
         self._valid = True
 
     def _read_all(self, group_versions: list[str]) -> dict[str, _Entry]:
-        """Ask for all of them at once, each in a thread of its own."""
+        """Fetch all group versions concurrently, each in its own thread."""
         entries: dict[str, _Entry] = {}
 
         def read(gv: str) -> None:
-            entries[gv] = self._read(gv)  # one step, and for each thread a key of its own
+            entries[gv] = self._read(gv)  # atomic, and each thread has its own key
 
         threads = [
             threading.Thread(target=read, args=(gv,), name=f"discovery {gv}", daemon=True) for gv in group_versions
@@ -139,7 +139,7 @@ class _MemCacheClient(CachingDiscovery):
         if len(resources.api_resources):
             return _Entry(resources, None)
         empty = _EmptyResponseError(group_version)
-        # Metrics servers answer so; it is nothing to worry about.
+        # Metrics servers respond like this, which is harmless.
         klog.v(3).infof("%s", empty)
         return _Entry(resources, empty)
 
@@ -158,5 +158,5 @@ def _is_transient_error(err: Exception) -> bool:
 
 
 def new_mem_cache_client(delegate: DiscoveryInterface) -> CachedDiscoveryInterface:
-    """Remember what `delegate` says until `invalidate` is called. Go: NewMemCacheClient."""
+    """Return a client that caches the results of `delegate` until `invalidate`. Go: NewMemCacheClient."""
     return _MemCacheClient(delegate)

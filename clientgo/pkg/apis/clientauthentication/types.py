@@ -1,6 +1,6 @@
-"""ExecCredential and what it holds. Mirrors pkg/apis/clientauthentication/types.go, and v1 and v1beta1 of it.
+"""ExecCredential and its parts. Mirrors pkg/apis/clientauthentication/types.go, and its versions v1 and v1beta1.
 
-Differs: the two versions have the same JSON, so there is one set of classes that knows how to write either.
+Difference: both versions have the same JSON, so one set of classes writes both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KIND = "ExecCredential"
 
 @dataclass(kw_only=True)
 class Cluster:
-    """What a plugin may know about the cluster, if its configuration asks for it."""
+    """The description of the cluster that a plugin receives if its configuration requests it."""
 
     server: str = ""
     tls_server_name: str = ""
@@ -32,7 +32,7 @@ class Cluster:
     config: Any = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form; unset fields are left out."""
+        """Return the JSON form; omits unset fields."""
         document = {
             "server": self.server,
             "tls-server-name": self.tls_server_name,
@@ -47,18 +47,18 @@ class Cluster:
 
 @dataclass(kw_only=True)
 class ExecCredentialSpec:
-    """What the client tells the plugin."""
+    """The client's input to the plugin."""
 
     cluster: Cluster | None = None
-    # Whether the plugin may talk to a person through its standard input.
+    # True if the plugin may prompt the user on its standard input.
     interactive: bool = False
 
 
 @dataclass(kw_only=True)
 class ExecCredentialStatus:
-    """The credentials the plugin gives: a token, or a certificate with its key, or both."""
+    """The plugin's credentials: a token, a certificate with its key, or both."""
 
-    # Seconds since the epoch at which to ask again; None for when the server refuses the credentials.
+    # The expiry in seconds since 1970; None means until the server rejects the credentials.
     expiration_timestamp: float | None = None
     token: str = field(default="", repr=False)
     client_certificate_data: str = field(default="", repr=False)
@@ -67,13 +67,13 @@ class ExecCredentialStatus:
 
 @dataclass(kw_only=True)
 class ExecCredential:
-    """The document that goes both ways: `spec` to the plugin, `status` back."""
+    """The document in both directions: `spec` to the plugin, `status` back."""
 
     spec: ExecCredentialSpec = field(default_factory=ExecCredentialSpec)
     status: ExecCredentialStatus | None = None
 
     def encode(self, api_version: str) -> bytes:
-        """The JSON for a plugin that speaks `api_version`. Raises ValueError for another group or version."""
+        """Return the JSON for a plugin with this `api_version`. Raises ValueError for another group or version."""
         if api_version not in VERSIONS:
             raise ValueError(f'no kind "{KIND}" is registered for version "{api_version}"')
         spec: dict[str, Any] = {"interactive": self.spec.interactive}
@@ -84,10 +84,10 @@ class ExecCredential:
 
 
 def decode(data: bytes, api_version: str) -> ExecCredential:
-    """Read what a plugin printed, JSON or YAML of `api_version`. Raises ValueError; never with the text in it."""
+    """Parse a plugin's output, JSON or YAML of `api_version`. Raises ValueError without the output's text."""
     document = _parse(data)
     if not isinstance(document, dict):
-        # Raised out here: the parsers' own errors hold the text, and would be this one's context.
+        # Raised outside of the except clause: the parsers' errors contain the text and would become the context.
         raise ValueError("couldn't get version/kind; json parse error: not a JSON object")
     found, kind = document.get("apiVersion"), document.get("kind")
     if kind != KIND or not isinstance(found, str) or not found.startswith(f"{GROUP_NAME}/"):
@@ -99,17 +99,17 @@ def decode(data: bytes, api_version: str) -> ExecCredential:
 
 
 def _parse(data: bytes) -> Any:
-    """The document, None for what is neither JSON nor YAML."""
+    """Parse JSON or YAML. Returns None for any other text."""
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(data)
-    # Only here: plugins speak JSON, and a program that needs no YAML starts sooner without it.
+    # Imported here: plugins use JSON, and a program without YAML starts faster.
     import yaml
 
     from clientgo.apimachinery.util.yaml import Limits, unmarshal
 
     with contextlib.suppress(ValueError, yaml.YAMLError):
-        # For the bounds only (a token and a certificate are far below): every value that is asked for is a text, also
-        # one that YAML takes for a number.
+        # Used only for its limits, far above a token and a certificate. All values are texts, also those that YAML
+        # would parse as numbers.
         unmarshal(data, Limits(size=4 * 1024 * 1024, depth=50, values=10_000))
         return yaml.load(data, Loader=yaml.BaseLoader)
     return None

@@ -1,4 +1,4 @@
-"""Credentials from a program that the kubeconfig names. Mirrors k8s.io/client-go/plugin/pkg/client/auth/exec."""
+"""Credentials from an exec plugin. Mirrors k8s.io/client-go/plugin/pkg/client/auth/exec."""
 
 from clientgo.plugin.pkg.client.auth.exec.exec import (
     Authenticator,

@@ -1,7 +1,7 @@
-"""Credentials from a program that the kubeconfig names. Mirrors plugin/pkg/client/auth/exec/exec.go.
+"""Credentials from an exec plugin, a program that the kubeconfig names. Mirrors plugin/pkg/client/auth/exec/exec.go.
 
-Differs: when a plugin gives another certificate, connections that are in use run to their end with the old one; new
-requests use the new one.
+Difference: when a plugin returns a new certificate, used connections continue with the old one; new requests use the
+new one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ It looks like you are trying to use a client-go credential plugin that is not in
 To learn more about this feature, consult the documentation available at:
       https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins"""
 
-# The install hint is shown at most so often in an hour.
+# The maximum number of install hints per hour.
 _HINTS = 10
 _HINT_INTERVAL = 3600.0
 
@@ -43,7 +43,7 @@ def _stdin_is_terminal() -> bool:
 
 
 class _Cache:
-    """Authenticators by their configuration, so that clients that are made again and again run the plugin once."""
+    """A cache of authenticators by configuration, so that programs that create many clients run the plugin once."""
 
     def __init__(self) -> None:
         # Guards _authenticators.
@@ -68,13 +68,13 @@ def _cache_key(config: ExecConfig, cluster: clientauthentication.Cluster | None)
 
 
 class _Sometimes:
-    """Lets something happen at most so often in an interval."""
+    """A limit on the number of actions per interval."""
 
     def __init__(self, threshold: int, interval: float, clock: PassiveClock) -> None:
         self._threshold = threshold
         self._interval = interval
         self._clock = clock
-        # Guards the next two: how often it happened in the interval that began at `_window`.
+        # Guards the next two attributes: the count in the interval that began at `_window`.
         self._lock = threading.Lock()
         self._count = 0
         self._window: float | None = None
@@ -89,9 +89,9 @@ class _Sometimes:
 
 
 def get_authenticator(config: ExecConfig, cluster: clientauthentication.Cluster | None) -> Authenticator:
-    """The authenticator of a plugin; the same one for the same configuration. Go: GetAuthenticator.
+    """Return the authenticator of a plugin; equal configurations share one. Go: GetAuthenticator.
 
-    Runs nothing yet. Raises ValueError for a configuration that cannot work.
+    Runs nothing yet. Raises ValueError for an invalid configuration.
     """
     return _new_authenticator(_GLOBAL_CACHE, config, cluster)
 
@@ -126,9 +126,9 @@ class _Credentials:
 
 
 class Authenticator:
-    """Runs a plugin when credentials are needed, have expired or were refused. Thread-safe.
+    """A runner of a plugin, when credentials are needed, have expired or were rejected. Thread-safe.
 
-    A request that needs new credentials blocks until the plugin has ended; others wait for the same run.
+    A request that needs new credentials blocks until the plugin has ended; other requests wait for the same run.
     """
 
     def __init__(
@@ -146,18 +146,18 @@ class Authenticator:
         self._clock = clock
         self._environ = environ
         self._hints = _Sometimes(_HINTS, _HINT_INTERVAL, clock)
-        # Commands that may run, as listed and as found on PATH.
+        # The permitted commands, as listed and as found on PATH.
         self._allowed = {entry.command for entry in config.plugin_policy.allowlist or () if entry.command}
-        # Guards the next two, and the run of the plugin: one that asks a person must ask once.
+        # Guards the next two attributes and the plugin's run: an interactive plugin must prompt only once.
         self._lock = threading.Lock()
         self._credentials: _Credentials | None = None
         self._expiry: float | None = None
 
     def update_transport_config(self, c: Config) -> None:
-        """Let the transport use the plugin's credentials. Go: UpdateTransportConfig.
+        """Make the transport use the plugin's credentials. Go: UpdateTransportConfig.
 
-        Does nothing if the config brings credentials: who gives a token on the command line wants that one. Raises
-        ValueError when certificates come from elsewhere.
+        Does nothing if the config has credentials, which take precedence. Raises ValueError if another source provides
+        certificates.
         """
         if c.has_token_auth() or c.has_basic_auth() or c.has_cert_auth():
             return
@@ -167,12 +167,14 @@ class Authenticator:
         c.tls.get_cert_holder = GetCertHolder(self._certificate)
 
     def _certificate(self) -> Certificate | None:
-        """The certificate of the credentials at hand. The round tripper above has fetched them for this request."""
+        """Return the certificate of the current credentials, which the round tripper above has fetched for this
+        request.
+        """
         credentials = self._credentials
         return credentials.certificate if credentials is not None else None
 
     def get_creds(self) -> _Credentials:
-        """The credentials to use now. Blocks while the plugin runs. Raises ValueError or OSError."""
+        """Return the current credentials. Blocks while the plugin runs. Raises ValueError or OSError."""
         with self._lock:
             if self._credentials is None or self._expired():
                 self._refresh()
@@ -183,7 +185,7 @@ class Authenticator:
         return self._expiry is not None and self._clock.now() > self._expiry
 
     def maybe_refresh_creds(self, used: _Credentials) -> None:
-        """Run the plugin again, since the server refused `used`; unless somebody did so already."""
+        """Run the plugin again because the server rejected `used`, unless another thread has done so already."""
         with self._lock:
             if used is self._credentials:
                 self._refresh()
@@ -205,7 +207,7 @@ class Authenticator:
                 raise ValueError(f"failed parsing client key/certificate: {err}") from None
         self._expiry = status.expiration_timestamp
         old = self._credentials
-        # Equal certificates stay the same object's value, so that connections are kept when only a token changes.
+        # Equal certificates keep their identity, so that connections survive a change of the token only.
         if old is not None and old.certificate == certificate:
             certificate = old.certificate
         self._credentials = _Credentials(status.token, certificate)
@@ -231,7 +233,7 @@ class Authenticator:
         spec = clientauthentication.ExecCredentialSpec(cluster=cluster, interactive=interactive)
         request = clientauthentication.ExecCredential(spec=spec)
         env[_EXEC_INFO_ENV] = request.encode(self._config.api_version).decode()
-        # As in Go the client's own PATH says where the plugin is, not the one the plugin is given.
+        # As in Go, the client's own PATH locates the plugin, not the PATH in the plugin's environment.
         path = self._environ().get("PATH", "")
         command = self._permitted_command(path)
         try:
@@ -250,7 +252,7 @@ class Authenticator:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "client_internal_error")
             raise ValueError(f"exec: {err.strerror or err}") from err
         if finished.returncode != 0:
-            code = max(finished.returncode, -1)  # -1 stands for any signal
+            code = max(finished.returncode, -1)  # -1 represents any signal
             metrics.EXEC_PLUGIN_CALLS.increment(code, "plugin_execution_error")
             raise ValueError(f"exec: executable {self._command} failed with exit code {code}")
         metrics.EXEC_PLUGIN_CALLS.increment(0, "no_error")
@@ -279,7 +281,7 @@ class Authenticator:
         return status
 
     def _permitted_command(self, path: str) -> str:
-        """The command to run, if the program's policy lets it."""
+        """Return the command to run. Raises ValueError if the program's policy forbids it."""
         try:
             command = self._check_policy(path)
         except ValueError:
@@ -311,7 +313,7 @@ class Authenticator:
         return resolved
 
     def _resolve_allowlist(self, name: str, path: str) -> None:
-        """Add where the entries of that name are found on PATH."""
+        """Add the PATH locations of the allowlist's entries with this name."""
         for entry in self._config.plugin_policy.allowlist or ():
             if os.path.basename(entry.command) != name:
                 continue
@@ -325,11 +327,10 @@ class Authenticator:
 
 
 def _look_path(command: str, path: str) -> str:
-    """Return where the command is on PATH. Go: exec.LookPath.
+    """Return the location of the command on PATH. Go: exec.LookPath.
 
-    Raises FileNotFoundError, also for one that an entry of PATH finds relative to the working directory: an empty one,
-    `.`, or any other that is not absolute. Otherwise the owner of that directory would choose the program. Go:
-    exec.ErrDot.
+    Raises FileNotFoundError, also for a match in a relative entry of PATH (an empty one, `.`, or another), since the
+    owner of the working directory could then choose the program. Go: exec.ErrDot.
     """
     found = shutil.which(command, path=path)
     if found is None:
@@ -342,7 +343,7 @@ def _look_path(command: str, path: str) -> str:
 
 
 class _ExecRoundTripper:
-    """Adds the plugin's token to requests, and runs the plugin again after a 401."""
+    """A round tripper that adds the plugin's token to requests, and runs the plugin again after a 401."""
 
     def __init__(self, authenticator: Authenticator, base: RoundTripper) -> None:
         self._authenticator = authenticator
@@ -371,7 +372,7 @@ class _ExecRoundTripper:
 
 
 def validate_plugin_policy(policy: PluginPolicy) -> None:
-    """Check a program's policy. Go: ValidatePluginPolicy. Raises ValueError."""
+    """Validate a program's policy. Raises ValueError. Go: ValidatePluginPolicy."""
     kind, allowlist = policy.policy_type, policy.allowlist
     if kind in ("", PolicyType.PLUGIN_POLICY_ALLOW_ALL, PolicyType.PLUGIN_POLICY_DENY_ALL):
         if allowlist is not None:
