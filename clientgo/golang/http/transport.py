@@ -97,7 +97,7 @@ class Transport:
         exchange = Exchange(request)
         forget = request.ctx.add_done_callback(exchange.abort)
         try:
-            connection, answer = self._send_request(exchange, route, _target(url, route), headers)
+            connection, answer = self._exchange(exchange, route, _target(url, route), headers)
         except BaseException as err:
             forget()
             exchange.finish()
@@ -116,7 +116,7 @@ class Transport:
         body = ResponseBody(answer, exchange, release)
         return Response(status_code=answer.status, reason=answer.reason, headers=answer.head.headers, body=body)
 
-    def _send_request(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
+    def _exchange(self, exchange: Exchange, route: Route, target: str, headers: Header) -> tuple[Connection, Answer]:
         """Send the request on a pooled connection or a new one, and wait for the head of its response."""
         request = exchange.request
         silence = _shorter(request.header_timeout, request.read_timeout)
