@@ -37,6 +37,7 @@ from clientgo.context import Context
 from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
+from clientgo.hops import hop
 from clientgo.rest.client import ClientContentConfig
 from clientgo.rest.url_utils import check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
@@ -635,6 +636,7 @@ class Request:
         if self._verb in ("GET", "PUT", "DELETE") and self._resource_name:
             raise ValueError("an empty namespace may not be set when a resource name is provided")
 
+    @hop("reflector.request", go="(*Request).newHTTPRequest")
     def _new_http_request(
         self, ctx: Context, read_timeout: float | None, header_timeout: float | None = None
     ) -> http.Request:

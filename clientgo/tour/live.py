@@ -198,16 +198,16 @@ class Live(Attached):
 
     def _probes(self) -> tuple[Probe, ...]:
         return (
-            Probe("clientgo.tools.cache.shared_informer", "_SharedIndexInformer.run_with_context", self._around_run),
-            Probe("clientgo.util.workqueue.rate_limiting_queue", "_RateLimitingType.__init__", self._around_making),
-            Probe("clientgo.util.workqueue.delaying_queue", "_DelayingType.__init__", self._around_making),
-            Probe("clientgo.util.workqueue.queue", "Typed.add", self._around_add),
-            Probe("clientgo.util.workqueue.queue", "Typed.get", self._around_get),
-            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.__init__", self._around_making),
-            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue._add", self._around_add_with_priority),
-            Probe("clientgo.util.workqueue.priority_queue", "PriorityQueue.get_with_priority", self._around_get),
-            Probe("clientgo.tools.cache.reflector", "Reflector._list_and_watch", self._around_pass),
-            Probe("clientgo.tools.cache.reflector", "Reflector._list_pages", self._around_pass),
+            Probe.at("informer.run", self._around_run),
+            Probe.at("queue.new_rate_limiting", self._around_making),
+            Probe.at("queue.new_delaying", self._around_making),
+            Probe.at("queue.add", self._around_add),
+            Probe.at("queue.get", self._around_get),
+            Probe.at("queue.new_priority", self._around_making),
+            Probe.at("queue.add_with_priority", self._around_add_with_priority),
+            Probe.at("queue.get_with_priority", self._around_get),
+            Probe.at("reflector.pass", self._around_pass),
+            Probe.at("reflector.list_pages", self._around_pass),
             *self.secrecy.probes(),
         )
 
@@ -347,9 +347,8 @@ class Live(Attached):
         _log_changes(before, after, reason)
 
     def _control_probes(self) -> tuple[Probe, ...]:
-        notifications = "clientgo.tools.cache.notifications"
-        names = ("AddNotification", "UpdateNotification", "DeleteNotification")
-        return tuple(Probe(notifications, f"{name}.deliver", self._around_deliver) for name in names)
+        names = ("handlers.add", "handlers.update", "handlers.delete")
+        return tuple(Probe.at(name, self._around_deliver) for name in names)
 
     def _around_deliver(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def deliver(notification: Any, handler: Any) -> None:

@@ -41,23 +41,22 @@ _TEXTS = 256
 # So many looks are remembered, of all pages together: each page needs its last one.
 _LOOKS = 32
 
-# Which calls make the rates, by station: function -> word.
-_RATES: Mapping[str, Mapping[str, str]] = {
-    "reflector": {"Decoder.decode_line": "lines"},
-    "fifo": {"RealFIFO._append_locked": "deltas", "DeltaFIFO._queue_action_internal_locked": "deltas"},
-    "indexer": {"_ThreadSafeMap._update_locked": "stored", "_ThreadSafeMap._delete_locked": "removed"},
-    "handlers": {
-        "AddNotification.deliver": "added",
-        "UpdateNotification.deliver": "updated",
-        "DeleteNotification.deliver": "deleted",
-    },
-    "queue": {
-        "Typed.add": "adds",
-        "PriorityQueue._add": "adds",
-        "Typed.get": "gets",
-        "PriorityQueue.get_with_priority": "gets",
-    },
+# The words of the rates, by hop.
+_RATES: Mapping[str, str] = {
+    "reflector.decode": "lines",
+    "fifo.append": "deltas",
+    "fifo.queue_delta": "deltas",
+    "indexer.update": "stored",
+    "indexer.delete": "removed",
+    "handlers.add": "added",
+    "handlers.update": "updated",
+    "handlers.delete": "deleted",
+    "queue.add": "adds",
+    "queue.add_with_priority": "adds",
+    "queue.get": "gets",
+    "queue.get_with_priority": "gets",
 }
+_STATIONS = dict.fromkeys(hop.partition(".")[0] for hop in _RATES)
 
 
 class LiveView:
@@ -224,9 +223,9 @@ class LiveView:
     # ---- stations
 
     def _rates(self, sums: Mapping[Tap, Sum]) -> dict[str, list[list[Any]]]:
-        found: dict[str, dict[str, float]] = {station: {} for station in _RATES}
+        found: dict[str, dict[str, float]] = {station: {} for station in _STATIONS}
         for tap, total in sums.items():
-            word = _RATES.get(tap.station, {}).get(tap.function)
+            word = _RATES.get(tap.hop)
             if word is not None:
                 found[tap.station][word] = found[tap.station].get(word, 0.0) + total.rate
         return {

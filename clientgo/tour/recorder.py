@@ -56,7 +56,6 @@ Redact = Callable[[Json], Json]
 _TICK = 0.1
 # How many hops may wait to be written.
 _MOST_HOPS = 100_000
-_REFLECTOR = "clientgo.tools.cache.reflector"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -144,14 +143,13 @@ class Recorder(Attached):
             self._skipped += 1
 
     def _probes(self) -> tuple[Probe, ...]:
-        lister_watchers = "clientgo.tools.cache.listwatch"
         return (
-            Probe(lister_watchers, "to_lister_watcher_with_context", self._around_source),
-            Probe(_REFLECTOR, "Reflector._list_and_watch", self._around_pass),
-            Probe(_REFLECTOR, "Reflector._list_pages", self._around_pass),
-            Probe(_REFLECTOR, "Reflector._sync_with", self._around_list),
-            Probe(_REFLECTOR, "_EventApplier.apply", self._around_event),
-            Probe(_REFLECTOR, "Reflector._handle_any_watch", self._around_watch),
+            Probe.at("reflector.source", self._around_source),
+            Probe.at("reflector.pass", self._around_pass),
+            Probe.at("reflector.list_pages", self._around_pass),
+            Probe.at("reflector.sync_with", self._around_list),
+            Probe.at("reflector.apply", self._around_event),
+            Probe.at("reflector.handle_watch", self._around_watch),
             *self.secrecy.probes(),
         )
 

@@ -33,6 +33,7 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from clientgo import hops
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang import callers
 from clientgo.tour.attached import Attached
@@ -62,6 +63,14 @@ class Tap:
     go_file: str
     go_function: str
     around: Around
+    hop: str = ""
+    """Its name in `clientgo.hops.TABLE`; "" for a function of a program."""
+
+    @classmethod
+    def at(cls, hop: str, around: Around) -> Tap:
+        """Return the tap of a hop of `clientgo.hops.TABLE`. Raises KeyError for an unknown name."""
+        place = hops.TABLE[hop]
+        return cls(place.module, place.qualname, place.station, place.go_file, place.go_function, around, hop)
 
     def find(self) -> FunctionType:
         """The function. Raises LookupError when there is none."""
@@ -76,6 +85,12 @@ class Probe:
     function: str
     around: Callable[[Callable[..., Any]], Callable[..., Any]]
     """Makes of the function the one that is called instead."""
+
+    @classmethod
+    def at(cls, hop: str, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Probe:
+        """Return the probe of a hop of `clientgo.hops.TABLE`. Raises KeyError for an unknown name."""
+        place = hops.TABLE[hop]
+        return cls(place.module, place.qualname, around)
 
     def find(self) -> FunctionType:
         """As Tap.find."""

@@ -96,7 +96,7 @@ class Secrecy:
 
     def probes(self) -> tuple[Probe, ...]:
         """Return the probe that learns the resources of sources from their requests."""
-        return (Probe("clientgo.rest.request", "Request._new_http_request", self._around_request),)
+        return (Probe.at("reflector.request", self._around_request),)
 
     def _around_request(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def _new_http_request(request: Any, *args: Any) -> Any:

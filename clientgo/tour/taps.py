@@ -1,8 +1,8 @@
-"""Where hops happen: the functions of the machinery that a tour watches, and what each tells of them.
+"""The code that stands around the hops of the machinery while a tour is attached, and reports what each one did.
 
-Each entry names a function as a reader of its file sees it; a test finds all of them. What stands around a function
-gets a `Call` and the function's arguments, calls it, and tells what it did. None of it takes a lock that the machinery
-may hold: `contents()` needs none.
+Each tap names a hop of the table in [hops.py](../hops.py), which finds the function. The code around a function gets a
+`Call` and the function's arguments, calls it, and tells what it did. None of it takes a lock that the machinery may
+hold: `contents()` needs none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,12 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence, Sized
 from typing import Any
 
+# Importing a module puts its hops into the table.
+import clientgo.rest.request
+import clientgo.testing.apiserver.controllers.objects
+import clientgo.tools.leaderelection
+import clientgo.tools.record
+import clientgo.util.workqueue.dropping_priority_queue  # noqa: F401
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.runtime import Object
 from clientgo.golang import callers
@@ -26,9 +32,9 @@ callers.mark_inserted()
 _taps: list[Tap] = []
 
 
-def _tap(module: str, function: str, station: str, go_file: str, go_function: str) -> Callable[[Around], Around]:
+def _tap(name: str) -> Callable[[Around], Around]:
     def register(around: Around) -> Around:
-        _taps.append(Tap(module, function, station, go_file, go_function, around))
+        _taps.append(Tap.at(name, around))
         return around
 
     return register
@@ -62,9 +68,6 @@ def _about(obj: Any) -> dict[str, Any]:
 
 # ---- the API server
 
-_STORE = "clientgo.testing.apiserver.store.storage"
-_REGISTRY = "apiserver/pkg/registry/generic/registry/store.go"
-
 
 def _write(kind: str) -> Around:
     def around(call: Call, store: Any, bucket: str, *args: Any, **kwargs: Any) -> None:
@@ -77,18 +80,12 @@ def _write(kind: str) -> Around:
     return around
 
 
-_tap(_STORE, "Store.create", "apiserver", _REGISTRY, "(*Store).Create")(_write("created"))
-_tap(_STORE, "Store.update", "apiserver", _REGISTRY, "(*Store).Update")(_write("updated"))
-_tap(_STORE, "Store.delete", "apiserver", _REGISTRY, "(*Store).Delete")(_write("deleted"))
+_tap("apiserver.create")(_write("created"))
+_tap("apiserver.update")(_write("updated"))
+_tap("apiserver.delete")(_write("deleted"))
 
 
-@_tap(
-    "clientgo.testing.apiserver.controllers.objects",
-    "Objects.delete",
-    "apiserver",
-    "pkg/controller/garbagecollector/garbagecollector.go",
-    "(*GarbageCollector).attemptToDeleteItem",
-)
+@_tap("apiserver.collect")
 def _collect(call: Call, objects: Any, bucket: str, key: str, options: Any) -> None:
     stored = objects.store.contents(bucket)[0]
     if any(each.key == key for each in stored):
@@ -96,7 +93,7 @@ def _collect(call: Call, objects: Any, bucket: str, key: str, options: Any) -> N
     call()
 
 
-@_tap(_STORE, "Store.compact", "apiserver", "etcd's compaction", "")
+@_tap("apiserver.compact")
 def _compact(call: Call, store: Any, version: int) -> None:
     call()
     call.tell("compacted", version=str(version))
@@ -104,23 +101,20 @@ def _compact(call: Call, store: Any, version: int) -> None:
 
 # ---- the reflector
 
-_REFLECTOR = "clientgo.tools.cache.reflector"
-_REFLECTOR_GO = "tools/cache/reflector.go"
 
-
-@_tap(_REFLECTOR, "Reflector._list_pages", "reflector", _REFLECTOR_GO, "(*Reflector).list")
+@_tap("reflector.list_pages")
 def _list(call: Call, reflector: Any, ctx: Any, options: Any) -> None:
     call.tell("list", version=options.resource_version or "", more={"resourceVersion": options.resource_version or ""})
     call()
 
 
-@_tap(_REFLECTOR, "Reflector._sync_with", "reflector", _REFLECTOR_GO, "(*Reflector).syncWith")
+@_tap("reflector.sync_with")
 def _listed(call: Call, reflector: Any, ctx: Any, items: Sequence[Any], resource_version: str) -> None:
     call.tell("listed", version=resource_version, more={"objects": len(items)})
     call()
 
 
-@_tap(_REFLECTOR, "Reflector._follow", "reflector", _REFLECTOR_GO, "(*Reflector).watch")
+@_tap("reflector.follow")
 def _follow(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
     version = reflector.last_sync_resource_version()
     call.tell("watch", version=version)
@@ -129,7 +123,7 @@ def _follow(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
     call.tell("ended", version=reflector.last_sync_resource_version(), more={"error": error})
 
 
-@_tap("clientgo.rest.watch.decoder", "Decoder.decode_line", "reflector", "rest/watch/decoder.go", "(*Decoder).Decode")
+@_tap("reflector.decode")
 def _line(call: Call, decoder: Any, *args: Any, **kwargs: Any) -> None:
     event = call()
     if event is None or event.type == watch.EventType.BOOKMARK:
@@ -138,19 +132,13 @@ def _line(call: Call, decoder: Any, *args: Any, **kwargs: Any) -> None:
     call.tell("line", more={"type": str(event.type)}, **about)
 
 
-@_tap(_REFLECTOR, "_EventApplier._apply_bookmark", "reflector", _REFLECTOR_GO, "handleAnyWatch")
+@_tap("reflector.bookmark")
 def _bookmark(call: Call, applier: Any, obj: Any, accessor: Any, resource_version: str) -> None:
     call()
     call.tell("bookmark", version=resource_version)
 
 
-@_tap(
-    _REFLECTOR,
-    "Reflector.list_and_watch_with_context",
-    "reflector",
-    _REFLECTOR_GO,
-    "(*Reflector).ListAndWatchWithContext",
-)
+@_tap("reflector.list_and_watch")
 def _list_and_watch(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
     try:
         call()
@@ -159,19 +147,13 @@ def _list_and_watch(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> No
         raise
 
 
-@_tap(_REFLECTOR, "Reflector._back_off", "reflector", _REFLECTOR_GO, "(*Reflector).watch")
+@_tap("reflector.back_off")
 def _back_off(call: Call, reflector: Any, ctx: Any, err: Any) -> None:
     call.tell("backoff", more={"error": f"{type(err).__name__}: {err}"})
     call()
 
 
 # ---- the FIFO
-
-_REAL = "clientgo.tools.cache.the_real_fifo"
-_REAL_GO = "tools/cache/the_real_fifo.go"
-_DELTA = "clientgo.tools.cache.delta_fifo"
-_DELTA_GO = "tools/cache/delta_fifo.go"
-_SHARED = "clientgo.tools.cache.shared_informer"
 
 
 # Of how many a hop tells that is about many.
@@ -191,13 +173,13 @@ def _objects_in(delta: Any) -> int:
     return len(getattr(delta.object, "objects", ()))
 
 
-@_tap(_REAL, "RealFIFO._append_locked", "fifo", _REAL_GO, "(*RealFIFO).addToItems_locked")
+@_tap("fifo.append")
 def _append(call: Call, fifo: Any, delta: Any) -> None:
     call()
     call.tell("queued", more={"type": str(delta.type), "objects": _objects_in(delta)}, **_about(delta))
 
 
-@_tap(_REAL, "RealFIFO._process_locked", "fifo", _REAL_GO, "(*RealFIFO).PopBatch")
+@_tap("fifo.process")
 def _process(call: Call, fifo: Any, what: str, process: Any, deltas: Any, *args: Any, **kwargs: Any) -> None:
     about = _about(deltas[0]) if len(deltas) == 1 else {"key": ""}
     first = deltas[:_FEW]
@@ -206,7 +188,7 @@ def _process(call: Call, fifo: Any, what: str, process: Any, deltas: Any, *args:
     call()
 
 
-@_tap(_DELTA, "DeltaFIFO._queue_action_internal_locked", "fifo", _DELTA_GO, "(*DeltaFIFO).queueActionInternalLocked")
+@_tap("fifo.queue_delta")
 def _queue_action(call: Call, fifo: Any, action: Any, internal: Any, obj: Any) -> None:
     key = key_of(obj)
     before = fifo.peek(key)
@@ -216,7 +198,7 @@ def _queue_action(call: Call, fifo: Any, action: Any, internal: Any, obj: Any) -
     call.tell(kind, more={"type": str(action), "objects": 0}, merged=_types(before), **_about(obj))
 
 
-@_tap(_DELTA, "DeltaFIFO.pop", "fifo", _DELTA_GO, "(*DeltaFIFO).Pop")
+@_tap("fifo.pop")
 def _pop(call: Call, fifo: Any, process: Any) -> None:
     def processed(deltas: Any, is_in_initial_list: bool) -> None:
         keys = [key_of(delta) for delta in deltas]
@@ -232,17 +214,14 @@ def _resync(call: Call, fifo: Any) -> None:
     call()
 
 
-_tap(_REAL, "RealFIFO.resync", "fifo", _REAL_GO, "(*RealFIFO).Resync")(_resync)
-_tap(_DELTA, "DeltaFIFO.resync", "fifo", _DELTA_GO, "(*DeltaFIFO).Resync")(_resync)
+_tap("fifo.resync")(_resync)
+_tap("fifo.resync_deltas")(_resync)
 
 
 # ---- the indexer
 
-_STORE_MODULE = "clientgo.tools.cache.thread_safe_store"
-_STORE_GO = "tools/cache/thread_safe_store.go"
 
-
-@_tap(_STORE_MODULE, "_ThreadSafeMap._update_locked", "indexer", _STORE_GO, "(*threadSafeMap).updateLocked")
+@_tap("indexer.update")
 def _store(call: Call, store: Any, key: str, obj: Any) -> None:
     old = store.peek(key)
     call()
@@ -251,7 +230,7 @@ def _store(call: Call, store: Any, key: str, obj: Any) -> None:
     )
 
 
-@_tap(_STORE_MODULE, "_ThreadSafeMap._delete_locked", "indexer", _STORE_GO, "(*threadSafeMap).deleteLocked")
+@_tap("indexer.delete")
 def _remove(call: Call, store: Any, key: str) -> None:
     old = store.peek(key)
     call()
@@ -259,16 +238,13 @@ def _remove(call: Call, store: Any, key: str) -> None:
         call.tell("removed", key=key, old=version_of(old), object=old)
 
 
-@_tap(_STORE_MODULE, "_ThreadSafeMap.replace", "indexer", _STORE_GO, "(*threadSafeMap).Replace")
+@_tap("indexer.replace")
 def _relist(call: Call, store: Any, items: Any, resource_version: str) -> None:
     call()
     call.tell("relisted", version=resource_version, more={"objects": len(items)})
 
 
 # ---- the handlers
-
-_NOTIFICATIONS = "clientgo.tools.cache.notifications"
-_SHARED_GO = "tools/cache/shared_informer.go"
 
 
 def told(notification: Any) -> tuple[str, Any, Any]:
@@ -285,7 +261,7 @@ def _notice(notification: Any) -> dict[str, Any]:
     return {"method": method, "key": key_of(obj), "version": version_of(obj), "old": version_of(old)}
 
 
-@_tap(_SHARED, "_ProcessorListener.add", "handlers", _SHARED_GO, "(*processorListener).add")
+@_tap("handlers.buffer")
 def _buffer(call: Call, listener: Any, notifications: Sequence[Any]) -> None:
     call()
     if notifications:
@@ -296,7 +272,7 @@ def _buffer(call: Call, listener: Any, notifications: Sequence[Any]) -> None:
         call.tell("buffered", key=key, version=first["version"], old=first["old"], more=more)
 
 
-@_tap(_SHARED, "_ProcessorListener._take_pending", "handlers", _SHARED_GO, "(*processorListener).pop")
+@_tap("handlers.take")
 def _take(call: Call, listener: Any) -> None:
     taken = call()
     if taken:
@@ -319,21 +295,15 @@ def _deliver(call: Call, notification: Any, handler: Any) -> None:
     call.tell("returned", more=more, **about)
 
 
-for _name in ("AddNotification", "UpdateNotification", "DeleteNotification"):
-    _tap(_NOTIFICATIONS, f"{_name}.deliver", "handlers", _SHARED_GO, "(*processorListener).run")(_deliver)
+_tap("handlers.add")(_deliver)
+_tap("handlers.update")(_deliver)
+_tap("handlers.delete")(_deliver)
 
 
 # ---- the work queue
 
-_QUEUE = "clientgo.util.workqueue.queue"
-_QUEUE_GO = "util/workqueue/queue.go"
-_DELAYING = "clientgo.util.workqueue.delaying_queue"
-_DELAYING_GO = "util/workqueue/delaying_queue.go"
-_LIMITERS = "clientgo.util.workqueue.default_rate_limiters"
-_LIMITERS_GO = "util/workqueue/default_rate_limiters.go"
 
-
-@_tap(_QUEUE, "Typed.add", "queue", _QUEUE_GO, "(*Typed).Add")
+@_tap("queue.add")
 def _add(call: Call, queue: Any, item: Any) -> None:
     dirty, processing = queue.whereabouts(item) if isinstance(item, Hashable) else (False, False)
     call()
@@ -345,21 +315,21 @@ def _add(call: Call, queue: Any, item: Any) -> None:
         call.tell("added", item_text(item))
 
 
-@_tap(_QUEUE, "Typed.get", "queue", _QUEUE_GO, "(*Typed).Get")
+@_tap("queue.get")
 def _get(call: Call, queue: Any) -> None:
     item, shutdown = call()
     if not shutdown:
         call.tell("taken", item_text(item))
 
 
-@_tap(_QUEUE, "Typed.done", "queue", _QUEUE_GO, "(*Typed).Done")
+@_tap("queue.done")
 def _done(call: Call, queue: Any, item: Any) -> None:
     again, _ = queue.whereabouts(item)
     call()
     call.tell("requeued" if again else "done", item_text(item))
 
 
-@_tap(_DELAYING, "_DelayingType._insert", "queue", _DELAYING_GO, "(*delayingType).AddAfter")
+@_tap("queue.insert")
 def _insert(call: Call, queue: Any, item: Any, ready_at: float) -> None:
     before = queue.due(item)
     call()
@@ -369,7 +339,7 @@ def _insert(call: Call, queue: Any, item: Any, ready_at: float) -> None:
         call.tell(kind, item_text(item), more={"delay": round(now[1], 6)})
 
 
-@_tap(_DELAYING, "_DelayingType._pop_ready", "queue", _DELAYING_GO, "(*delayingType).waitingLoop")
+@_tap("queue.pop_ready")
 def _pop_ready(call: Call, queue: Any, now: float) -> None:
     ready = call()
     for item in ready:
@@ -388,18 +358,16 @@ def _forget(call: Call, limiter: Any, item: Any) -> None:
         call.tell("forgotten", item_text(item), more={"failures": failures})
 
 
-for _name in ("ItemExponentialFailureRateLimiter", "ItemFastSlowRateLimiter"):
-    _tap(_LIMITERS, f"Typed{_name}.when", "queue", _LIMITERS_GO, f"(*Typed{_name}).When")(_when)
-    _tap(_LIMITERS, f"Typed{_name}.forget", "queue", _LIMITERS_GO, f"(*Typed{_name}).Forget")(_forget)
+_tap("queue.when_exponential")(_when)
+_tap("queue.when_fast_slow")(_when)
+_tap("queue.forget_exponential")(_forget)
+_tap("queue.forget_fast_slow")(_forget)
 
 
 # ---- the priority queue, which may stand in the work queue's place
 
-_PRIORITY = "clientgo.util.workqueue.priority_queue"
-_PRIORITY_GO = "controller-runtime: pkg/controller/priorityqueue/priorityqueue.go"
 
-
-@_tap(_PRIORITY, "PriorityQueue._add", "queue", _PRIORITY_GO, "(*priorityqueue).lockedAddWithOpts")
+@_tap("queue.add_with_priority")
 def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priority: int | None) -> None:
     (dirty, processing), due, before = queue.whereabouts(item), queue.due(item), queue.priority_of(item)
     call()
@@ -417,17 +385,17 @@ def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priorit
         call.tell("added", item_text(item), more=told)
 
 
-@_tap(_PRIORITY, "PriorityQueue.get_with_priority", "queue", _PRIORITY_GO, "(*priorityqueue).GetWithPriority")
+@_tap("queue.get_with_priority")
 def _get_with_priority(call: Call, queue: Any) -> None:
     item, priority, shutdown = call()
     if not shutdown:
         call.tell("taken", item_text(item), more={"priority": priority})
 
 
-_tap(_PRIORITY, "PriorityQueue.done", "queue", _PRIORITY_GO, "(*priorityqueue).Done")(_done)
+_tap("queue.done_with_priority")(_done)
 
 
-@_tap(_PRIORITY, "PriorityQueue._make_due_until", "queue", _PRIORITY_GO, "(*priorityqueue).handleReadyItems")
+@_tap("queue.make_due")
 def _make_due(call: Call, queue: Any, time: float) -> None:
     due = queue.due_until(time)
     call()
@@ -437,11 +405,8 @@ def _make_due(call: Call, queue: Any, time: float) -> None:
 
 # ---- events
 
-_EVENT = "clientgo.tools.record.event"
-_EVENT_GO = "tools/record/event.go"
 
-
-@_tap(_EVENT, "_RecorderImpl.generate_event", "events", _EVENT_GO, "(*recorderImpl).generateEvent")
+@_tap("events.generate")
 def _record(
     call: Call, recorder: Any, logger: Any, obj: Any, annotations: Any, eventtype: str, reason: str, message: str
 ) -> None:
@@ -455,13 +420,7 @@ def _about_event(event: Any) -> dict[str, Any]:
     return {"key": "/".join(part for part in (regarding.namespace, regarding.name) if part), "more": more}
 
 
-@_tap(
-    "clientgo.tools.record.events_cache",
-    "EventCorrelator.event_correlate",
-    "events",
-    "tools/record/events_cache.go",
-    "(*EventCorrelator).EventCorrelate",
-)
+@_tap("events.correlate")
 def _correlate(call: Call, correlator: Any, event: Any) -> None:
     result = call()
     if result.skip:
@@ -471,7 +430,7 @@ def _correlate(call: Call, correlator: Any, event: Any) -> None:
     call.tell(kind, **_about_event(result.event))
 
 
-@_tap(_EVENT, "EventBroadcasterImpl._write", "events", _EVENT_GO, "recordEvent")
+@_tap("events.write")
 def _write_event(call: Call, broadcaster: Any, sink: Any, event: Any, patch: bytes) -> None:
     try:
         written = call()
@@ -484,11 +443,8 @@ def _write_event(call: Call, broadcaster: Any, sink: Any, event: Any, patch: byt
 
 # ---- leader election
 
-_ELECTION = "clientgo.tools.leaderelection.leaderelection"
-_ELECTION_GO = "tools/leaderelection/leaderelection.go"
 
-
-@_tap(_ELECTION, "LeaderElector._try", "election", _ELECTION_GO, "(*LeaderElector).tryAcquireOrRenew")
+@_tap("election.try")
 def _try(call: Call, elector: Any, ctx: Any) -> None:
     held = elector.holds_lease()
     succeeded = call()
@@ -501,7 +457,7 @@ def _try(call: Call, elector: Any, ctx: Any) -> None:
     call.tell(kind, elector.identity(), more={"leader": leader, "lease_left": left})
 
 
-@_tap(_ELECTION, "LeaderElector._run_started", "election", _ELECTION_GO, "(*LeaderElector).Run")
+@_tap("election.lead")
 def _lead(call: Call, elector: Any, *args: Any) -> None:
     call.tell("leading", elector.identity(), more={"leader": elector.get_leader()})
     call()

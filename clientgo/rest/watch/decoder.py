@@ -19,6 +19,7 @@ from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang import utf8
 from clientgo.golang.http import Body
+from clientgo.hops import hop
 
 _JSON_SPACE = " \t\r\n"
 
@@ -101,6 +102,7 @@ class Decoder:
         # A stray byte in a text does no harm, as in Go; between texts it makes the line invalid, but not those before.
         return [line for line in utf8.decode_valid(block).split("\n") if line and not line.isspace()]
 
+    @hop("reflector.decode", go="(*Decoder).Decode")
     def decode_line(self, line: str) -> Event:
         """The event in a line. Raises ValueError that names the last resource version seen."""
         return self._undecoded_event(line) or self._decoded_event(line)

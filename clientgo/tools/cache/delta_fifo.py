@@ -22,6 +22,7 @@ from clientgo import klog
 from clientgo.apimachinery.runtime import Identified
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
+from clientgo.hops import hop
 from clientgo.tools.cache import inspection
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
@@ -192,6 +193,7 @@ class DeltaFIFO:
         """Append to the Deltas of the object, transformed unless it is a tombstone or known already."""
         self._queue_action_internal_locked(action_type, action_type, obj)
 
+    @hop("fifo.queue_delta", go="(*DeltaFIFO).queueActionInternalLocked")
     def _queue_action_internal_locked(self, action_type: DeltaType, internal_action_type: DeltaType, obj: Any) -> None:
         """Append a delta of type `action_type`; `internal_action_type` tells what it really is.
 
@@ -222,6 +224,7 @@ class DeltaFIFO:
         with self._lock:
             return self._closed
 
+    @hop("fifo.pop", go="(*DeltaFIFO).Pop")
     def pop(self, process: PopProcessFunc) -> Deltas:
         """Wait for a key, call `process` with its Deltas under the lock, and return them; see Queue.pop.
 
@@ -321,6 +324,7 @@ class DeltaFIFO:
             tombstones.append(DeletedFinalStateUnknown(key, obj))
         return tombstones
 
+    @hop("fifo.resync_deltas", go="(*DeltaFIFO).Resync")
     def resync(self) -> None:
         """Queue a SYNC delta for each known object for which nothing is queued."""
         with self._lock:

@@ -13,6 +13,7 @@ from clientgo import context
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Interface
+from clientgo.hops import hop
 from clientgo.util import watchlist
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class ListerWatcherWithContext(ListerWithContext, WatcherWithContext, Protocol):
     """Knows how to list and watch one resource. Go: ListerWatcherWithContext."""
 
 
+@hop("reflector.source", go="ToListerWatcherWithContext")
 def to_lister_watcher_with_context(lw: ListerWatcher | ListerWatcherWithContext) -> ListerWatcherWithContext:
     """`lw` itself when its methods take a context, else a wrapper that drops it. Go: ToListerWatcherWithContext."""
     if isinstance(lw, ListerWatcherWithContext):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime import Object
+from clientgo.hops import hop
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ResourceEventHandler
@@ -30,6 +31,7 @@ class AddNotification:
         """Whether only handlers that are due for a resync want to hear of it."""
         return False
 
+    @hop("handlers.add", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
         handler.on_add(self.new_obj, self.is_in_initial_list)
 
@@ -53,6 +55,7 @@ class UpdateNotification:
             return False
         return old.get_resource_version() == new.get_resource_version()
 
+    @hop("handlers.update", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
         handler.on_update(self.old_obj, self.new_obj)
 
@@ -71,6 +74,7 @@ class DeleteNotification:
     def is_sync(self) -> bool:
         return False
 
+    @hop("handlers.delete", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
         handler.on_delete(self.old_obj)
 

@@ -49,6 +49,7 @@ from clientgo.golang import channel
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Receive, Signal, StopChannel
 from clientgo.golang.duration import format_duration
+from clientgo.hops import hop
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import pager
 from clientgo.tools.cache.beyond.outage import OutageReporter
@@ -283,6 +284,7 @@ class Reflector:
         """`list_and_watch_with_context` until `stop_ch` is set. Go: ListAndWatch."""
         self.list_and_watch_with_context(wait.context_for_channel(stop_ch))
 
+    @hop("reflector.list_and_watch", go="(*Reflector).ListAndWatchWithContext")
     def list_and_watch_with_context(self, ctx: context.Context) -> None:
         """One pass: fill the store, then follow the watch until it ends for good or `ctx` is done.
 
@@ -292,6 +294,7 @@ class Reflector:
         while self._list_and_watch(ctx):
             pass
 
+    @hop("reflector.pass", go="(*Reflector).ListAndWatchWithContext")
     def _list_and_watch(self, ctx: context.Context) -> bool:
         """One list and the watches behind it; whether they ended because somebody wants another list."""
         logger = klog.from_context(ctx)
@@ -411,6 +414,7 @@ class Reflector:
     def _random_watch_timeout(self) -> int:
         return int(random.uniform(self._min_watch_timeout, self._max_watch_timeout))
 
+    @hop("reflector.follow", go="(*Reflector).watch")
     def _follow(
         self,
         ctx: context.Context,
@@ -461,6 +465,7 @@ class Reflector:
         logger.info("Warning: watch ended with error", reflector=self._name, type=self._type_description, err=err)
         return False
 
+    @hop("reflector.back_off", go="(*Reflector).watch")
     def _back_off(self, ctx: context.Context, err: BaseException | None) -> None:
         """Wait before the same is asked again, since `err` says that the server is down or busy."""
         if err is not None and utilnet.is_connection_refused(err):
@@ -514,6 +519,7 @@ class Reflector:
         self._last_sync_resource_version = resource_version
         return True
 
+    @hop("reflector.list_pages", go="(*Reflector).list")
     def _list_pages(self, ctx: context.Context, options: metav1.ListOptions) -> tuple[runtime.Object, bool]:
         """The whole list, and whether it came in pages."""
         list_pager = pager.new(pager.simple_page_func(lambda opts: self._lister_watcher.list_with_context(ctx, opts)))
@@ -647,6 +653,7 @@ class Reflector:
             raise RuntimeError(f"unable to sync watch-list result: {err}") from err
         self._last_sync_resource_version = resource_version
 
+    @hop("reflector.sync_with", go="(*Reflector).syncWith")
     def _sync_with(self, ctx: context.Context, items: Sequence[Any], resource_version: str) -> None:
         self._replace_store(ctx, items, resource_version)
 
@@ -683,6 +690,7 @@ class Reflector:
         """Apply events to `store` until the watch closes; it is always stopped. Raises as `_handle_any_watch`."""
         self._handle_any_watch(ctx, start, w, store, set_last_sync_resource_version, False, errors)
 
+    @hop("reflector.handle_watch", go="handleAnyWatch")
     def _handle_any_watch(
         self,
         ctx: context.Context,
@@ -1026,6 +1034,7 @@ class _EventApplier:
         # The bookmark came that ends the initial objects.
         self.watch_list_bookmark_received = False
 
+    @hop("reflector.apply", go="handleAnyWatch")
     def apply(self, event: watch.Event) -> str | None:
         """Pass `event` on and return its object's version; None when the event was refused.
 
@@ -1059,6 +1068,7 @@ class _EventApplier:
         self.event_count += 1
         return resource_version
 
+    @hop("reflector.bookmark", go="handleAnyWatch")
     def _apply_bookmark(self, obj: Any, accessor: Any, resource_version: str) -> None:
         if accessor.get_annotations().get(metav1.INITIAL_EVENTS_ANNOTATION_KEY) == "true":
             self.watch_list_bookmark_received = True

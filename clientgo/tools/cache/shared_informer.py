@@ -41,6 +41,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
+from clientgo.hops import hop
 from clientgo.tools.cache import inspection, mutation_detector
 from clientgo.tools.cache.beyond.backlog import Overflow, merge
 from clientgo.tools.cache.beyond.refusals import Refusal, Refusals
@@ -506,6 +507,7 @@ class _SharedIndexInformer:
     def run(self, stop_ch: StopChannel) -> None:
         self.run_with_context(wait.context_for_channel(stop_ch))
 
+    @hop("informer.run", go="(*sharedIndexInformer).RunWithContext")
     def run_with_context(self, ctx: context.Context) -> None:
         with utilruntime.handle_crash_with_context(ctx, go_on=True):
             controller = self._start(klog.from_context(ctx))
@@ -1026,6 +1028,7 @@ class _ProcessorListener:
         """See ResourceEventHandlerRegistration."""
         return self._sync_tracker
 
+    @hop("handlers.buffer", go="(*processorListener).add")
     def add(self, notifications: Sequence[Notification]) -> bool:
         """Put notifications into the buffer. Never waits for the handler. Those for a closed listener are dropped.
 
@@ -1163,6 +1166,7 @@ class _ProcessorListener:
             forget_sync()
             self._taken = deque()
 
+    @hop("handlers.take", go="(*processorListener).pop")
     def _take_pending(self) -> deque[Notification] | None:
         """Wait for notifications and take all there are; None when the listener was closed."""
         with self._cond:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
+from clientgo.hops import hop
 from clientgo.tools.cache import inspection
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.delta_fifo import (
@@ -190,6 +191,7 @@ class RealFIFO:
             objs = [self._transformer(obj) for obj in objs]
         self._append_locked(Delta(DeltaType.REPLACED_ALL, ReplacedAllInfo(resource_version, objs)))
 
+    @hop("fifo.append", go="(*RealFIFO).addToItems_locked")
     def _append_locked(self, delta: Delta) -> None:
         self._items.append(delta)
         # Waking nobody would cost more than all of the above.
@@ -244,6 +246,7 @@ class RealFIFO:
             self._waiting = True
             self._cond.wait()
 
+    @hop("fifo.process", go="(*RealFIFO).PopBatch")
     def _process_locked(
         self,
         what: str,
@@ -370,6 +373,7 @@ class RealFIFO:
             except Exception as err:
                 raise ValueError(f"couldn't enqueue object: {err}") from err
 
+    @hop("fifo.resync", go="(*RealFIFO).Resync")
     def resync(self) -> None:
         """Queue everything known once more.
 

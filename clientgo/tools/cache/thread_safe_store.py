@@ -19,6 +19,7 @@ from clientgo import features, klog
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int, quote
+from clientgo.hops import hop
 from clientgo.tools.cache import inspection
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
@@ -346,6 +347,7 @@ class _ThreadSafeMap:
 
     add = update  # as in Go, where it only calls update
 
+    @hop("indexer.update", go="(*threadSafeMap).updateLocked")
     def _update_locked(self, key: str, obj: Any) -> None:
         self._index.update_indices(self._items.get(key), obj, key)
         self._items[key] = obj
@@ -362,6 +364,7 @@ class _ThreadSafeMap:
             if rv is not None:
                 self._set_rv_locked(rv)
 
+    @hop("indexer.delete", go="(*threadSafeMap).deleteLocked")
     def _delete_locked(self, key: str) -> None:
         if key in self._items:
             self._index.update_indices(self._items[key], None, key)
@@ -390,6 +393,7 @@ class _ThreadSafeMap:
         with self._lock:
             return [*self._items]
 
+    @hop("indexer.replace", go="(*threadSafeMap).Replace")
     def replace(self, items: dict[str, Any], resource_version: str) -> None:
         """See ThreadSafeStore.replace."""
         total = len(items)

@@ -34,6 +34,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
+from clientgo.hops import hop
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools.leaderelection import metrics
 from clientgo.tools.leaderelection import resourcelock as rl
@@ -226,6 +227,7 @@ class LeaderElector:
         finally:
             self._lock.record_event("stopped leading")
 
+    @hop("election.lead", go="(*LeaderElector).Run")
     def _run_started(self, leading: Context, cancel: CancelFunc) -> None:
         started = self._config.callbacks.on_started_leading
         assert started is not None
@@ -351,6 +353,7 @@ class LeaderElector:
         finally:
             cancel()
 
+    @hop("election.try", go="(*LeaderElector).tryAcquireOrRenew")
     def _try(self, ctx: Context) -> bool:
         succeeded = (self._try_coordinated_renew if self._config.coordinated else self._try_acquire_or_renew)(ctx)
         if not succeeded:

@@ -26,6 +26,7 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, select
 from clientgo.golang.fmt import sprintf
+from clientgo.hops import hop
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import reference
 from clientgo.tools.internal import events as internalevents
@@ -382,6 +383,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
         event_correlator.update_state(new_event)
         return True
 
+    @hop("events.write", go="recordEvent")
     def _write(self, sink: EventSink, event: corev1.Event, patch: bytes) -> corev1.Event:
         """Patch a repeated event; create an event that is new or has expired on the server."""
         if event.count > 1:
@@ -494,6 +496,7 @@ class _RecorderImpl:
         self._broadcaster = broadcaster
         self._clock = clock
 
+    @hop("events.generate", go="(*recorderImpl).generateEvent")
     def generate_event(
         self,
         logger: klog.Logger,

@@ -19,6 +19,7 @@ from clientgo.apimachinery.runtime.documents import document_of, writable_docume
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
 from clientgo.apimachinery.util.json import marshal
+from clientgo.hops import hop
 from clientgo.util.flowcontrol import PassiveRateLimiter, new_token_bucket_passive_rate_limiter_with_clock
 from clientgo.utils import lru
 from clientgo.utils.clock import PassiveClock, RealClock
@@ -301,6 +302,7 @@ class EventCorrelator:
         self._aggregator = aggregator
         self._logger = logger
 
+    @hop("events.correlate", go="(*EventCorrelator).EventCorrelate")
     def event_correlate(self, new_event: corev1.Event | None) -> EventCorrelateResult:
         """Return the action to take for the event. Does not change the event. Raises ValueError for None.
 

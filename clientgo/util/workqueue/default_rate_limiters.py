@@ -11,6 +11,7 @@ import threading
 from collections.abc import Hashable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from clientgo.hops import hop
 from clientgo.util.flowcontrol import rate
 from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import WithDelayedExecution
@@ -128,6 +129,7 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
         self._max_delay = max_delay
         self._max_ns = max_delay * _NS
 
+    @hop("queue.when_exponential", go="(*TypedItemExponentialFailureRateLimiter).When")
     def when(self, item: T) -> float:
         """See TypedRateLimiter."""
         try:
@@ -155,6 +157,7 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
             check_hashable(item)
             raise
 
+    @hop("queue.forget_exponential", go="(*TypedItemExponentialFailureRateLimiter).Forget")
     def forget(self, item: T) -> None:
         """See TypedRateLimiter."""
         try:
@@ -220,6 +223,7 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
         self._fast_delay = fast_delay
         self._slow_delay = slow_delay
 
+    @hop("queue.when_fast_slow", go="(*TypedItemFastSlowRateLimiter).When")
     def when(self, item: T) -> float:
         """See TypedRateLimiter."""
         try:
@@ -240,6 +244,7 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
             check_hashable(item)
             raise
 
+    @hop("queue.forget_fast_slow", go="(*TypedItemFastSlowRateLimiter).Forget")
     def forget(self, item: T) -> None:
         """See TypedRateLimiter."""
         try:

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.hops import hop
 from clientgo.util.workqueue.metrics import MetricsProvider, _new_retry_metrics
 from clientgo.util.workqueue.queue import (
     Interface,
@@ -154,6 +155,7 @@ class _DelayingType(Generic[T]):
       * the thread wakes at the time of the earliest entry or before it.
     """
 
+    @hop("queue.new_delaying", go="newDelayingQueue")
     def __init__(
         self,
         logger: klog.Logger,
@@ -242,6 +244,7 @@ class _DelayingType(Generic[T]):
         entry = self._waiting.get(item)
         return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
 
+    @hop("queue.insert", go="(*delayingType).AddAfter")
     def _insert(self, item: T, ready_at: float) -> None:
         with self._lock:
             if self._stopped:
@@ -284,6 +287,7 @@ class _DelayingType(Generic[T]):
                 self._wakes_at = _AWAKE
             return None
 
+    @hop("queue.pop_ready", go="(*delayingType).waitingLoop")
     def _pop_ready(self, now: float) -> list[T]:
         heap, waiting = self._heap, self._waiting
         due = now + RESOLUTION

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, ca
 
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.duration import format_duration
+from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
@@ -45,6 +46,8 @@ from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 from clientgo.utils.convoy import acquire_contended
 
 __all__ = ["PriorityQueue", "add_event", "new_priority_queue"]
+
+_GO_FILE = "controller-runtime: pkg/controller/priorityqueue/priorityqueue.go"
 
 T = TypeVar("T", bound=Hashable)
 
@@ -120,6 +123,7 @@ class PriorityQueue(Generic[T]):
     # True if `get` returns no further items once a shutdown has begun.
     _DROPS: ClassVar[bool] = False
 
+    @hop("queue.new_priority", go="New", go_file=_GO_FILE)
     def __init__(self, config: PriorityQueueConfig[T]) -> None:
         """Create the queue. Callers use `new_priority_queue`."""
         self._name = config.name
@@ -217,6 +221,7 @@ class PriorityQueue(Generic[T]):
             self._retry_metrics.retry()
         self._add(item, self._clock.since(self._began) + duration if duration > 0 else -math.inf, priority)
 
+    @hop("queue.add_with_priority", go="(*priorityqueue).lockedAddWithOpts", go_file=_GO_FILE)
     def _add(self, item: T, due_at: float, priority: int | None) -> None:
         """Add an item, or update its record. `due_at` is -inf for an item without a delay."""
         lock = self._lock
@@ -320,6 +325,7 @@ class PriorityQueue(Generic[T]):
         item, _, shutdown = self.get_with_priority()
         return item, shutdown
 
+    @hop("queue.get_with_priority", go="(*priorityqueue).GetWithPriority", go_file=_GO_FILE)
     def get_with_priority(self) -> tuple[T, int, bool]:
         """Get an item with its priority: (item, priority, shutdown). See `get`."""
         lock = self._lock
@@ -349,6 +355,7 @@ class PriorityQueue(Generic[T]):
         finally:
             lock.release()
 
+    @hop("queue.done_with_priority", go="(*priorityqueue).Done", go_file=_GO_FILE)
     def done(self, item: T) -> None:
         """Mark `item` as processed. If it was added meanwhile, it becomes ready or continues to wait."""
         lock = self._lock
@@ -493,6 +500,7 @@ class PriorityQueue(Generic[T]):
                     self._clock.wait(self._wakeup)
                 self._wakes_at = -math.inf
 
+    @hop("queue.make_due", go="(*priorityqueue).handleReadyItems", go_file=_GO_FILE)
     def _make_due_until(self, time: float) -> None:
         waiting = self._waiting
         while waiting and waiting[0][0] <= time:

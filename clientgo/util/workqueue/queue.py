@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
+from clientgo.hops import hop
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.sleepers import Sleepers
 from clientgo.util.workqueue.unfinished import Unfinished
@@ -262,6 +263,7 @@ class Typed(Generic[T]):
             )
             self._updater.start()
 
+    @hop("queue.add", go="(*Typed).Add")
     def add(self, item: T) -> None:
         """Mark `item` as needing work. Does nothing if the item is queued already or the queue is shutting down.
 
@@ -296,6 +298,7 @@ class Typed(Generic[T]):
         with self._lock:
             return self._queue_len()
 
+    @hop("queue.get", go="(*Typed).Get")
     def get(self) -> tuple[T, bool]:
         """Block until an item is ready and return (item, False), or (None, True) once the queue is shut down and empty.
 
@@ -318,6 +321,7 @@ class Typed(Generic[T]):
         finally:
             lock.release()
 
+    @hop("queue.done", go="(*Typed).Done")
     def done(self, item: T) -> None:
         """Mark `item` as processed. If it was added meanwhile, queue it again."""
         lock = self._lock

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from clientgo.hops import hop
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
 from clientgo.util.workqueue.delaying_queue import (
     DelayingInterface,
@@ -121,6 +122,7 @@ def new_rate_limiting_queue_with_delaying_interface(
 class _RateLimitingType(Generic[T]):
     """Combines a delaying queue and a rate limiter; has no lock of its own."""
 
+    @hop("queue.new_rate_limiting", go="NewTypedRateLimitingQueueWithConfig")
     def __init__(self, delaying_queue: TypedDelayingInterface[T], rate_limiter: TypedRateLimiter[T]) -> None:
         self._delaying_queue = delaying_queue
         # As in _DelayingType: the methods that Go embeds become attributes of this object.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clientgo import klog
+from clientgo.hops import hop
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Changed, Exists, Missing
 from clientgo.testing.apiserver.verbs.call import internal_call
@@ -54,6 +55,11 @@ class Objects:
                 options: Json = {"propagationPolicy": "Background"}
                 self.delete(bucket, stored.key, {**options, "gracePeriodSeconds": 0} if bucket == "/pods" else options)
 
+    @hop(
+        "apiserver.collect",
+        go="(*GarbageCollector).attemptToDeleteItem",
+        go_file="pkg/controller/garbagecollector/garbagecollector.go",
+    )
     def delete(self, bucket: str, key: str, options: Json) -> None:
         """Delete an object with DeleteOptions; what is gone or is refused is left as it is."""
         resource = self.registry.by_storage(bucket)

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from clientgo.hops import hop
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps
 from clientgo.utils.clock import Clock
 
@@ -320,6 +321,7 @@ class Store:
 
     # ---- writing
 
+    @hop("apiserver.create", go="(*Store).Create", go_file="apiserver/pkg/registry/generic/registry/store.go")
     def create(self, bucket: str, key: str, obj: Json) -> Stored:
         """Store a new object; sets metadata.resourceVersion in `obj`, which then belongs to the store."""
         with self._cond:
@@ -330,6 +332,7 @@ class Store:
             self._commit(known, Event("ADDED", None, new))
             return new
 
+    @hop("apiserver.update", go="(*Store).Update", go_file="apiserver/pkg/registry/generic/registry/store.go")
     def update(self, bucket: str, key: str, obj: Json, expected: int) -> Stored:
         with self._cond:
             known, old = self._current(bucket, key, expected)
@@ -337,6 +340,7 @@ class Store:
             self._commit(known, Event("MODIFIED", old, new))
             return new
 
+    @hop("apiserver.delete", go="(*Store).Delete", go_file="apiserver/pkg/registry/generic/registry/store.go")
     def delete(self, bucket: str, key: str, expected: int, last: Json | None = None) -> Stored:
         """Remove the object; `last` is the state to show, by default the stored one."""
         with self._cond:
@@ -393,6 +397,7 @@ class Store:
         if self._waiters:
             self._cond.notify_all()
 
+    @hop("apiserver.compact", go_file="etcd's compaction")
     def compact(self, version: int) -> None:
         """Discard the history up to `version`, as etcd's compaction does."""
         with self._cond:
