@@ -1,7 +1,6 @@
 """The store under all stores: a dict, its indexes, and one lock.
 
 Mirrors tools/cache/thread_safe_store.go. Callers pass the key of each object; `new_store` adds a key function.
-
 Differs from Go: a Lock takes the place of the RWMutex (under the interpreter lock readers do not run side by side
 anyway), the store keeps its own copy of the indexers, and lists are in order of insertion.
 """
@@ -525,7 +524,6 @@ class _ThreadSafeMap:
 
 
 _DELETE = TransactionType.DELETE
-
 ThreadSafeStoreOption = Callable[[_ThreadSafeMap], None]
 """Changes a ThreadSafeStore under construction. Go: ThreadSafeStoreOption."""
 
@@ -534,7 +532,6 @@ def with_thread_safe_store_metrics(
     identifier: InformerNameAndResource, metrics_provider: InformerMetricsProvider | None
 ) -> ThreadSafeStoreOption:
     """Publish the store's resourceVersion as a metric. Go: WithThreadSafeStoreMetrics."""
-
     def option(store: _ThreadSafeMap) -> None:
         store._metrics = new_store_metrics(identifier, metrics_provider)
 
@@ -557,8 +554,7 @@ def _checked(values: Sequence[str]) -> Sequence[str]:
         return values  # as mostly
     if isinstance(values, str):
         raise TypeError("the index function returns a string, not a list of strings")
-    values = tuple(values)  # it may be a generator
-    for value in values:
+    for value in (values := tuple(values)):  # it may be a generator
         if not isinstance(value, str):
             raise TypeError(f"the index function returns {value!r} among the values, which is not a string")
     return values

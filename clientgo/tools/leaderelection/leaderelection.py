@@ -1,23 +1,21 @@
 """Leader election among several processes. Mirrors client-go/tools/leaderelection/leaderelection.go.
 
-All candidates read one record (resourcelock). The leader renews it every `retry_period`. The others try to acquire it,
-and succeed when it has not changed for `lease_duration`, measured by their own clocks. A leader that fails to renew for
-`renew_deadline` stops before the lease ends, and cancels its work's context.
+All candidates read one record (resourcelock). The leader renews it every `retry_period`. The others acquire it when it
+has not changed for `lease_duration` by their own clocks. A leader that fails to renew for `renew_deadline` stops before
+the lease ends, and cancels its work's context.
 
-Two processes work at the same time only if one of them ignores that its context is done, or is paused. A process that
-is paused (by the kernel, a debugger, the migration of a virtual machine, or a laptop's lid) resumes in the middle of
-its work, and its threads run for a moment before they see that the context is done. Call `holds_lease` immediately
-before a write; only the time between check and write remains. To exclude that too, let the server check the resource
-version of the written object. `is_leader` is no such check: as in Go, it ignores the time since the last seen record.
+Two processes work at the same time only if one of them ignores that its context is done, or is paused (by the kernel,
+a debugger or a laptop's lid): it resumes in the middle of its work. Call `holds_lease` immediately before a write; to
+exclude the time between check and write too, let the server check the resource version of the written object.
+`is_leader` is no such check: as in Go, it ignores the time since the last seen record.
 
 Differs from Go:
   * The work's context is cancelled before the lock is released, and the release waits for the work until the lease
     ends. After that the lock is not released and the lease expires. Go releases first and then cancels.
   * A leader that reads another holder in the record stops at once. Go continues until `renew_deadline` has passed.
-  * A lease ends `lease_duration`, in whole seconds, after the start of the request that renewed it; in Go after the
-    answer. A late answer does not make a leader. No renewal and no release takes longer than the rest of the lease.
-  * With `release_on_cancel`, a lock is released even if the write that acquired or renewed it was interrupted by the
-    end of `run`. In Go the other candidates wait until that lease ends.
+  * A lease ends `lease_duration`, in whole seconds, after the start of its last request; in Go after the answer. A late
+    answer does not make a leader. No renewal and no release takes longer than the rest of the lease.
+  * With `release_on_cancel`, a lock is released even if the end of `run` interrupted its last write. In Go it is not.
   * `run` joins its callbacks' threads before returning. An `on_started_leading` that raises ends the term (Go crashes).
 """
 
@@ -186,8 +184,7 @@ class LeaderElector:
         """Wait to become the leader, lead, and return when the term is over or `ctx` is done. Blocks.
 
         Calls `on_stopped_leading` in this thread as soon as the term is over, then joins the threads of the other
-        callbacks. Logs the callbacks that still run ten seconds later. To become a candidate again, create a new
-        elector. Go: LeaderElector.Run.
+        callbacks. Logs those that still run ten seconds later. An elector runs once. Go: LeaderElector.Run.
         """
         stopped = self._config.callbacks.on_stopped_leading
         assert stopped is not None
