@@ -1,6 +1,6 @@
 """The machine of a run: the embedded API server and a program's replicas (replica.py), all in one process.
 
-What happens to it is in script.py.
+script.py has the commands and faults that happen to it.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ def _numbered_uids() -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Program:
-    """What runs in a machine: a controller, and what somebody may do beside it."""
+    """A controller that runs in a machine, and the commands of a user next to it."""
 
     worker: Tap
-    """The function that brings one key in order."""
+    """The function that reconciles one key."""
     resources: tuple[str, ...]
-    """What the picture shows of the API server, by its store's buckets. The first is what the program is about."""
+    """The API server's resources in the picture, by their buckets in its store. The first is the program's subject."""
     new_replica: Callable[[Server, http.RoundTripper, str, Settings], Process]
     verbs: Mapping[str, Callable[[Machine, Any], None]]
-    """What somebody does with kubectl, by its name in a script. Each has to have "create" and "delete"."""
+    """The user's commands by their names in a script. "create" and "delete" are required."""
     prepare: Callable[[Server], object] = lambda server: None
-    """What the API server has to know first."""
+    """Prepares the API server before the controller starts."""
     switches: tuple[str, ...] = ()
-    """The settings that count; () for all."""
+    """Names of the settings that have an effect; () for all."""
 
 
 class Machine:
-    """Everything of one run. Made, run and ended inside a bubble.
+    """All parts of one run. It is created, runs and ends inside a bubble.
 
-    Of several replicas the picture shows the one that leads, or led last.
+    With several replicas the picture shows the leader, or the last one.
     """
 
     def __init__(self, settings: Settings, program: Program) -> None:
@@ -66,7 +66,7 @@ class Machine:
         self._transport = LocalTransport(self.server)
         self.ctx, self._cancel = context.with_cancel(context.background())
         self.outside_config = new_config(self.server, self._transport)
-        """Of kubectl, which has a connection of its own."""
+        """The configuration of kubectl, which has a connection of its own."""
         self.outside = kubernetes.new_for_config(self.outside_config)
         self._settings = settings
         self._threads: list[threading.Thread] = []
@@ -79,12 +79,12 @@ class Machine:
         return self.program.new_replica(self.server, self._transport, next(self._names), self._settings)
 
     def show(self, replica: Process) -> None:
-        """From now on the picture is one of this replica, to which faults happen, too."""
+        """Show this replica in the picture from now on; faults happen to it too."""
         self.replica = replica
         self.scene.turn_to(wire=replica.wire, informers=replica.informers, queue=replica.queue)
 
     def start(self) -> None:
-        """Start the controller: at once, or when it leads."""
+        """Start the controller: at once, or as soon as it leads."""
         for replica in self._replicas:
             self._start(replica)
 
@@ -104,7 +104,7 @@ class Machine:
         replica.new_elector(callbacks).run(replica.ctx)
 
     def kill(self) -> None:
-        """Kill the replica that is shown. Ten seconds later the kubelet has started another in its place. Blocks."""
+        """Kill the replica in the picture and start another ten seconds later, as a kubelet would. Blocks."""
         killed = self.replica
         if killed.is_killed:
             return
@@ -116,22 +116,22 @@ class Machine:
             self._start(self._replicas[-1])
 
     def spawn(self, name: str, target: Callable[..., object], *args: object) -> threading.Thread:
-        """A running thread that `stop` waits for."""
+        """Start and return a thread that `stop` joins."""
         thread = threading.Thread(target=target, args=args, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
         return thread
 
     def forget_history(self) -> None:
-        """As etcd's compaction."""
+        """Drop the API server's history, like etcd's compaction."""
         self.server.store.compact(self.server.store.version)
 
     def pause(self, seconds: float) -> None:
-        """Let time pass, unless the run ends."""
+        """Block for `seconds`, or until the run ends."""
         context.sleep(self.ctx, seconds)
 
     def stop(self) -> None:
-        """End everything; all threads have ended then."""
+        """Stop everything and join every thread. Blocks."""
         self._cancel()
         for replica in self._replicas:
             replica.stop()

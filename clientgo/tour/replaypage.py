@@ -65,7 +65,7 @@ class ReplayPage(PageServer):
         if not isinstance(settings, dict) or not isinstance(decisions, list) or type(limit) is not int:
             raise Refused(400, "settings is an object, decisions a list, limit a number")
         if len(decisions) > 100:
-            raise Refused(400, "that are more decisions than anybody can make")
+            raise Refused(400, "a run has at most 100 decisions: undo some")
         made = [Decision.of(each) for each in decisions]
         start = _moment(asked.get("start", 0))
         return replay(self._recording, source, Settings.of(settings), made, limit, start=start).to_dict()

@@ -110,7 +110,7 @@ class Trouble:
 
 
 class OrdinaryList:
-    """A ListerWatcher that says it cannot stream lists."""
+    """A ListerWatcher without support for streaming lists."""
 
     def __init__(self, lw: cache.ListWatch) -> None:
         self.list_with_context = lw.list_with_context
@@ -123,18 +123,18 @@ class OrdinaryList:
 
 
 def new_config(server: Server, transport: http.RoundTripper) -> rest.Config:
-    """Of a client that reaches `server` by `transport`."""
+    """Return the configuration of a client that reaches `server` by `transport`."""
     return rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=transport)
 
 
 class Process(ABC):
-    """What every replica has. Made, run and closed inside a bubble."""
+    """The base of replicas. It is created, runs and closes inside a bubble."""
 
     informers: list[cache.SharedIndexInformer]
-    """The first is of what the program is about."""
+    """The first one watches the program's own kind."""
     queue: Any
     trouble: Trouble
-    """Makes the workers' looks into the cache fail."""
+    """Makes the workers' cache reads fail or hang."""
 
     def __init__(
         self, name: str, server: Server, transport: http.RoundTripper, settings: Settings, *, lease: str
@@ -151,10 +151,10 @@ class Process(ABC):
 
     @abstractmethod
     def run(self, ctx: Context) -> None:
-        """Run as main programs do, until `ctx` is done. Blocks; all has ended then."""
+        """Run like a main program until `ctx` is done, and stop everything. Blocks."""
 
     def new_elector(self, callbacks: leaderelection.LeaderCallbacks) -> leaderelection.LeaderElector:
-        """This replica as a candidate, with the durations of Kubernetes' own components."""
+        """Return this replica's elector, with the durations of Kubernetes' own components."""
         lock = resourcelock.new(
             resourcelock.LEASES_RESOURCE_LOCK,
             NAMESPACE,
@@ -169,25 +169,25 @@ class Process(ABC):
         return leaderelection.new_leader_elector(config)
 
     def kill(self) -> None:
-        """Nothing more of it reaches the server, from now on; and it ends."""
+        """Cut it off from the server and stop it."""
         self.is_killed = True
         self.wire.down()
         self.stop()
 
     def stop(self) -> None:
-        """End, soon."""
+        """Ask it to stop; does not block."""
         self._cancel()
         self.bystander.let_go()
         self.trouble.let_go()
 
     def close(self) -> None:
-        """Release what is left, when all that ran has ended."""
+        """Release its resources after everything has stopped."""
         self.queue.shut_down()
         self.client.close()
 
 
 class Replica(Process):
-    """One of the lessons' controller."""
+    """A replica of the lessons' controller."""
 
     def __init__(self, server: Server, transport: http.RoundTripper, name: str, settings: Settings) -> None:
         super().__init__(name, server, transport, settings, lease="shouter")
@@ -216,7 +216,7 @@ class Replica(Process):
         )
 
     def _new_broadcaster(self) -> record.EventBroadcasterImpl:
-        """With a correlator that loses patience sooner than the usual one, whose numbers are 10 and 25."""
+        """Return a broadcaster whose correlator drops events sooner than the default, which has 10 and 25."""
         options = record.CorrelatorOptions(max_events=4, burst_size=8)
         broadcaster = record.new_broadcaster_with_correlator_options(options)
         broadcaster.start_recording_to_sink(typedcorev1.EventSinkImpl(self.client.core_v1().events("")))
@@ -228,7 +228,7 @@ class Replica(Process):
         return self._broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component="shouter"))
 
     def run(self, ctx: Context) -> None:
-        """The informer, and when it has synced the workers."""
+        """Run the informer, and the workers as soon as it has synced. Blocks."""
         informer = threading.Thread(target=self._run_informer, args=(ctx,), name="informer", daemon=True)
         informer.start()
         try:
@@ -247,13 +247,13 @@ class Replica(Process):
 
 
 def _by_initial(obj: Any) -> list[str]:
-    """An index of one's own: by the first letter of the name."""
+    """Index objects by the first letter of their names."""
     name: str = obj.get_name()
     return [name[:1]]
 
 
 def _by_words(obj: Any) -> list[str]:
-    """Another: by each word of the text."""
+    """Index objects by each word of their texts."""
     words: list[str] = obj.data.get("text", "").split()
     return words
 
@@ -275,7 +275,7 @@ def _new_limiter(settings: Settings) -> workqueue.TypedRateLimiter[str]:
 
 
 def new_queue(settings: Settings) -> Queue:
-    """The controller's work queue."""
+    """Return the work queue that the settings describe."""
     limiter = _new_limiter(settings)
     if settings.queue == "PriorityQueue":
         return workqueue.new_priority_queue(workqueue.PriorityQueueConfig(rate_limiter=limiter))

@@ -1,4 +1,4 @@
-"""What happens to a machine by its times: what somebody does with kubectl beside the controller, and what breaks."""
+"""Scripts that run next to a controller: a user's commands and faults, each at its time."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _FINALIZER = "tour.example/clean-up"
 
 @dataclass(frozen=True)
 class Step:
-    """Something that somebody does at a moment, in seconds from the start of the script."""
+    """A user's command or a fault at a moment, in seconds from the start of the script."""
 
     at: float
     verb: str
-    """One of the program's, or the name of a fault."""
+    """A command of the program, or the name of a fault."""
     name: str = ""
     text: str = ""
 
 
 def play(machine: Machine, steps: Sequence[Step]) -> None:
-    """Do what a script says, by its times; what the server refuses is left undone. Blocks."""
+    """Run a script's steps, each at its time; skip commands that the server refuses. Blocks."""
     began = REAL_CLOCK.now()
     for step in steps:
         left = began + step.at - REAL_CLOCK.now()
-        # What comes at the same moment comes in one go.
+        # Steps of the same moment happen without a pause.
         if left > 0 and not context.sleep(machine.ctx, left):
             return
         _do(machine, step)
@@ -51,7 +51,7 @@ def _do(machine: Machine, step: Step) -> None:
     try:
         machine.program.verbs[step.verb](machine, step)
     except errors.StatusError:
-        return  # somebody deleted it meanwhile: a visitor may
+        return  # a visitor's decision may have deleted the object
 
 
 def _create(machine: Machine, step: Step) -> None:
@@ -64,7 +64,7 @@ def _update(machine: Machine, step: Step) -> None:
 
 
 def _meddle(machine: Machine, step: Step) -> None:
-    """Change what the controller is to keep in order."""
+    """Change the field that the controller reconciles."""
     _change(machine, step.name, "shout", step.text)
 
 
@@ -80,13 +80,13 @@ def _delete(machine: Machine, step: Step) -> None:
 
 
 def _delete_foreground(machine: Machine, step: Step) -> None:
-    """Delete an object after what it owns."""
+    """Delete an object in the foreground: after its dependents."""
     options = metav1.DeleteOptions(propagation_policy="Foreground")
     _config_maps(machine).delete(context.background(), step.name, options)
 
 
 def _own(machine: Machine, step: Step) -> None:
-    """Make an object that belongs to the one of which the text is the name."""
+    """Create an object that the object named by the step's text owns."""
     client = _config_maps(machine)
     owner = client.get(context.background(), step.text, metav1.GetOptions())
     reference = metav1.new_controller_ref(owner, corev1.SCHEME_GROUP_VERSION.with_kind("ConfigMap"))
@@ -96,12 +96,12 @@ def _own(machine: Machine, step: Step) -> None:
 
 
 def _hold(machine: Machine, step: Step) -> None:
-    """Give an object a finalizer."""
+    """Add a finalizer to an object."""
     _finalizers(machine, step.name, [_FINALIZER])
 
 
 def _release(machine: Machine, step: Step) -> None:
-    """Take it off again."""
+    """Remove the finalizer from an object."""
     _finalizers(machine, step.name, [])
 
 
@@ -114,7 +114,7 @@ def _finalizers(machine: Machine, name: str, ours: list[str]) -> None:
 
 
 def _elsewhere(machine: Machine, step: Step) -> None:
-    """Make an object of another resource, which no informer of the machine watches."""
+    """Create an object of a resource that no informer of the machine watches."""
     new = corev1.Secret(metadata=metav1.ObjectMeta(name=step.name))
     machine.outside.core_v1().secrets(NAMESPACE).create(context.background(), new, metav1.CreateOptions())
 
@@ -139,7 +139,7 @@ SHOUTER = Program(
         "elsewhere": _elsewhere,
     },
 )
-"""The controller of the lessons."""
+"""The lessons' controller."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ _READS = frozenset({"GET"})
 
 
 def _gone(machine: Machine) -> None:
-    """Something changes while the connection is down, and the history is forgotten: the next watch is too old."""
+    """Create an object while the connection is down, and drop the history: the next watch is too old."""
     machine.replica.wire.down()
     _do(machine, Step(0, "create", "meanwhile", "made while nobody watched"))
     machine.forget_history()

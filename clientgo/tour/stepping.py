@@ -1,12 +1,12 @@
 """Runs in virtual time: hop by hop, forwards and backwards, with decisions on the way.
 
-A run is always the same: it happens in a bubble of `clientgo.testing.synctest`, where one thread runs at a time and
-time is virtual; random numbers come from a seed. So a point of it is named by the scenario, its settings, the decisions
-made so far and the number of hops. `execute` goes there from the start, and keeps a picture of every hop on the way;
-whoever wants to go back looks at an earlier one. A decision (this thread goes on; this breaks) is made at a hop, and
-the run is executed again with it: up to that hop it is the same run.
+Equal input gives an equal run: it happens in a bubble of `clientgo.testing.synctest`, where one thread runs at a time
+and time is virtual; random numbers come from a seed. So the scenario, its settings, the decisions made so far and the
+number of hops identify a point of a run. `execute` runs from the start to such a point and keeps a picture of every
+hop. Going back means reading an earlier picture. A decision (this thread continues; this breaks) is made at a hop, and
+`execute` runs again with it: up to that hop it is the same run.
 
-One run at a time: a process has one bubble. `execute` waits for its turn.
+A process has one bubble, so one run happens at a time. `execute` waits for its turn.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from clientgo.utils.clock.clock import REAL_CLOCK
 __all__ = ["MAX_HOPS", "Decision", "Point", "Session", "Stage", "Trace", "execute", "perform"]
 
 MAX_HOPS = 3000
-"""How long a run may become."""
+"""Hops of the longest run."""
 
 _FIRST_HOPS = 250
 _SEED = 20_000_101
-# Seconds of virtual time: longer than any of its waits that nothing ends.
+# Seconds of virtual time, longer than any wait of a run that only time ends.
 _LET_GO = 120.0
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -46,16 +46,16 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @dataclass(frozen=True)
 class Decision:
-    """What the visitor wants to happen right behind a hop."""
+    """A visitor's choice of what happens directly after a hop."""
 
     at: int
     """The hop's number."""
     kind: str
-    """thread: that one goes on. fault: that one happens."""
+    """thread: that thread continues. fault: that fault happens."""
     name: str
 
     def check(self) -> None:
-        """Raise ValueError for what cannot be."""
+        """Raise ValueError for an impossible decision."""
         if self.kind not in ("thread", "fault"):
             raise ValueError(f"a decision is about a thread or a fault, not {self.kind!r}")
         if self.kind == "fault" and self.name not in FAULTS:
@@ -65,14 +65,14 @@ class Decision:
 
     @classmethod
     def of(cls, given: Any) -> Decision:
-        """One from JSON. Raises ValueError."""
+        """Return the decision of a JSON object. Raises ValueError."""
         match given:
             case {"at": int(at), "kind": str(kind), "name": str(name)} if not isinstance(at, bool):
                 return cls(at, kind, name)
         raise ValueError("a decision has at, kind and name")
 
     def to_dict(self) -> Json:
-        """As JSON."""
+        """Return the decision as JSON."""
         return {"at": self.at, "kind": self.kind, "name": self.name}
 
 
@@ -82,14 +82,14 @@ class Point:
 
     hop: Hop
     changed: Mapping[str, Json]
-    """The views of the stations that look different from before."""
+    """The views of the stations that this hop changed."""
     runnable: tuple[str, ...]
-    """The threads that could go on, the one that made the hop first."""
+    """Names of the threads that could continue; the first is the thread that made the hop."""
     log: tuple[str, ...]
-    """What was logged since the hop before."""
+    """Log lines since the hop before."""
 
     def to_dict(self) -> Json:
-        """As JSON."""
+        """Return the point as JSON."""
         return {
             "hop": self.hop.to_dict(),
             "changed": dict(self.changed),
@@ -108,19 +108,19 @@ class Trace:
     points: list[Point] = field(default_factory=list)
     objects: Mapping[str, Json] = field(default_factory=dict)
     is_complete: bool = False
-    """Whether the run came to its end; else there are more hops to be had."""
+    """True when the run reached its end; a longer limit gives more hops otherwise."""
     origin: float = 0.0
-    """Of a recording that is replayed: at which of its moments the run begins."""
+    """The moment of a replayed recording at which the run begins, in seconds."""
 
     def state(self, number: int) -> dict[str, Json]:
-        """What every station holds after hop `number`; nothing before the first."""
+        """Return every station's view after hop `number`; {} before the first hop."""
         state: dict[str, Json] = {}
         for point in self.points[: number + 1]:
             state.update(point.changed)
         return state
 
     def to_dict(self) -> Json:
-        """As JSON."""
+        """Return the trace as JSON."""
         return {
             "scenario": self.scenario.name,
             "settings": self.settings.to_dict(),
@@ -135,9 +135,9 @@ class Trace:
 def execute(
     scenario: Scenario, settings: Settings | None = None, decisions: Sequence[Decision] = (), limit: int = _FIRST_HOPS
 ) -> Trace:
-    """Play `scenario` in a bubble until its end, or until so many hops have happened. Blocks; takes a part of a second.
+    """Run `scenario` in a bubble until its end, or until `limit` hops have happened. Blocks for a part of a second.
 
-    Raises ValueError for a decision that cannot be, and what a bubble reports (a deadlock ...), which would be a bug.
+    Raises ValueError for an impossible decision, and the bubble's errors such as a deadlock, which would be bugs.
     """
     settings = settings or scenario.settings
     settings.check()
@@ -147,9 +147,9 @@ def execute(
 
 
 def perform(trace: Trace, make: Callable[[], Stage], taps: Sequence[Tap], limit: int) -> None:
-    """Fill `trace`: let a stage, which is made in a bubble, play until its end or so many hops. As `execute`.
+    """Fill `trace`: make a stage in a bubble and run it until its end or `limit` hops. Blocks and raises as `execute`.
 
-    taps: functions of the stage's own that are watched too.
+    taps: functions of the stage itself at which hops happen.
     """
     for decision in trace.decisions:
         decision.check()
@@ -161,32 +161,32 @@ def perform(trace: Trace, make: Callable[[], Stage], taps: Sequence[Tap], limit:
 
 
 class Stage(Protocol):
-    """What a run shows. Made, run and ended inside a bubble."""
+    """The subject of a run. It is created, runs and ends inside a bubble."""
 
     @property
     def painter(self) -> Painter:
-        """Who paints it."""
+        """The painter of its pictures."""
         ...
 
     def play(self, enough: threading.Event) -> None:
-        """Let it all happen, or until enough is seen. Blocks."""
+        """Run until the end, or until `enough` is set. Blocks."""
         ...
 
     def is_shown(self, hop: Hop) -> bool:
-        """Whether a hop is a part of the run."""
+        """Report whether a hop is a part of the run."""
         ...
 
     def break_(self, fault: str) -> threading.Thread | None:
-        """Let something break, in a thread that is given."""
+        """Start a fault and return its thread; None if there is none."""
         ...
 
     def stop(self) -> None:
-        """End it all; all threads have ended then."""
+        """Stop everything and join every thread. Blocks."""
         ...
 
 
 class _Scripted:
-    """A program's machine, with a script of what somebody does beside it. A Stage."""
+    """A program's machine and a script of a user's commands. A Stage."""
 
     def __init__(self, scenario: Scenario, settings: Settings) -> None:
         self._scenario = scenario
@@ -202,7 +202,7 @@ class _Scripted:
         enough.wait(last + scenario.after)
 
     def is_shown(self, hop: Hop) -> bool:
-        """Of the API server only the resources that the program is about; nothing of a replica that was killed."""
+        """Show the API server's hops of the program's resources alone, and no hop of a killed replica."""
         machine = self._machine
         if machine.replica.is_killed and hop.station not in ("apiserver", "election"):
             return False
@@ -221,7 +221,7 @@ def _bubble(order: _Order) -> synctest.Bubble:
 
 
 class _Order:
-    """Who runs next: as ever, but threads whose names begin so only when no other can."""
+    """Chooses the thread that runs next: threads whose names begin with `last` run only when no other can."""
 
     def __init__(self, last: str) -> None:
         self._last = last
@@ -247,7 +247,7 @@ def _same_random_numbers() -> Iterator[None]:
 
 @contextmanager
 def _no_log_elsewhere(lines: list[str]) -> Iterator[None]:
-    """What the bubble's threads log goes into `lines`; other threads log as ever."""
+    """Divert the log of the bubble's threads into `lines`; the log of other threads is unchanged."""
 
     def divert(record: logging.LogRecord) -> bool:
         if synctest.current() is None:
@@ -256,7 +256,7 @@ def _no_log_elsewhere(lines: list[str]) -> Iterator[None]:
         return False
 
     logger = logging.getLogger("clientgo")
-    # All but the first, which logs: one remembers across runs when it was called, and slows the next error down by it.
+    # Keep the first, which logs. Another remembers its last call across runs and delays the next error by it.
     handlers = [*utilruntime.ERROR_HANDLERS]
     utilruntime.ERROR_HANDLERS[1:] = []
     logger.addFilter(divert)
@@ -281,7 +281,7 @@ class _Run:
         self._shown: dict[str, Json] = {}
 
     def run(self, make: Callable[[], Stage]) -> None:
-        # First: the API server makes objects of its own, which nobody wants to see, and to watch them takes long.
+        # Before the seam: the API server makes objects of its own, which are no part of a run and take long to watch.
         self._stage = stage = make()
         with Seam((*TAPS, *self._taps), self._on_hop, lines=True):
             try:
@@ -291,7 +291,7 @@ class _Run:
                 self._is_over = True
                 self._trace.objects = stage.painter.objects
                 stage.stop()
-                # Threads that nobody joins, such as the reflector's list, may still wait for a slow answer or a retry.
+                # Threads without a join, such as the reflector's list, may still wait for a slow answer or a retry.
                 REAL_CLOCK.sleep(_LET_GO)
 
     def _on_hop(self, hop: Hop) -> None:
@@ -304,7 +304,7 @@ class _Run:
         self._shown = view
         names = tuple(dict.fromkeys(thread.name for thread in self._bubble.runnable))
         log, self._log[:] = tuple(self._log), []
-        # Without what belongs to this run alone, and numbered among those that are shown.
+        # Without references to this run's objects, and numbered among the hops that are shown.
         self._trace.points.append(Point(replace(hop, number=number, object=None, owner=None), changed, names, log))
         if len(self._trace.points) >= self._limit:
             self._is_over = True
@@ -324,9 +324,9 @@ class _Run:
 
 
 class Session:
-    """A visitor of one scenario: where he is, and which decisions brought him there. Not thread-safe.
+    """A visitor's position in one scenario and the decisions that led to it. Not thread-safe.
 
-    `position` is the hop he looks at; -1 before the first.
+    `position` is the number of the hop; -1 before the first.
     """
 
     def __init__(self, scenario: Scenario, settings: Settings | None = None) -> None:
@@ -337,30 +337,30 @@ class Session:
         self._trace = execute(scenario, self.settings)
 
     def state(self) -> dict[str, Json]:
-        """What every station holds here."""
+        """Return every station's view at the position."""
         return self._trace.state(self.position)
 
     @property
     def point(self) -> Point | None:
-        """The hop here; None before the first."""
+        """The hop at the position; None before the first."""
         return self._trace.points[self.position] if self.position >= 0 else None
 
     def to(self, number: int) -> bool:
-        """Go to a hop; False, and to the last one, when the run has not so many."""
+        """Go to a hop. Go to the last hop and return False when the run is shorter."""
         self._reach(number)
         self.position = max(-1, min(number, len(self._trace.points) - 1))
         return self.position == number
 
     def step(self) -> bool:
-        """The next hop; False at the end."""
+        """Go to the next hop; return False at the end."""
         return self.to(self.position + 1)
 
     def back(self) -> bool:
-        """The hop before; False at the beginning."""
+        """Go to the hop before; return False at the start."""
         return self.position >= 0 and self.to(self.position - 1)
 
     def run_to(self, *, station: str = "", kind: str = "", key: str = "") -> bool:
-        """Go on to the next hop that is so; "" is any. False, and nowhere, when there is none."""
+        """Go to the next hop with these properties; "" matches any. Return False and stay when there is none."""
         number = self.position + 1
         while self._reach(number):
             hop = self._trace.points[number].hop
@@ -370,11 +370,11 @@ class Session:
         return False
 
     def choose(self, thread: str) -> None:
-        """Let another thread go on from here. What happened later on the way before is forgotten."""
+        """Let another thread continue from here. Drops the decisions made at later hops."""
         self._decide(Decision(max(self.position, 0), "thread", thread))
 
     def break_(self, fault: str) -> None:
-        """Let something break here. What happened later on the way before is forgotten."""
+        """Start a fault here. Drops the decisions made at later hops."""
         self._decide(Decision(max(self.position, 0), "fault", fault))
 
     def _decide(self, decision: Decision) -> None:
@@ -384,7 +384,7 @@ class Session:
         self._trace = execute(self.scenario, self.settings, self.decisions, max(_FIRST_HOPS, 2 * decision.at))
 
     def _reach(self, number: int) -> bool:
-        """Execute as far as needed; whether there is such a hop."""
+        """Execute as far as needed and report whether the run has such a hop."""
         while number >= len(self._trace.points) and not self._trace.is_complete and number < MAX_HOPS:
             limit = max(2 * len(self._trace.points), number + 1)
             self._trace = execute(self.scenario, self.settings, self.decisions, limit)

@@ -1,4 +1,4 @@
-"""The page's HTTP server: its files, and answers in JSON. For the user who started it alone.
+"""The page's HTTP server: its files, and answers in JSON. It serves only the user that started it.
 
 The server listens on 127.0.0.1 and answers only requests whose Host names it so, against DNS rebinding. It refuses
 requests that another site's page sends. Other users of the machine can reach the port, so every request must carry the
@@ -8,7 +8,7 @@ what it loads and asks next; other clients send `Authorization: Bearer TOKEN`.
     GET  /?token=              the page, and its files under /page/
     GET  /api/source?file=&function=   a function's source, of a file in which hops happen
 
-and the routes that who starts it adds.
+and the routes that the subclass adds.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ PAGE = Path(__file__).resolve().parent / "page"
 _LIBRARY = Path(__file__).resolve().parents[2]
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _MAX_BODY = 64 * 1024
-# How long a client may take to say what it wants, in seconds.
+# Seconds that a client may take to send its request.
 _PATIENCE = 30.0
 
 Route = Callable[["Request", dict[str, str]], Any]
-"""Answers a request, given its query, with what becomes JSON. Raises Refused, or ValueError for what makes no sense."""
+"""Returns the answer to a request, given its query, as JSON. Raises Refused, or ValueError for an invalid query."""
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -60,7 +60,7 @@ _HEADERS = {
 
 
 class Refused(Exception):
-    """A request that is not answered: with a code and why."""
+    """A refused request, with the HTTP status and the reason."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -70,7 +70,7 @@ class Refused(Exception):
 class PageServer:
     """The server; a context manager. Raises OSError when the port is taken.
 
-    watched: functions of programs, whose source is shown too.
+    watched: functions of programs whose source is shown.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PageServer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    # For the ordinary closing of connections to be no noise.
+    # Room for a burst of connections.
     request_queue_size = 64
 
     def __init__(self, address: tuple[str, int], routes: Mapping[str, Mapping[str, Route]]) -> None:
@@ -145,18 +145,18 @@ class _Server(ThreadingHTTPServer):
             left = dict(self._open)
         for thread, request in left.items():
             with contextlib.suppress(OSError):  # it has gone by itself
-                request.shutdown(socket.SHUT_RDWR)  # wakes who waits for a slow client, which closing does not
+                request.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits for a slow client; close does not
             thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
+        """Ignore clients that disconnect."""
 
 
 class Request(BaseHTTPRequestHandler):
     """One request."""
 
-    # A page that looks ten times a second keeps its connection. In a busy program each new one would wait, as each of
-    # its threads does, for its turn several times.
+    # A live page asks ten times a second and keeps its connection. In a busy program a new connection would wait for
+    # the interpreter several times.
     protocol_version = "HTTP/1.1"
     wbufsize = 256 * 1024
     server_version = "informer-tour"
@@ -192,12 +192,12 @@ class Request(BaseHTTPRequestHandler):
             self._refuse(500, f"the tour failed: {type(err).__name__}: {err}")
 
     def _refuse(self, code: int, why: str) -> None:
-        # There may be a body that nobody read, which is no request.
+        # The rest of the connection may be an unread body, not a request.
         self.close_connection = True
         self._send(code, *_as_json({"error": why}))
 
     def _find(self, path: str, query: dict[str, str]) -> tuple[str, bytes]:
-        """What is there, and its type."""
+        """Return the content type and the content of a path. Raises Refused."""
         route = cast(_Server, self.server).routes[self.command].get(path)
         if route is not None:
             return _as_json(route(self, query))
@@ -247,7 +247,7 @@ class Request(BaseHTTPRequestHandler):
         return f"informer-tour-{cast(_Server, self.server).server_port}"
 
     def read_json(self) -> Json:
-        """The request's body. Raises Refused."""
+        """Return the request's body. Raises Refused."""
         if self.headers.get_content_type() != "application/json":  # which another site's page cannot send unasked
             raise Refused(415, "the body must be application/json")
         length = self.headers.get("Content-Length", "")
@@ -279,7 +279,7 @@ class Request(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody wants to read of every file."""
+        """Log nothing: the page asks for many files."""
 
 
 @contextlib.contextmanager
@@ -304,7 +304,7 @@ def browser_on(url: str) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# What becomes JSON here was made for it: there are no circles to look for, which costs a fifth.
+# The values were made for JSON and contain no circles; the check would take a fifth of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -313,7 +313,7 @@ def _as_json(value: Any) -> tuple[str, bytes]:
 
 
 def _file(name: str) -> tuple[str, bytes]:
-    """A file of the page. Only those that are there, so no name leads elsewhere."""
+    """Return a file of the page. Only names of existing files are accepted, so no name leads elsewhere."""
     known = {path.name: path for path in PAGE.iterdir() if path.suffix in _TYPES}
     path = known.get(name)
     if path is None:
@@ -322,7 +322,7 @@ def _file(name: str) -> tuple[str, bytes]:
 
 
 def _place_of(tap: Tap) -> tuple[tuple[str, str], Path]:
-    """As hops name it, and the file itself."""
+    """Return the file and function as hops name them, and the file's path."""
     path = Path(str(importlib.import_module(tap.module).__file__)).resolve()
     return (relative_path(str(path)), tap.function), path
 
@@ -338,7 +338,7 @@ def sources(watched: Iterable[Tap] = ()) -> dict[tuple[str, str], Json]:
 
 @functools.cache
 def _sources() -> dict[tuple[str, str], Json]:
-    """The source of every function at which hops happen; of no other."""
+    """Return the source of every function at which hops happen, and of no other."""
     files = {(_path_of(tap.module), tap.function) for tap in TAPS}
     files |= {("clientgo/tour/program.py", "Shouter.reconcile"), ("clientgo/tour/replay.py", "Looker.reconcile")}
     files |= {("clientgo/tour/playback.py", "Playback.event")}

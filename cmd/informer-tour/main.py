@@ -1,4 +1,4 @@
-"""Serve the tour on this machine, and open a browser on it; or run a program with the tour attached.
+"""Serve the tour on this machine and open a browser; or run a program with the tour attached.
 
 hack/tour                                        from a fresh clone: makes a virtual environment first
 python cmd/informer-tour
@@ -35,12 +35,12 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
         allow_abbrev=False,
         usage="%(prog)s [flags] [-- python program [its arguments]]",
         description="See every step of the informer machinery: hop by hop, forwards and backwards, in virtual time. "
-        "With a program behind --: as that runs.",
+        "With a program behind --: while that runs.",
     )
     attach.add_flags(parser)
     parser.add_argument("--replay", default="", metavar="FILE", help="show a recording that --record made")
-    parser.add_argument("--terminal", action="store_true", help="the same in this terminal, instead of a page")
-    parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="which one it begins with")
+    parser.add_argument("--terminal", action="store_true", help="use this terminal instead of a page")
+    parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="the scenario to begin with")
     parser.add_argument("--export", default="", metavar="DIR", help="write the tour as files that need no server")
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help="a lesson to export")
     return parser.parse_args(arguments)
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     if program:
         return become(own, program)
     if flags.record:
-        print("which program is to be recorded? Behind -- comes what would come behind python")
+        print("--record needs a program: add -- python program.py")
         return 2
     if flags.export:
         return export(Path(flags.export), flags.lesson)
@@ -76,7 +76,7 @@ def export(folder: Path, names: Sequence[str]) -> int:
 
 
 def show_recording(flags: argparse.Namespace) -> int:
-    """On the page, or in the terminal."""
+    """Show a recording on the page or in the terminal; the result is the exit code."""
     try:
         with tour.Recording(flags.replay) as recording:
             if flags.terminal:
@@ -88,7 +88,7 @@ def show_recording(flags: argparse.Namespace) -> int:
 
 
 def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer], scenario: str = "") -> int:
-    """Serve the page until SIGINT or SIGTERM; it begins with that scenario."""
+    """Serve the page until SIGINT or SIGTERM, beginning with `scenario`; the result is the exit code."""
     try:
         server = make()
     except (OSError, OverflowError) as err:
@@ -107,7 +107,7 @@ def serve(flags: argparse.Namespace, make: Callable[[], web.PageServer], scenari
 def become(own: list[str], program: list[str]) -> int:
     """Run the program with the tour attached.
 
-    It takes this process's place, so that signals and exit code are the program's; in a terminal it runs beside it.
+    It replaces this process, so that signals and exit code are the program's; in a terminal it runs next to it.
     """
     in_terminal = "--terminal" in own
     own = [flag for flag in own if flag != "--terminal"]
@@ -118,7 +118,7 @@ def become(own: list[str], program: list[str]) -> int:
         if options[-1] in ("-W", "-X") and rest:
             options.append(rest.pop(0))
     if not Path(python).name.startswith("python") or not rest or rest[0] in ("-c", "-"):
-        print("the tour can be attached to Python programs alone: -- python program.py, or -- python -m module")
+        print("the tour attaches to Python programs only: -- python program.py, or -- python -m module")
         return 2
     command = [python, *options, "-m", "clientgo.tour.attach", *own]
     if in_terminal:

@@ -1,6 +1,6 @@
-"""What the page may ask for beside its files (see clientgo.tour.web): scenarios, lessons, runs.
+"""The page's requests next to its files (see clientgo.tour.web): scenarios, lessons, runs.
 
-It changes nothing: a request's answer is computed, and forgotten.
+No request changes anything: the server computes an answer and keeps no state.
 
     GET  /api/tour             scenarios, faults, kinds of hops, lessons
     GET  /api/lesson?name=     one lesson
@@ -85,7 +85,7 @@ def _run(request: Request, query: dict[str, str]) -> Json:
     if not isinstance(settings, dict) or not isinstance(decisions, list) or type(limit) is not int:
         raise Refused(400, "settings is an object, decisions a list, limit a number")
     if len(decisions) > 100:
-        raise Refused(400, "that are more decisions than anybody can make")
+        raise Refused(400, "a run has at most 100 decisions: undo some")
     made = [tour.Decision.of(each) for each in decisions]
     chosen = tour.Settings.of({**scenario.settings.to_dict(), **settings})
     return tour.execute(scenario, chosen, made, limit).to_dict()

@@ -1,7 +1,7 @@
 """The sample-controller in the stepping tour: cmd/sample-controller itself, not a copy, in virtual time.
 
-Its program is put together as its main.py does it: two informers from two factories, the generated clientset, its own
-work queue and event recorder. What somebody does beside it is the walkthrough of its README, with kubectl.
+The program is built as in its main.py: two informers from two factories, the generated clientset, its own work queue
+and event recorder. The script has the kubectl commands of the walkthrough in its README.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clientgo.tour.settings import Settings
 from clientgo.tour.taps import worker_tap
 
 SAMPLE = Path(__file__).resolve().parents[1] / "sample-controller"
-# Behind all others: both programs have a module `main`.
+# At the end of the path: both programs have a module `main`.
 sys.path.append(str(SAMPLE))
 
 from controller import new_controller, new_queue  # noqa: E402
@@ -45,7 +45,7 @@ _OWN = Settings(limiter="default", base_delay=0.005, resync=30.0, workers=2, wat
 
 
 class _TroubledFoos(FooInformer):
-    """The informer of Foos, with a lister that a fault can make fail."""
+    """The informer of Foos with a lister that faults can break."""
 
     def __init__(self, foos: FooInformer, trouble: Trouble) -> None:
         self._foos = foos
@@ -59,7 +59,7 @@ class _TroubledFoos(FooInformer):
 
 
 class _Replica(Process):
-    """One sample-controller, as its main.py puts it together."""
+    """One sample-controller, built as in its main.py."""
 
     def __init__(self, server: Server, transport: http.RoundTripper, name: str, settings: Settings) -> None:
         super().__init__(name, server, transport, settings, lease="sample-controller")
@@ -84,7 +84,7 @@ class _Replica(Process):
             foos.informer().add_event_handler(self.bystander)
 
     def _choose_the_machine(self, settings: Settings) -> None:
-        """Let the factories have informers with other FIFOs than usual, if others are wanted."""
+        """Register informers with the settings' FIFO in the factories, unless it is the sample-controller's own."""
         if (settings.fifo, settings.replace, settings.watch_list) == (_OWN.fifo, _OWN.replace, _OWN.watch_list):
             return
         foos = self._example_client.samplecontroller_v1alpha1().foos("")
@@ -102,7 +102,7 @@ class _Replica(Process):
         try:
             self._controller.run(ctx, self.settings.workers)
         except RuntimeError:
-            if not ctx.done().is_set():  # else it was told to end before its caches had synced
+            if not ctx.done().is_set():  # else it stopped before its caches had synced
                 raise
         finally:
             self._kube_factory.shutdown()
@@ -130,12 +130,12 @@ def _informer(
 
 
 def _queue(settings: Settings) -> Any:
-    """The controller's own, or one that was asked for."""
+    """Return the controller's own queue, or one of the settings."""
     own = (settings.queue, settings.limiter, settings.base_delay) == (_OWN.queue, _OWN.limiter, _OWN.base_delay)
     return new_queue() if own else tours_queue(settings)
 
 
-# ---- what somebody does beside it
+# ---- the user's commands
 
 
 def _foos(machine: Machine) -> FooInterface:
@@ -147,14 +147,14 @@ def _deployments(machine: Machine) -> DeploymentInterface:
 
 
 def _create(machine: Machine, step: Step) -> None:
-    """As artifacts/examples/example-foo.yaml, but the Deployment has a name of its own, to be told from the Foo."""
+    """Create the Foo of artifacts/examples/example-foo.yaml; its Deployment has a name of its own."""
     spec = samplev1alpha1.FooSpec(deployment_name=step.name.replace("foo", "nginx"), replicas=1)
     foo = samplev1alpha1.Foo(metadata=metav1.ObjectMeta(name=step.name), spec=spec)
     _foos(machine).create(background(), foo, metav1.CreateOptions())
 
 
 def _scale(machine: Machine, step: Step) -> None:
-    """Ask for so many replicas, in the Foo."""
+    """Set the replicas in the Foo."""
     foo = _foos(machine).get(background(), step.name, metav1.GetOptions())
     foo.spec.replicas = int(step.text)
     _foos(machine).update(background(), foo, metav1.UpdateOptions())
@@ -165,7 +165,7 @@ def _delete(machine: Machine, step: Step) -> None:
 
 
 def _meddle(machine: Machine, step: Step) -> None:
-    """Change the Deployment, which the controller is to keep as the Foo says."""
+    """Change the Deployment's replicas against the Foo's."""
     deployment = _deployments(machine).get(background(), step.name, metav1.GetOptions())
     deployment.spec.replicas = int(step.text)
     _deployments(machine).update(background(), deployment, metav1.UpdateOptions())
@@ -176,7 +176,7 @@ def _delete_deployment(machine: Machine, step: Step) -> None:
 
 
 def _become_available(machine: Machine, step: Step) -> None:
-    """What Kubernetes' own Deployment controller says when the pods run."""
+    """Write the status that Kubernetes' own Deployment controller writes when the pods run."""
     deployment = _deployments(machine).get(background(), step.name, metav1.GetOptions())
     status, replicas = deployment.status, deployment.spec.replicas or 0
     status.replicas = status.updated_replicas = status.ready_replicas = status.available_replicas = replicas
@@ -233,4 +233,4 @@ SCENARIO = Scenario(
     after=12.0,
     program=_PROGRAM,
 )
-"""What its README does with kubectl."""
+"""The kubectl commands of the sample-controller's README."""

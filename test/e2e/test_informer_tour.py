@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import signal
-import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ import pytest
 from chinesetexts import shown
 from livequeues import QUEUES, fill
 from processes import ROOT
-from tourbrowser import PATIENCE, Page
+from tourbrowser import PATIENCE, Page, serving
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
@@ -32,15 +29,8 @@ LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lesson
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where the program serves, as it says."""
-    command = [sys.executable, "cmd/informer-tour", "--no-browser"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", process.stdout.readline())
-        assert said is not None
-        yield said[0]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
+    with serving() as address:
+        yield address
 
 
 def test_the_program_prints_its_address_and_answers_there(address):
@@ -150,10 +140,10 @@ def test_something_breaks_and_another_thread_goes_on(page):
     page.open("list-and-watch")
     for _ in range(20):
         page.key("n")
-    before = page.picture
+    before = page.stations
     page.click("#tab-break", draws=False)
     page.click("[data-fault=cut]")
-    assert (page.hop, page.picture) == (20, before)
+    assert (page.hop, page.stations) == (20, before)
     page.key("n")
     page.run("document.querySelector('#bp-station').value = 'reflector'")
     page.click("#breakpoint button")
@@ -185,10 +175,10 @@ def test_the_sample_controller_is_seen_at_the_line_it_is_at_and_recovers_from_a_
     assert "_get_or_create_deployment" in page.text("#pane .ran")
     assert "cmd/sample-controller/controller.py" in page.text("#pane .go")
     page.shoot("sample-worker")
-    picture = page.picture
+    stations = page.stations
     page.click("#tab-break", draws=False)
     page.click("[data-fault=writes-fail]")
-    assert page.picture == picture
+    assert page.stations == stations
     page.run("""
         document.getElementById("bp-station").value = "workers";
         document.getElementById("bp-station").dispatchEvent(new Event("change"));

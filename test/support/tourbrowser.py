@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from chinesetexts import english, shown
+from processes import ROOT
 
-__all__ = ["PATIENCE", "Moment", "Page", "browser", "chromium"]
+__all__ = ["PATIENCE", "Moment", "Page", "browser", "chromium", "serving"]
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 PATIENCE = 90.0
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[str]:
+    """Run the program and yield the address that it prints; SIGINT ends it with exit code 0."""
+    command = [sys.executable, "cmd/informer-tour", "--no-browser"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", process.stdout.readline())
+        assert said is not None
+        yield said[0]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
 
 
 class Moment(NamedTuple):
@@ -112,6 +131,12 @@ class Page:
     @property
     def picture(self) -> str:
         return str(self.run("return document.getElementById('picture').textContent"))
+
+    @property
+    def stations(self) -> str:
+        """The texts of the stations, without what broke."""
+        cards = "[...document.querySelectorAll('#picture .card')]"
+        return str(self.run(f"return {cards}.map((each) => each.textContent).join()"))
 
     def resize(self, width: int, height: int) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}

@@ -233,6 +233,7 @@ export async function live(tour) {
   app.tour = tour;
   picture.schema = tour.views;
   document.body.dataset.live = "true";
+  $("again").hidden = $("copy").hidden = true;
   document.querySelector("[data-word=scenario]").dataset.word = "informer";
   $("tab-lesson").dataset.word = "overview";
   $("tab-break").dataset.word = "steer";

@@ -67,10 +67,17 @@ export function hue(key) {
   return `hue${sum % 8}`;
 }
 
+// A Chinese character is nearly as wide as two letters.
+const columns = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 1.8 : 1), 0);
+
 const fits = (text, width) => {
   const most = Math.max(3, Math.floor(width / CHAR));
+  if (columns(text) <= most) return text;
   // By characters: half of one of four bytes cannot be drawn.
-  return text.length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
+  const letters = [...text];
+  let end = 0;
+  for (let room = most - 1; end < letters.length && (room -= columns(letters[end])) >= 0; ) end += 1;
+  return `${letters.slice(0, end).join("")}…`;
 };
 
 // What a station holds, as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
@@ -211,10 +218,13 @@ function errorLines(error, width, most) {
   return wrap(text, text === error ? width : width / 2 + 2, most);
 }
 
+const scissors = (x, y) => make("path", { class: "scissors", d: `M${x - 5.5} ${y - 5} L${x + 3} ${y + 4} M${x + 5.5} ${y - 5} L${x - 3} ${y + 4} M${x - 5.5} ${y + 5} a1.9 1.9 0 1 0 .1 0 M${x + 5.5} ${y + 5} a1.9 1.9 0 1 0 .1 0` });
+
 export class Picture {
-  // `t` gives words; `onStation(name)` and `onObject(ref, key)` are told of clicks.
-  constructor(svg, t, onStation, onObject) {
-    Object.assign(this, { svg, t, onStation, onObject, boxes: {}, travelling: 0, cards: {}, arrows: {}, tokens: make("g", { class: "tokens", "aria-hidden": "true" }) });
+  // `t` gives words. Clicks call `onStation(name)` and `onObject(ref, key)`; `onBreak(place, node)` and `onUndo()` where
+  // something can be broken.
+  constructor(svg, t, onStation, onObject, { onBreak = null, onUndo = null } = {}) {
+    Object.assign(this, { svg, t, onStation, onObject, onBreak, onUndo, boxes: {}, travelling: 0, cards: {}, arrows: {}, breakers: {}, tokens: make("g", { class: "tokens", "aria-hidden": "true" }) });
   }
 
   // What `build` makes, or what it made before of the same: to make it anew and to lay it out is most of the work.
@@ -226,15 +236,16 @@ export class Picture {
     return made;
   }
 
-  // `extras`: which of EXTRAS there are. `follow`: whether a narrow page scrolls to the station of the hop.
-  draw(state, hop, extras = [], follow = true) {
+  // `extras`: which of EXTRAS there are. `follow`: whether a narrow page scrolls to the station of the hop. `broken`: the
+  // places that can break, the marks of what broke, and the time on the clock; null where nothing can be broken.
+  draw(state, hop, extras = [], follow = true, broken = null) {
     const focused = document.activeElement?.dataset?.id;
     const wide = matchMedia("(min-width: 821px)").matches;
     const width = wide ? Math.max(760, this.svg.clientWidth) : 380;
     const tall = Math.max(600, this.svg.clientHeight);
     const wideCards = wide ? wideBoxes(width, tall, extras) : {};
     const parts = [];
-    let y = 10;
+    let y = broken && !wide ? 46 : 10;
     const order = [...ORDER, ...extras];
     for (const station of wide ? Object.keys(wideCards) : order) {
       const box = wide ? wideCards[station] : [8, y, 364, 0];
@@ -251,7 +262,7 @@ export class Picture {
     const there = ARROWS.filter(([from, to]) => order.includes(from) && order.includes(to));
     const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1).map((each) => this.arrow(...each, hop, wide));
     this.tokens.replaceChildren();
-    arrange(this.svg, [...arrows, ...parts, this.tokens]);
+    arrange(this.svg, [...arrows, ...parts, ...(broken ? this.controls(broken, state, width, wide) : []), this.tokens]);
     if (!wide && follow && hop && hop.station !== this.shown) {
       const smooth = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
       this.svg.querySelector(".here")?.scrollIntoView({ block: "center", behavior: smooth });
@@ -271,6 +282,70 @@ export class Picture {
       const shown = [this.t("cannot-draw"), error.message].flatMap((text) => wrap(text, 22, 6)).map((text) => ({ text, kind: "text bad" }));
       return this.card(station, NOTHING, box, shown);
     }
+  }
+
+  // ---- what can be broken, and what broke
+
+  controls({ places, marks, clock }, state, width, wide) {
+    const parts = [];
+    const at = { clock: wide ? [width / 2, this.boxes.apiserver[1] + this.boxes.apiserver[3] + BETWEEN / 2] : [width / 2, 22] };
+    if (places.includes("wire")) {
+      const [[x1, y1], [x2, y2]] = this.ends("apiserver", "reflector", wide);
+      at.wire = wide ? [(x1 + x2) / 2, y1 + 22] : [x1 - 34, (y1 + y2) / 2];
+      const isCut = marks.some((each) => each.place === "wire") || ["down", "refusing"].includes(state.apiserver?.wire);
+      parts.push(this.control("wire", ["break-wire", isCut], () => make("g", { class: `breaker wire${isCut ? " cut" : ""}`, "data-id": "break/wire", role: "button", tabindex: 0, "aria-label": this.t("break-wire") },
+        make("title", {}, this.t("break-wire")), make("path", { class: "hit", d: `M${x1} ${y1} L${x2} ${y2} L${at.wire[0]} ${at.wire[1]}` }),
+        make("circle", { cx: at.wire[0], cy: at.wire[1], r: 12 }), scissors(...at.wire),
+        isCut ? make("path", { class: "crossed", d: wide ? `M${(x1 + x2) / 2 - 7} ${y1 - 7} l14 14 m0 -14 l-14 14` : `M${x1 - 7} ${(y1 + y2) / 2 - 7} l14 14 m0 -14 l-14 14` }) : null), at.wire));
+    }
+    for (const station of places.filter((each) => each in this.boxes)) {
+      const [x, y, wide_] = this.boxes[station];
+      at[station] = [x + wide_ - 20, y + 42];
+      parts.push(this.control(station, [this.t(station)], () => make("g", { class: "breaker", "data-id": `break/${station}`, role: "button", tabindex: 0, "aria-label": `${this.t("break")}${this.t("colon")}${this.t(station)}` },
+        make("title", {}, `${this.t("break")}${this.t("colon")}${this.t(station)}`),
+        make("circle", { cx: at[station][0], cy: at[station][1], r: 10 }), make("path", { class: "bolt", d: `M${at[station][0] + 1.5} ${at[station][1] - 6.5} l-6 8 h4 l-1.5 5.5 l6 -8 h-4 z` })), at[station]));
+    }
+    if (places.includes("clock")) {
+      const jumps = marks.filter((each) => each.place === "clock").length;
+      const text = `+${clock.toFixed(3)}s${jumps ? ` · ${this.t("wall-clock")} +${jumps}h` : ""}`;
+      const size = columns(text) * CHAR + 40;
+      parts.push(this.control("clock", [text], () => make("g", { class: `breaker clock${jumps ? " cut" : ""}`, "data-id": "break/clock", role: "button", tabindex: 0, "aria-label": `${this.t("break-clock")}${this.t("colon")}${text}` },
+        make("title", {}, this.t("break-clock")), make("rect", { x: at.clock[0] - size / 2, y: at.clock[1] - 13, width: size, height: 26, rx: 13 }),
+        make("circle", { class: "face", cx: at.clock[0] - size / 2 + 15, cy: at.clock[1], r: 6.5 }), make("path", { class: "hands", d: `M${at.clock[0] - size / 2 + 15} ${at.clock[1] - 4} v4 l3 2` }),
+        make("text", { x: at.clock[0] - size / 2 + 27, y: at.clock[1] + 4 }, text)), at.clock));
+    }
+    // The last mark of each place, above what broke; the last decision can be undone there.
+    const shown = new Map(marks.map((each) => [each.place, each]));
+    for (const [place, mark] of shown) parts.push(this.mark(mark, this.anchor(place, at, width, wide)));
+    return parts;
+  }
+
+  // Where the marks of a place stand: the middle of their upper edge, and how wide they may be.
+  anchor(place, at, width, wide) {
+    if (place === "wire" && wide) return [at.wire[0], this.boxes.apiserver[1] - 11, 260];
+    if (place === "wire") return [at.wire[0] + 168, at.wire[1] - 11, 270];
+    if (place in this.boxes) return [this.boxes[place][0] + this.boxes[place][2] / 2, this.boxes[place][1] - 11, Math.max(180, this.boxes[place][2] - 20)];
+    return wide ? [width / 2, at.clock[1] + 16, 320] : [width / 2, 36, 340];
+  }
+
+  control(name, of, build, [x, y]) {
+    return this.kept(this.breakers, name, [...of, x, y, document.documentElement.lang], () => {
+      const node = build();
+      this.clickable(node, () => this.onBreak(name, node));
+      return node;
+    });
+  }
+
+  mark({ text, isLast }, [x, y, most]) {
+    const undo = isLast ? this.t("undo-one") : "";
+    const wide = undo ? columns(undo) * CHAR + 16 : 0;
+    const words = fits(text, most - 24 - wide);
+    const size = columns(words) * CHAR + 18 + (undo ? wide + 4 : 0);
+    const left = Math.max(4, Math.min(x - size / 2, (this.svg.viewBox.baseVal.width || Infinity) - size - 4));
+    const button = undo ? make("g", { class: "undo", "data-id": "break/undo", role: "button", tabindex: 0, "aria-label": `${undo}${this.t("colon")}${text}` }, make("title", {}, undo),
+      make("rect", { x: left + size - wide - 2, y: y + 2, width: wide, height: 18, rx: 9 }), make("text", { x: left + size - wide / 2 - 2, y: y + 15, "text-anchor": "middle" }, undo)) : null;
+    if (button) this.clickable(button, () => this.onUndo());
+    return make("g", { class: "broke" }, make("title", {}, text), make("rect", { x: left, y, width: size, height: 22, rx: 11 }), make("text", { x: left + 9, y: y + 15 }, words), button);
   }
 
   card(station, view, [x, y, width, fixed], shown) {
@@ -308,7 +383,7 @@ export class Picture {
       let drawn = true;
       for (const [number, chip] of section.chips.entries()) {
         const text = fits(chip.text, inner - 26);
-        const size = text.length * CHAR + 26;
+        const size = columns(text) * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
         if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
         const node = this.chip({ ...chip, part: section.part }, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
@@ -334,7 +409,7 @@ export class Picture {
       make("rect", { class: "body", x, y, width, height, rx: 14 }),
       make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
       make("text", { class: "name", x: x + 25, y: y + 27 }, name),
-      make("text", { class: "go-name", x: x + 25, y: y + 42 }, fits(GO[station], inner - 12)),
+      make("text", { class: "go-name", x: x + 25, y: y + 42 }, fits(GO[station], inner - 36)),
       figure ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, station === "fifo" ? figure : `@${figure}`) : null,
       ...content);
     this.clickable(group, () => this.onStation(station));
@@ -357,6 +432,7 @@ export class Picture {
     node.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.target !== node) return;
       event.stopPropagation();
+      event.preventDefault(); // the act may move the focus: the key is not for what gets it
       act();
     });
   }
@@ -400,7 +476,7 @@ export class Picture {
     const middle = ([x, y, width, height]) => [x + width / 2, y + Math.min(height / 2, wide ? 150 : 60)];
     const [[x1, y1], [x2, y2]] = [middle(this.boxes[from]), middle(this.boxes[to])];
     const text = fits(`${shortKey(hop.key) || hop.more.type || hop.kind}${hop.version ? ` @${hop.version}` : ""}`, 190);
-    const size = text.length * CHAR + 26;
+    const size = columns(text) * CHAR + 26;
     const token = make("g", { class: `token ${hue(hop.key)}` }, make("rect", { x: -size / 2, y: -13, width: size, height: 26, rx: 13 }),
       make("circle", { cx: -size / 2 + 12, cy: 0, r: 4.2 }), make("text", { x: -size / 2 + 21, y: 4 }, text));
     const turn = ++this.travelling;

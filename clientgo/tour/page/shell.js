@@ -38,6 +38,14 @@ export function complain(text) {
   complain.timer = setTimeout(() => { $("problem").hidden = true; }, 4000);
 }
 
+// Say that something was done; also to screen readers.
+export function say(text) {
+  $("said").textContent = text;
+  $("said").hidden = false;
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => { $("said").hidden = true; }, 3000);
+}
+
 export function fail(error) {
   console.error(error);
   complain(errorIn(document.documentElement.lang, error.message));

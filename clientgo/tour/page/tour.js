@@ -1,7 +1,10 @@
 // The tour: which run, which hop of it, and what the keys and buttons do.
 
-import { $, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
+import { Address, copy, fromHash, link, toHash } from "/page/address.js";
+import { AT_ONCE, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
+import { $, complain, fail, flipTheme, paint, remember, remembered, say } from "/page/shell.js";
 import { live } from "/page/live.js";
+import { playOpening, wasSeen } from "/page/overlay.js";
 import { source } from "/page/source.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
@@ -14,8 +17,9 @@ import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 const app = {
   tour: null, trace: null, states: [], at: -1, scenario: "", settings: {}, decisions: [], lesson: null, place: { step: -1, asked: false }, stops: [],
   tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
-  start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false,
+  start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false, offers: null,
 };
+const address = new Address();
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
 const faultOf = (name) => (app.language === "zh" && CHINESE[name]) || app.tour.faults[name];
@@ -28,7 +32,7 @@ const titleOf = (scenario) => {
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
   show("object");
-});
+}, { onBreak: (place, node) => breakAt(place, node), onUndo: () => undo().catch(fail) });
 
 // ---- runs
 
@@ -52,24 +56,81 @@ async function reach(number) {
   return number < app.trace.points.length;
 }
 
-async function open(scenario, settings, start = 0) {
+// `state`: what an address says beside scenario and settings, see fromHash.
+async function open(scenario, settings, start = 0, state = null) {
   stop();
-  Object.assign(app, { start, scenario, settings, decisions: [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
+  if (!state) address.mark();
+  Object.assign(app, { start, scenario, settings, decisions: state?.decisions ?? [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
   const about = app.tour.lessons.find((lesson) => lesson.scenario === scenario);
-  const [lesson] = await Promise.all([about ? source.lesson(about.name) : null, run()]);
-  app.lesson = lesson;
+  const [lesson, offers] = await Promise.all([about ? source.lesson(about.name) : null, source.offers(scenario, settings), run()]);
+  Object.assign(app, { lesson, offers });
   remember("scenario", scenario);
-  history.replaceState(null, "", `#${scenario}`);
-  drawSettings();
+  if (state) await restore(state);
+  $("scenario").value = scenario;
+  await drawSettings();
   draw();
 }
 
+// Go where an address says: what is not there, such as a hop behind the end, is left out.
+async function restore({ hop: number, tab, object, station, step }) {
+  await reach(number - 1);
+  app.at = Math.max(-1, Math.min(number - 1, app.trace.points.length - 1));
+  app.place = { step: app.lesson ? Math.min(step, app.lesson.steps.length - 1) : -1, asked: false };
+  app.tab = tab;
+  app.station = station in app.tour.kinds ? station : "";
+  if (tab === "object") app.ref = object in app.trace.objects ? object : "";
+}
+
+const here = () => fromHash(location.hash, (name) => app.tour.scenarios.find((each) => each.name === name)?.settings);
+
+async function goToAddress() {
+  address.moved();
+  const state = here();
+  if (state.language && state.language !== app.language) speak(state.language);
+  await open(state.scenario || app.scenario, state.settings, 0, state);
+}
+
 async function decide(kind, name) {
-  if (app.at < 0) return;
+  if (app.at < 0) return complain(t("break-start"));
   stop();
-  const at = app.at;
-  app.decisions = [...app.decisions.filter((each) => each.at <= at), { at, kind, name }];
-  if (await run(Math.max(250, 2 * at))) draw();
+  address.mark();
+  const { at, decisions: before } = app;
+  app.decisions = [...before.filter((each) => each.at <= at), { at, kind, name }];
+  try {
+    if (!(await run(Math.max(250, 2 * at)))) return undefined;
+  } catch (error) {
+    app.decisions = before;
+    throw error;
+  }
+  app.place = { ...app.place, lost: await isLost() };
+  return draw();
+}
+
+// Take back the last decision, and go to where it was made.
+async function undo() {
+  const last_ = app.decisions.at(-1);
+  if (!last_) return;
+  await withDecisions(app.decisions.slice(0, -1), Math.min(app.at, last_.at));
+}
+
+async function withDecisions(decisions, at) {
+  stop();
+  address.mark();
+  Object.assign(app, { decisions, at });
+  if (!(await run(Math.max(250, at + 1)))) return;
+  app.place = { ...app.place, lost: await isLost() };
+  draw();
+}
+
+// A click on a place of the picture where something can break.
+function breakAt(place, node) {
+  const names = faultsAt(app.tour, place);
+  const why = (name) => obstacle(app.offers, app, name);
+  if (AT_ONCE[place] && !why(AT_ONCE[place])) return decide("fault", AT_ONCE[place]).catch(fail);
+  const title = place === "wire" || place === "clock" ? t(`break-${place}`) : `${t("break")}${t("colon")}${t(place)}`;
+  openMenu(t, node, { title, names, faultOf, why, closest: closestOffer(app.offers, app.at, names), canUndo: app.decisions.length > 0 },
+    { fault: (name) => decide("fault", name).catch(fail), undo: () => undo().catch(fail), to: (number) => { stop(); return to(number).catch(fail); } });
+  return undefined;
 }
 
 // ---- moving
@@ -84,13 +145,14 @@ async function to(number, moving = false) {
   return there;
 }
 
-async function find(matches) {
-  for (let number = app.at + 1; await reach(number); number++) if (matches(app.trace.points[number].hop)) return number;
+async function find(matches, behind = app.at) {
+  for (let number = behind + 1; await reach(number); number++) if (matches(app.trace.points[number].hop)) return number;
   return -1;
 }
 
 async function findAndGo(matches) {
   stop();
+  address.mark();
   const number = await find(matches);
   if (number < 0) return complain(t("notfound"));
   await to(number, true);
@@ -106,7 +168,8 @@ const breakpoint = () => {
   const [station, kind, key] = [$("bp-station").value, $("bp-kind").value, $("bp-key").value];
   return findAndGo((each) => (!station || each.station === station) && (!kind || each.kind === kind) && (!key || each.key === key));
 };
-const last = async () => { stop(); while (await reach(app.trace.points.length)) { /* all of it */ } return to(app.trace.points.length - 1); };
+const first = () => { stop(); address.mark(); return to(-1); };
+const last = async () => { stop(); address.mark(); while (await reach(app.trace.points.length)) { /* all of it */ } return to(app.trace.points.length - 1); };
 
 // Milliseconds from hop to hop. A recording may go by its own times instead: "r10" is ten times as fast.
 const pace = () => ($("speed").value.startsWith("r") ? 0 : Number($("speed").value));
@@ -171,10 +234,40 @@ async function lessonAnswer(answered) {
   if (app.place.step === step + 1) noteStep(app.lesson, step + 1, answers[answered].right);
 }
 
+const matching = ({ station, kind, key, handler }) => (each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler);
+
+// Whether decisions led away from the lesson: its next step does not happen in this run, with the same machine.
+async function isLost() {
+  const { lesson, place } = app;
+  const step = lesson?.steps[place.step + 1];
+  if (!app.decisions.length || place.step < 0 || !step || JSON.stringify(step.machine) !== JSON.stringify(lesson.steps[place.step].machine)) return false;
+  return (await find(matching(step.stop), await stopOf(place.step))) < 0;
+}
+
+// The hop at which a step stops. It is known from going there, or found: each step stops behind the one before.
+async function stopOf(step) {
+  const { steps } = app.lesson;
+  for (let number = 0; number <= step; number++) {
+    if (app.stops[number] !== undefined || JSON.stringify(steps[number].machine) !== JSON.stringify(steps[step].machine)) continue;
+    const isFirst = number === 0 || JSON.stringify(steps[number - 1].machine) !== JSON.stringify(steps[number].machine);
+    const found = await find(matching(steps[number].stop), isFirst ? -1 : app.stops[number - 1]);
+    if (found >= 0) app.stops[number] = found;
+  }
+  return step < 0 ? -1 : app.stops[step] ?? -1;
+}
+
+async function toLesson() {
+  app.tab = "lesson";
+  app.stops = [];
+  await withDecisions([], -1);
+  await reading(async () => to(await stopOf(app.place.step)));
+}
+
 // `answered`: the answer to the open question; -1 to see the answer without one.
 async function lessonNext(answered = -1) {
   const { place, lesson } = app;
   if (!lesson?.steps[place.step + 1]) return;
+  address.mark();
   const from = app.at;
   if (place.lost) {
     app.decisions = [];
@@ -186,13 +279,13 @@ async function lessonNext(answered = -1) {
     app.place = { ...place, asked: true };
     return draw();
   }
-  const { station, kind, key, handler } = lesson.steps[place.step + 1].stop;
   const anew = await useMachine(lesson, place.step + 1);
-  app.at = place.step < 0 || anew ? -1 : app.stops[place.step];
-  const number = await find((each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler));
+  const before = anew ? -1 : await stopOf(place.step);
+  app.at = before;
+  const number = await find(matching(lesson.steps[place.step + 1].stop));
   if (number < 0 && app.decisions.length) {
     // The decisions led away from the lesson: say so, and let the same key lead back.
-    app.at = place.step < 0 ? -1 : app.stops[place.step];
+    app.at = before;
     app.place = { ...place, lost: true };
     return draw();
   }
@@ -238,15 +331,17 @@ async function useMachine(lesson, step) {
   if (JSON.stringify(wanted) === JSON.stringify(app.settings)) return false;
   Object.assign(app, { settings: wanted, decisions: [], at: -1 });
   await run();
-  drawSettings();
+  app.offers = await source.offers(app.scenario, app.settings);
+  await drawSettings();
   return true;
 }
 
 async function lessonBack() {
+  address.mark();
   if (app.place.asked) app.place = { ...app.place, asked: false };
   else app.place = { step: app.place.step - 1, asked: false };
   await useMachine(app.lesson, app.place.step);
-  return reading(() => to(app.place.step < 0 ? -1 : app.stops[app.place.step]));
+  return reading(async () => to(await stopOf(app.place.step)));
 }
 
 // ---- showing
@@ -258,11 +353,43 @@ function show(tab) {
   app.tab = tab;
   drawPane();
   markPlaces($("picture"), openQuestion());
+  keepAddress();
+}
+
+function keepAddress() {
+  if (app.tour.replay) return;
+  const { scenario, decisions, settings, language, tab, ref, station, place } = app;
+  address.show(toHash({ scenario, hop: app.at + 1, decisions, settings, language, tab, object: ref, station, step: place.step }));
+}
+
+// What can be broken in the picture: nothing in a recording.
+const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Object.keys(app.tour.kinds).filter((station) => faultsAt(app.tour, station).length)],
+  marks: marks(faultOf, app.tour, app), clock: hop()?.time ?? 0 });
+
+// Decisions lead away from a lesson: say so, and offer the way back.
+function drawStrayed() {
+  const isAway = Boolean(app.lesson) && app.decisions.length > 0 && app.place.step >= 0;
+  const wanted = isAway ? `${app.language} ${Boolean(app.place.lost)}` : "";
+  $("strayed").hidden = !isAway;
+  if ($("strayed").dataset.what === wanted) return;
+  $("strayed").dataset.what = wanted;
+  $("strayed").replaceChildren(...(isAway ? [el("span", {}, t(app.place.lost ? "lost" : "strayed")), " ", el("button", { type: "button", id: "to-lesson", onclick: () => toLesson().catch(fail) }, t("to-lesson"))] : []));
+}
+
+function opening() {
+  stop();
+  playOpening({ language: () => app.language, t, speak: (language) => { speak(language); drawSettings().catch(fail); draw(); }, done: draw });
+}
+
+async function copyLink() {
+  address.flush();
+  if (await copy(link())) say(t("copied"));
+  else complain(`${t("copy-this")}${link()}`);
 }
 
 function draw() {
   const point = app.trace.points[app.at];
-  picture.draw(app.states[app.at] ?? {}, point?.hop, EXTRAS.filter((name) => Object.keys(app.states.at(-1)?.[name] ?? {}).length), !app.reading);
+  picture.draw(app.states[app.at] ?? {}, point?.hop, EXTRAS.filter((name) => Object.keys(app.states.at(-1)?.[name] ?? {}).length), !app.reading, broken());
   const [where, what, more] = now(t, kindOf, app, point);
   $("now-where").replaceChildren(...where.filter(Boolean));
   // A decision takes effect behind this hop: until the next one only these words show it.
@@ -278,8 +405,10 @@ function draw() {
   $("next").disabled = app.trace.complete && app.at === app.trace.points.length - 1;
   drawTicks();
   drawBreakpoint();
+  drawStrayed();
   drawPane();
   markPlaces($("picture"), openQuestion());
+  keepAddress();
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
 
@@ -327,7 +456,7 @@ async function drawPane() {
   $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
   const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail),
     openLesson: (scenario) => { $("scenario").value = scenario; open(scenario, {}).catch(fail); },
-    undo: async () => { app.decisions = []; if (await run()) draw(); } };
+    undo: () => withDecisions([], app.at).catch(fail) };
   const fill = (parts) => {
     const focused = document.activeElement?.id;
     $("pane").replaceChildren(...parts.filter(Boolean));
@@ -363,8 +492,8 @@ async function drawRecording(fill) {
   return show_();
 }
 
-function drawSettings() {
-  const { settings } = app;
+async function drawSettings() {
+  const { settings, scenario } = app;
   const { settings: known, switches = [] } = app.tour.scenarios.find((scenario) => scenario.name === app.scenario);
   const value = (name) => settings[name] ?? known[name];
   const change = (name, read) => (event) => open(app.scenario, { ...settings, [name]: read(event.target.value) });
@@ -384,6 +513,14 @@ function drawSettings() {
   // A recording, or a program, decides some of them.
   const count = app.tour.switches ?? (switches.length ? switches : null);
   for (const select of $("settings-sheet").querySelectorAll("select")) if (count && !count.includes(select.id.slice(2))) select.closest("label").remove();
+  if (!source.isExported) return;
+  // Of the other machines only those that lessons use are there.
+  for (const option of $("settings-sheet").querySelectorAll("option")) {
+    const name = option.parentElement.id.slice(2);
+    const other = typeof known[name] === "string" ? option.value : JSON.parse(option.value);
+    option.disabled = !(await source.hasMachine(scenario, { ...settings, [name]: other }));
+    if (option.disabled) option.title = t("no-machine");
+  }
 }
 
 function speak(language) {
@@ -405,13 +542,19 @@ const help = () => {
 };
 
 const KEYS = {
-  ArrowRight: next, n: next, ArrowLeft: back, p: back, o: same, " ": play, Home: () => { stop(); return to(-1); }, End: last, b: breakpoint, "?": help,
+  ArrowRight: next, n: next, ArrowLeft: back, p: back, o: same, " ": play, Home: first, End: last, b: breakpoint, u: undo, "?": help,
   Enter: () => app.tab === "lesson" && lessonNext(), 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break"),
 };
 
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("help-dialog").open) return;
   const node = event.target;
+  if ((event.ctrlKey || event.metaKey) && event.key === "z" && app.decisions.length && !node.matches?.("input:not([type=range])")) {
+    event.preventDefault();
+    undo().catch(fail);
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || $("help-dialog").open) return;
+  if (node.closest?.("#break-menu")) return;
   if (node.closest?.("[role=tablist]") && event.key.startsWith("Arrow")) {
     const tabs = [...$("tabs").children];
     const to_ = tabs[(tabs.indexOf(node) + (event.key === "ArrowRight" ? 1 : tabs.length - 1)) % tabs.length];
@@ -438,17 +581,20 @@ async function begin() {
   if (app.tour.live) return live(app.tour);
   if (app.tour.replay) {
     document.body.dataset.replay = "true";
+    $("again").hidden = $("copy").hidden = true;
     document.querySelector("[data-word=scenario]").dataset.word = "informer";
     $("tab-lesson").dataset.word = "recording";
     $("speed").append(...SPEEDS.map(([value, text]) => el("option", { value }, text)));
   }
-  const wanted = decodeURIComponent(location.hash.slice(1)) || remembered("scenario");
+  const hadAddress = location.hash.length > 1; // a link leads to what it says
+  const state = here();
+  const wanted = state.scenario || remembered("scenario");
   app.scenario = app.tour.scenarios.some((each) => each.name === wanted) ? wanted : app.tour.scenarios[0].name;
   paint(remembered("theme") || undefined);
-  speak(remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
+  speak(state.language || remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
   const safely = (act) => (event) => Promise.resolve(act(event)).catch(fail);
-  const click = { first: () => { stop(); return to(-1); }, back, play, next, same, help, language: () => { speak(app.language === "zh" ? "en" : "zh"); drawSettings(); draw(); },
-    theme: flipTheme };
+  const click = { first, back, play, next, same, help, copy: copyLink, again: opening, theme: flipTheme,
+    language: () => { speak(app.language === "zh" ? "en" : "zh"); drawSettings().catch(fail); draw(); } };
   for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", safely(act));
   for (const tab of $("tabs").children) tab.addEventListener("click", safely((event) => {
     show(tab.id.slice(4));
@@ -460,18 +606,22 @@ async function begin() {
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
   listen($("picture"), openQuestion);
+  $("break-menu").addEventListener("keydown", onMenuKey);
+  $("break-menu").addEventListener("toggle", (event) => { if (event.newState === "closed") $("break-menu").replaceChildren(); });
+  if (!app.tour.replay) addEventListener("popstate", safely(goToAddress));
   // After a choice by pointer the keys belong to the page again; who chooses by keys stays in the list.
   document.addEventListener("pointerdown", () => { app.byPointer = true; }, true);
   document.addEventListener("keydown", () => { app.byPointer = false; }, true);
   document.addEventListener("change", (event) => { if (app.byPointer && event.target.matches("select")) $("pane").focus({ preventScroll: true }); });
   document.addEventListener("click", (event) => { if (!$("settings").contains(event.target)) $("settings").open = false; });
-  await open(app.scenario, {});
+  await open(app.scenario, state.settings, 0, state);
   let size = "";
   new ResizeObserver(() => {
     const now_ = `${innerWidth} ${$("stage").clientHeight}`;
     if (now_ !== size) { size = now_; draw(); }
   }).observe($("stage"));
   document.body.dataset.ready = "true";
+  if (!hadAddress && !app.tour.replay && !wasSeen()) opening();
   return undefined;
 }
 

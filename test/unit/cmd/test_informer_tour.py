@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
+from chinesetexts import problems
 from patience import PATIENCE
 from programs import ImportedProgram
 
@@ -461,7 +462,7 @@ def test_in_a_terminal_the_program_runs_beside_the_tour_and_opens_no_page(monkey
 def test_what_is_no_python_program_cannot_be_shown_live(capsys, given):
     with PROGRAM:
         assert PROGRAM.module("main").main(["--", *given]) == 2
-    assert "can be attached to Python programs alone" in capsys.readouterr().out
+    assert "attaches to Python programs only" in capsys.readouterr().out
 
 
 def test_to_record_takes_a_program_and_to_replay_a_recording(capsys, tmp_path):
@@ -473,7 +474,7 @@ def test_to_record_takes_a_program_and_to_replay_a_recording(capsys, tmp_path):
         assert main(["--terminal", "--replay", str(tmp_path / "r")]) == 1
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in said] == [
-        "which program is to be recorded? Behind -- comes what would come behind python",
+        "--record needs a program",
         "cannot replay",
         "cannot replay",
     ]
@@ -491,3 +492,21 @@ def test_a_lesson_that_names_an_option_of_ours_states_that_go_has_none(lesson, o
     text = (folder / f"{lesson}.md").read_text()
     (line,) = [each for each in text.splitlines() if option in each]
     assert "Go has no such option." in line
+
+
+# ---- the opening
+
+
+def test_the_opening_shows_hops_of_one_object_in_the_order_of_a_run():
+    text = (PAGE / "opening.js").read_text()
+    words = ", ".join(['"([^"]+)"'] * 4)
+    hops = re.findall(rf'^  \["(\w+)", "(\w+)", [\d.]+, {words}\],$', text, re.MULTILINE)
+    assert len(hops) == text.partition("export const HOPS = [")[2].partition("\n];")[0].count("\n  [")
+    points = [point.hop for point in trace_of("list-and-watch").points if point.hop.key == "default/cheese"]
+    at = -1
+    for station, kind, name, label, english, chinese in hops:
+        at = next(n for n in range(at + 1, len(points)) if (points[n].station, points[n].kind) == (station, kind))
+        if name == "object" and points[at].version:
+            assert label == f"cheese @{points[at].version}"
+        assert name in ("object", "key") and label in ("default/cheese", "cheese @27", "cheese @28")
+        assert english.endswith(".") and problems(chinese) == [] and chinese.endswith("。")

@@ -1,0 +1,63 @@
+// Click to break: what can break at a place of the picture, a menu of it, and marks where something broke.
+
+import { el } from "/page/panel.js";
+import { $ } from "/page/shell.js";
+
+// What a click on these places does at once; at other places there is a choice.
+export const AT_ONCE = { wire: "cut", clock: "clock-jump" };
+
+export const faultsAt = (tour, place) => Object.keys(tour.faults).filter((name) => tour.places?.[name] === place);
+
+// Why a fault cannot happen at a hop; "" if it can. `offers`: see source.js.
+export function obstacle(offers, app, name) {
+  if (app.at < 0) return "break-start";
+  if (!offers) return "";
+  if (app.decisions.length) return "break-once";
+  return offers.some((each) => each.at === app.at && each.faults.includes(name)) ? "" : "break-stops";
+}
+
+// The hop closest to this one at which a fault is offered; -1 for none.
+export function closestOffer(offers, at, names) {
+  const there = (offers ?? []).filter((each) => names.some((name) => each.faults.includes(name))).map((each) => each.at);
+  return there.sort((a, b) => Math.abs(a - at) - Math.abs(b - at))[0] ?? -1;
+}
+
+// The marks of decisions that were made up to a hop: {place, text, isLast}.
+export function marks(faultOf, tour, app) {
+  return app.decisions.filter((each) => each.at <= app.at).map((each) => ({
+    place: each.kind === "fault" ? tour.places?.[each.name] ?? "" : "thread",
+    text: `⚡${each.at + 1} ${each.kind === "fault" ? faultOf(each.name) : each.name}`,
+    isLast: each === app.decisions.at(-1),
+  }));
+}
+
+// Opens the menu beside a node of the picture. `act`: fault(name), undo(), to(number).
+export function openMenu(t, node, { title, names, faultOf, why, closest, canUndo }, act) {
+  const menu = $("break-menu");
+  const choose = (then) => () => { menu.hidePopover(); then(); };
+  const item = (attributes, text, then) => el("button", { type: "button", role: "menuitem", ...attributes, onclick: choose(then) }, text);
+  const blocked = names.filter((name) => why(name));
+  const reason = blocked.length ? why(blocked[0]) : "";
+  menu.replaceChildren(
+    el("h3", {}, title),
+    ...names.filter((name) => !why(name)).map((name) => item({ "data-break": name }, faultOf(name), () => act.fault(name))),
+    ...(reason ? [el("p", { class: "quiet" }, t(reason))] : []),
+    ...(reason === "break-stops" && closest >= 0 ? [item({ id: "break-go" }, `${t("break-go")} ${closest + 1}`, () => act.to(closest))] : []),
+    ...(canUndo ? [item({ id: "break-undo" }, t("undo-one"), act.undo)] : []),
+  );
+  menu.setAttribute("aria-label", title);
+  const box = node.getBoundingClientRect();
+  menu.showPopover();
+  menu.style.left = `${Math.max(8, Math.min(box.left, innerWidth - menu.offsetWidth - 8))}px`;
+  menu.style.top = `${box.bottom + 6 + menu.offsetHeight < innerHeight ? box.bottom + 6 : Math.max(8, box.top - menu.offsetHeight - 6)}px`;
+  menu.querySelector("button")?.focus();
+}
+
+// Arrow keys move in the menu.
+export function onMenuKey(event) {
+  if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
+  const items = [...$("break-menu").querySelectorAll("button")];
+  const at = items.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : items.length - 1);
+  items[at % items.length]?.focus();
+  event.preventDefault();
+}
