@@ -2,10 +2,9 @@
 
 Mirrors rest/client.go. JSON, or protobuf where the content type or a request says so.
 
-Differs: there is no CBOR, which client-go has behind the feature gate ClientsAllowCBOR, off by default; a config that
-asks for CBOR gets JSON, as with the gate off. For that reason there is no fallback after 415 (Unsupported Media Type)
-either: Go's client falls back to JSON only after a request in CBOR. Any other 415 is the caller's StatusError, here and
-in Go.
+Difference: there is no CBOR, which client-go has behind the feature gate ClientsAllowCBOR, off by default. A config for
+CBOR results in JSON, as with the gate disabled. Therefore there is no fallback after 415 (Unsupported Media Type)
+either: Go's client falls back to JSON only after a CBOR request. Any other 415 raises StatusError, here and in Go.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _NO_VERSION = GroupVersion("", "")
 
 
 class Interface(Protocol):
-    """Creates requests. Thread-safe."""
+    """A factory for requests. Thread-safe."""
 
     def get_rate_limiter(self) -> flowcontrol.RateLimiter | None: ...
 
@@ -70,7 +69,7 @@ class ClientContentConfig:
 
 
 class RESTClient:
-    """Creates requests for one base URL, with a common rate limit. Thread-safe. Implements Interface."""
+    """A factory for requests to one base URL, with a common rate limit; implements Interface. Thread-safe."""
 
     def __init__(
         self,
@@ -87,7 +86,7 @@ class RESTClient:
         # Ends in a slash, has neither query nor fragment.
         self.base = base
         self.versioned_api_path = versioned_api_path
-        # True if the config sets no content type; then a request that prefers protobuf may ask for it.
+        # True if the config sets no content type; then a request may prefer protobuf.
         self.content_type_defaulted = content_type_defaulted
         self.content = content
         self.rate_limiter = rate_limiter

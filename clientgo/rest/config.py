@@ -47,7 +47,7 @@ _TRUNCATED = "--- TRUNCATED ---"
 
 @operational_error
 class ErrNotInCluster(Exception):
-    """The process does not run in a pod, or its service account is switched off."""
+    """Raised if the process does not run in a pod, or its service account token is not mounted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -81,7 +81,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 class _Redacted:
-    """Shows all set fields except credentials in `str` and `repr`."""
+    """A base class whose `str` and `repr` show all set fields except credentials."""
 
     def __str__(self) -> str:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ class _Redacted:
 
 @dataclass(kw_only=True, repr=False)
 class TLSClientConfig(_Redacted):
-    """Transport security. Data wins over the file of the same name; all PEM."""
+    """The settings of TLS. Data takes precedence over the file of the same name; all are PEM."""
 
     insecure: bool = False
     """Skip the verification of the server's certificate. For testing only."""
@@ -109,7 +109,7 @@ class TLSClientConfig(_Redacted):
     next_protos: list[str] = field(default_factory=list)
     """Accepted for compatibility; this port uses only HTTP/1.1."""
 
-    # dataclass(repr=False) on a subclass would inherit them anyway; stated, since they are part of the API.
+    # Stated although dataclass(repr=False) on a subclass inherits them, since they are part of the API.
     __str__ = _Redacted.__str__
     __repr__ = _Redacted.__repr__
 
@@ -137,7 +137,7 @@ class ContentConfig:
 
 @dataclass(kw_only=True, repr=False)
 class Config(ContentConfig, TLSClientConfig):
-    """Everything a client needs to connect to a server. Go: rest.Config.
+    """The configuration of a client. Go: rest.Config.
 
     Fields that Go embeds are inherited: `config.ca_file` is `Config.TLSClientConfig.CAFile`, `config.group_version` is
     `Config.ContentConfig.GroupVersion`.
@@ -337,7 +337,7 @@ def _platform() -> tuple[str, str]:
     if hasattr(os, "uname"):
         found = os.uname()
         return found.sysname.lower(), found.machine.lower()
-    import platform  # It is slow to import, and asks uname too where there is one.
+    import platform  # imported here, since it is slow and only needed without uname
 
     return platform.system().lower(), platform.machine().lower()
 
@@ -369,7 +369,7 @@ def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
 
 
 def _require_certificates(ca_file: str) -> None:
-    """Raises OSError, and ValueError for a file without certificates. Go: certutil.NewPool."""
+    """Raise OSError for an unreadable file, and ValueError for a file without certificates. Go: certutil.NewPool."""
     if not data_from_slice_or_file(b"", ca_file):
         raise ValueError(
             f"error creating pool from {ca_file}: data does not contain any valid RSA or ECDSA certificates"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AuthProvider(Protocol):
-    """Adds credentials to requests."""
+    """A provider that adds credentials to requests."""
 
     def wrap_transport(self, rt: RoundTripper) -> RoundTripper:
         """Return a round tripper that adds the credentials."""
@@ -25,12 +25,12 @@ class AuthProvider(Protocol):
 
 
 class AuthProviderConfigPersister(Protocol):
-    """Stores a provider's configuration, for instance in a kubeconfig."""
+    """A store for a provider's configuration, for example a kubeconfig."""
 
     def persist(self, config: Mapping[str, str]) -> None: ...
 
 
-# (cluster address, the provider's configuration, persister) -> provider
+# Makes a provider from the cluster's address, the provider's configuration and the persister.
 Factory = Callable[[str, Mapping[str, str], AuthProviderConfigPersister], AuthProvider]
 
 

@@ -1,10 +1,10 @@
-"""Builds requests, sends them, and reads their results. Mirrors rest/request.go.
+"""Requests: their construction, transmission and results. Mirrors rest/request.go.
 
     pod = client.get().namespace("default").resource("pods").name("web").do(ctx).into(corev1.Pod())
 
-Differs: `Result.into` returns the object. Getters that fill a pointer in Go return the value. A request that asks for
-protobuf by default sends its body as JSON, if JSON can express it. A request without an answer, or a watch that is
-silent for too long, counts as dead; Go relies on HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
+Differences: `Result.into` returns the object. Getters that fill a pointer in Go return the value. A request that
+prefers protobuf sends its body as JSON, if JSON can represent it. A request without a response, or a watch without data
+for too long, counts as dead; Go relies on HTTP/2 pings (see REQUEST_SILENCE and watch_silence).
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 _LONG_THROTTLE_LATENCY = 0.05
 _EXTRA_LONG_THROTTLE_LATENCY = 1.0
 
-# An API server answers whatever is not a watch or a stream within 60 s (--request-timeout); half as much again is
-# grace.
+# An API server responds to everything except watches and streams within 60 s (--request-timeout); half as much is
+# added.
 REQUEST_SILENCE = 90.0
 
-# A server answers a watch at once. A proxy may delay the answer until the first event, which a server that sends
-# bookmarks emits within 75 s. The quiet watch of a server without bookmarks is reopened at the same version, without
-# a loss of events.
+# A server responds to a watch at once. A proxy may delay the response until the first event, which a server with
+# bookmarks sends within 75 s. The watch of a server without bookmarks is reopened at the same version, without a loss
+# of events.
 WATCH_ANSWER_SILENCE = 2 * 75.0
 
 # A server ends a watch at its timeoutSeconds; without it, within an hour (twice --min-request-timeout).
@@ -104,18 +104,18 @@ _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
 
 
 def watch_silence(timeout_seconds: float | None) -> float:
-    """Seconds of silence after which the connection of a watch that was opened counts as dead.
+    """Return the seconds without data after which the connection of an open watch counts as dead.
 
-    The server closes a healthy watch by itself at its timeout, so that silence beyond it can only be a lost peer. Once
-    a server has shown that it sends bookmarks, which is each minute, the decoder tightens this to
-    watch.decoder.SILENCE_AFTER_BOOKMARK; that is also the limit of a stream of the initial objects.
+    The server closes a healthy watch at its timeout, so silence beyond it means a lost peer. Once a server has sent a
+    bookmark, which it repeats each minute, the decoder lowers the limit to watch.decoder.SILENCE_AFTER_BOOKMARK; that
+    is also the limit of a stream of the initial objects.
     """
     return (timeout_seconds or _DEFAULT_WATCH_TIMEOUT) + _WATCH_GRACE
 
 
 @runtime_checkable
 class HTTPClient(Protocol):
-    """Sends HTTP requests; implemented by http.Client."""
+    """A sender of HTTP requests; implemented by http.Client."""
 
     def do(self, request: http.Request) -> Response: ...
 
@@ -130,7 +130,7 @@ class ResponseWrapper(Protocol):
 
 
 class RequestConstructionError(Exception):
-    """A request could not be built."""
+    """Raised for a request that could not be built."""
 
     def __init__(self, err: BaseException) -> None:
         self.err = err
@@ -139,7 +139,7 @@ class RequestConstructionError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RequestParts:
-    """The parameters of a request that is being built, for fakes that answer it without sending."""
+    """The parameters of a request under construction, for fakes that respond without sending it."""
 
     verb: str
     path_prefix: str
@@ -154,9 +154,9 @@ class RequestParts:
 
 
 class Request:
-    """A request under construction, by chained calls. Errors are kept until it is sent. Not thread-safe.
+    """A request under construction, by chained calls. It raises errors when it is sent. Not thread-safe.
 
-    Sending blocks. Cancelling the context ends it within milliseconds, also while it connects or reads.
+    Sending blocks. Cancelling the context ends it within milliseconds, also during a connect or a read.
     """
 
     def __init__(self, c: RESTClient) -> None:
@@ -193,11 +193,11 @@ class Request:
         return self.use_protobuf_as_default() if prefers_protobuf else self
 
     def use_protobuf_as_default(self) -> Request:
-        """Ask for protobuf, or JSON from a server without protobuf, unless the config sets content types.
+        """Accept protobuf, and JSON from a server without protobuf, unless the config sets content types.
 
-        The body is JSON, where Go's is protobuf: it is cheaper to write here, and the server reports unknown fields by
+        The body is JSON; Go's is protobuf. JSON is cheaper to encode here, and the server reports unknown fields by
         name. Only an object with fields of a newer server, or with a string that is not valid UTF-8, is sent as
-        protobuf, since JSON cannot express these. Go: UseProtobufAsDefault.
+        protobuf, since JSON cannot represent these. Go: UseProtobufAsDefault.
         """
         if self._content_type_not_set and not self._content.accept_content_types:
             self._content = replace(self._content, accept_content_types=_PROTOBUF_OR_JSON)
@@ -404,8 +404,8 @@ class Request:
     def _encoded(self, obj: Object) -> tuple[bytes, str]:
         """Return the encoded object and its content type.
 
-        If the config sets no content type, protobuf is used for objects that JSON cannot express: those with fields of
-        a newer server, or with strings that are not valid UTF-8.
+        If the config sets no content type, protobuf is used for objects that JSON cannot represent: those with fields
+        of a newer server, or with strings that are not valid UTF-8.
         """
         content_type, negotiator = self._content.content_type, self._content.negotiator
         may_choose = self._content_type_not_set and CONTENT_TYPE_PROTOBUF in self._content.accept_content_types
@@ -415,10 +415,10 @@ class Request:
             if not may_choose:
                 raise
         else:
-            # Few bodies hold a replacement character, so that few documents are searched.
+            # Few bodies contain a replacement character, so few documents are searched.
             if not may_choose or _REPLACEMENT not in data or not utf8.has_escaped_bytes(document_of(obj)):
                 return data, content_type
-            with contextlib.suppress(ValueError):  # Raised for a kind that protobuf has no message for.
+            with contextlib.suppress(ValueError):  # raised for a kind without a protobuf message
                 return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
             return data, content_type
         return negotiator.encoder(CONTENT_TYPE_PROTOBUF, {}).encode(obj), CONTENT_TYPE_PROTOBUF
@@ -534,7 +534,7 @@ class Request:
             metrics.REQUEST_RETRY.increment_retry(ctx, code, self._verb, self._host())
 
     def watch(self, ctx: Context, expected: type[Object] | None = None) -> apiwatch.Interface:
-        """Open a watch. Blocks until the server answers. Bypasses the rate limiter. Go: Watch.
+        """Open a watch. Blocks until the server responds. Bypasses the rate limiter. Go: Watch.
 
         Objects of kinds that the client's scheme does not know are decoded as the class `expected`. If the connection
         breaks, returns a watch that has ended. Raises StatusError, URLError.
@@ -570,7 +570,7 @@ class Request:
     def _watch_silence(self) -> float:
         wanted = self._params.get("timeoutSeconds", [""])[0]
         silence = watch_silence(float(wanted) if wanted.isdecimal() else None)
-        # A server that streams the initial objects sends bookmarks: one that ends them, and one each minute.
+        # A server that streams the initial objects sends bookmarks: one at their end, and then one each minute.
         streams = self._params.get("sendInitialEvents") == ["true"]
         return min(silence, SILENCE_AFTER_BOOKMARK) if streams else silence
 
@@ -679,7 +679,7 @@ class Request:
             klog.from_context(ctx).v(4).info("Error in request", err=self._err)
             raise self._err
         self._request_preflight_check()
-        # Before the timeout begins: a throttled client must not time out before it has sent anything.
+        # Before the timeout starts: a throttled client must not time out before it sends the request.
         self.try_throttle_with_info(ctx)
         cancel: Callable[[], None] | None = None
         if self._timeout > 0:
@@ -769,7 +769,7 @@ class Request:
         content_type = response.headers.get("Content-Type") or self._content.content_type
         failed = response.status_code != 101 and not 200 <= response.status_code <= 206
         decoder: Decoder | None = None
-        # Without a decoder the result can only be had raw.
+        # Without a decoder only the raw result is available.
         with contextlib.suppress(NegotiateError):
             decoder = self._content.negotiator.decoder(*parse_media_type(content_type))
         return Result(
@@ -868,7 +868,7 @@ class Result:
     def json_object(self) -> dict[str, Any]:
         """Return the body as a JSON object; null becomes an empty one, as in Go. Raises StatusError, ValueError."""
         self.raise_for_error()
-        with self._noting_request():
+        with self._request_in_notes():
             document = json.loads(self._body)
             if not isinstance(document, dict | None):
                 raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
@@ -877,7 +877,7 @@ class Result:
     def get(self) -> Object:
         """Return the decoded object. Raises StatusError and the decoder's errors. Go: Get."""
         self.raise_for_error()
-        with self._noting_request():
+        with self._request_in_notes():
             obj, _ = self._decoder_or_raise().decode(self._body)
         return self._unless_failure(obj)
 
@@ -896,12 +896,12 @@ class Result:
     def into(self, obj: Any) -> Any:
         """Fill `obj` from the body and return it, or a new object if `obj` is a class. Go: Into.
 
-        The decoded document replaces the object's content. As in Go, an answer of another kind does not change the
+        The decoded document replaces the object's content. As in Go, a response of another kind does not change the
         object: for example a Status with Success, or the Scale that patching a Deployment's scale returns. Raises
         StatusError and the decoder's errors.
         """
         self.raise_for_error()
-        with self._noting_request():
+        with self._request_in_notes():
             decoder = self._decoder_or_raise()
             if not self._body:
                 raise ValueError(
@@ -914,7 +914,7 @@ class Result:
         return obj() if isinstance(obj, type) else obj
 
     def was_created(self) -> bool:
-        """Report whether the server answered 201. Go: WasCreated."""
+        """Report whether the server responded with 201. Go: WasCreated."""
         return self._status_code == 201
 
     def error(self) -> Exception | None:
@@ -943,7 +943,7 @@ class Result:
         return self._warnings
 
     @contextlib.contextmanager
-    def _noting_request(self) -> Iterator[None]:
+    def _request_in_notes(self) -> Iterator[None]:
         """Add the request to the notes of an exception about the body."""
         try:
             yield
@@ -983,7 +983,7 @@ def _path_template(path: str, base_path: str) -> str:
     segments = below.split("/")
     if len(segments) <= 2:
         return path
-    # Where the resource stands, or "namespaces".
+    # The position of the resource, or of "namespaces".
     index = {"api": 3, "apis": 4}.get(segments[1])
     if index is None:
         return _PREFIX_TEMPLATE
@@ -1005,7 +1005,7 @@ def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
     """Return the media type and its parameters: ("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
     if ";" not in value:
         return value.strip().lower(), {}
-    from email.message import Message  # Here, not above: it comes with http.client, which is loaded by then.
+    from email.message import Message  # imported here, since http.client is loaded by then
 
     message = Message()
     message["Content-Type"] = value
@@ -1070,7 +1070,7 @@ class _ThrottledLogger:
 
 GLOBAL_THROTTLED_LOGGER = _ThrottledLogger(REAL_CLOCK)
 
-# Names that cannot be a segment of a path, and texts that cannot be in one.
+# Names that cannot be a segment of a path, and texts that a segment must not contain.
 NAME_MAY_NOT_BE = [".", ".."]
 NAME_MAY_NOT_CONTAIN = ["/", "%"]
 

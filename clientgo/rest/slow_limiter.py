@@ -1,7 +1,7 @@
-"""The log line for a client whose own rate limit makes a program slow. Has no Go file.
+"""A log line for a client whose own rate limit slows a program down. No Go file.
 
-Go logs each long wait, without naming the setting behind it, and nothing at the default verbosity for many short
-waits. This line comes once for each rate limiter, in addition to Go's lines.
+Go logs each long wait, without the setting that causes it, and logs nothing at the default verbosity for many short
+waits. This line appears once for each rate limiter, in addition to Go's lines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clientgo import klog
 from clientgo.golang.duration import format_duration
 from clientgo.util.flowcontrol import RateLimiter
 
-# Seconds that one request waits, and seconds that all requests of a window wait together, until the line is worth it.
+# The thresholds of the line: seconds that one request waits, and seconds that all requests of a window wait together.
 _LONG_WAIT = 1.0
 _MUCH_WAITING = 10.0
 _WINDOW = 60.0
@@ -41,7 +41,7 @@ class _Waits:
 
 # Guards _WAITS and its values.
 _LOCK = threading.Lock()
-# The clients of a clientset share one limiter, which is what the line is about. An entry ends with its limiter.
+# The clients of a clientset share one limiter, which the line is about. An entry ends with its limiter.
 _WAITS: WeakKeyDictionary[RateLimiter, _Waits] = WeakKeyDictionary()
 
 
@@ -58,7 +58,7 @@ def log_remedy(logger: klog.Logger, limiter: RateLimiter, waited: float, now: fl
         return
     if not is_due:
         return
-    # The limiter that qps and burst of a Config make has this method; a limiter of the user's own need not.
+    # A limiter made from qps and burst of a Config has this method; a user's own limiter may not have it.
     burst = getattr(limiter, "burst", None)
     if callable(burst):
         logger.info(

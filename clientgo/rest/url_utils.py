@@ -1,4 +1,4 @@
-"""Computes the URL of an API from a host and a version. Mirrors rest/url_utils.go. URLs are strings here."""
+"""Computation of an API's URL from a host and a version. Mirrors rest/url_utils.go. URLs are strings here."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def default_server_url(host: str, api_path: str, group_version: GroupVersion, default_tls: bool) -> tuple[str, str]:
-    """(base URL, path of the API below it) for a URL or host:port. Go: DefaultServerURL. Raises ValueError.
+    """Return the base URL for a URL or host:port, and the path of the API below it. Raises ValueError.
 
-    The path of the base URL is a prefix of all requests, for a proxy that has moved the API server.
+    The path of the base URL is a prefix of all requests, for a proxy that serves the API server at another path.
+    Go: DefaultServerURL.
     """
     if not host:
         raise ValueError("host must be a URL or a host:port pair")
@@ -33,7 +34,7 @@ def default_server_url(host: str, api_path: str, group_version: GroupVersion, de
 
 
 def _parse(text: str) -> SplitResult | None:
-    """The parts of an absolute URL, None for anything else."""
+    """Return the parts of an absolute URL, None for anything else."""
     try:
         parts = urlsplit(text)
         _ = parts.port
@@ -48,14 +49,17 @@ def default_versioned_api_path(api_path: str, group_version: GroupVersion) -> st
 
 
 def default_server_url_for(config: Config) -> tuple[str, str]:
-    """default_server_url for a config; certificates in it mean https. Go: DefaultServerUrlFor. Raises ValueError."""
+    """Return the base URL and path for a config; certificates in it imply https. Raises ValueError.
+
+    Go: DefaultServerUrlFor.
+    """
     default_tls = bool(config.ca_file or config.ca_data or config.cert_file or config.cert_data or config.insecure)
     group_version = config.group_version or GroupVersion("", "")
     return default_server_url(config.host or "localhost", config.api_path, group_version, default_tls)
 
 
 def join_path(*segments: str) -> str:
-    """Join and clean, "" for nothing. Go: path.Join."""
+    """Join segments and clean the path; no segments result in "". Go: path.Join."""
     joined = "/".join(segment for segment in segments if segment)
     if not joined:
         return ""
@@ -63,7 +67,7 @@ def join_path(*segments: str) -> str:
 
 
 def join_below(*segments: str) -> str:
-    """Join and clean segments whose `..` must not lead above the path that they are appended to.
+    """Join and clean segments; `..` cannot lead above the path that they are appended to.
 
     >>> join_below("/api", "../../../x")
     '/x'

@@ -16,7 +16,7 @@ _MAX_RESPONSE_CODE = 499
 
 @runtime_checkable
 class BackoffManager(Protocol):
-    """Decides how long to wait before the next request to a server. Deprecated: its sleep cannot be cancelled."""
+    """A backoff between the requests to a server. Deprecated: its sleep cannot be cancelled."""
 
     def update_backoff(self, actual_url: str, err: BaseException | None, response_code: int) -> None: ...
 
@@ -27,7 +27,7 @@ class BackoffManager(Protocol):
 
 @runtime_checkable
 class BackoffManagerWithContext(Protocol):
-    """Decides how long to wait before the next request to a server."""
+    """A backoff between the requests to a server."""
 
     def update_backoff_with_context(
         self, ctx: Context, actual_url: str, err: BaseException | None, response_code: int
@@ -45,13 +45,13 @@ class BackoffManagerWithContext(Protocol):
 
 
 class URLBackoff:
-    """Doubles the wait for each host that answers 429 or 5xx, and resets it after a success."""
+    """A backoff that doubles the delay for each host that responds with 429 or 5xx, and resets it after a success."""
 
     def __init__(self, backoff: flowcontrol.Backoff) -> None:
         self.backoff = backoff
 
     def disable(self) -> None:
-        """Never wait again. Go: Disable."""
+        """Disable all delays. Go: Disable."""
         self.backoff = flowcontrol.new_back_off(0.0, 0.0)
 
     def update_backoff(self, actual_url: str, err: BaseException | None, response_code: int) -> None:
@@ -86,7 +86,7 @@ def _base_url_key(url: str) -> str:
 
 
 class NoBackoff:
-    """Computes no wait of its own, but sleeps when a server asks for it."""
+    """A backoff without delays of its own, which sleeps when a server asks for it."""
 
     def __init__(self, clock: WithDelayedExecution | None = None) -> None:
         self._clock = clock or REAL_CLOCK
@@ -112,7 +112,7 @@ class NoBackoff:
 
 
 class _BackoffManagerNopContext:
-    """A BackoffManager as a BackoffManagerWithContext."""
+    """An adapter from BackoffManager to BackoffManagerWithContext."""
 
     def __init__(self, manager: BackoffManager) -> None:
         self._manager = manager

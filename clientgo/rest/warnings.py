@@ -18,24 +18,24 @@ from clientgo.golang.http import Header
 
 @runtime_checkable
 class WarningHandler(Protocol):
-    """Handles a warning header."""
+    """A handler of warning headers."""
 
     def handle_warning_header(self, code: int, agent: str, text: str, /) -> None:
-        """Called in the thread of the request for each warning of its response."""
+        """Handle a warning. Called in the request's thread for each warning of its response."""
         ...
 
 
 @runtime_checkable
 class WarningHandlerWithContext(Protocol):
-    """Handles a warning header, with the context of the request."""
+    """A handler of warning headers that receives the request's context."""
 
     def handle_warning_header_with_context(self, ctx: Context, code: int, agent: str, text: str, /) -> None:
-        """Called in the thread of the request for each warning of its response."""
+        """Handle a warning. Called in the request's thread for each warning of its response."""
         ...
 
 
 class _WarningLoggerNopContext:
-    """A WarningHandler as a WarningHandlerWithContext."""
+    """An adapter from WarningHandler to WarningHandlerWithContext."""
 
     def __init__(self, handler: WarningHandler) -> None:
         self._handler = handler
@@ -45,7 +45,7 @@ class _WarningLoggerNopContext:
 
 
 class NoWarnings:
-    """Ignores warnings."""
+    """A handler that ignores warnings."""
 
     def handle_warning_header(self, code: int, agent: str, text: str) -> None: ...
 
@@ -53,7 +53,7 @@ class NoWarnings:
 
 
 class WarningLogger:
-    """Logs warnings of code 299, the only one Kubernetes sends."""
+    """A handler that logs warnings of code 299, the only code that Kubernetes sends."""
 
     def handle_warning_header(self, code: int, agent: str, text: str) -> None:
         self.handle_warning_header_with_context(context.background(), code, agent, text)
@@ -63,7 +63,7 @@ class WarningLogger:
             klog.from_context(ctx).info("Warning: " + text)
 
 
-# The handler of clients without one. Replaced as a whole, so that reading needs no lock.
+# The default handler of clients. Replaced atomically, so that readers need no lock.
 _default_warning_handler: WarningHandlerWithContext | None = WarningLogger()
 
 
@@ -141,7 +141,8 @@ def handle_warnings(ctx: Context, headers: Header, handler: WarningHandlerWithCo
     return warnings
 
 
-# A code of three digits, an agent without blanks, a quoted text with escapes, perhaps a quoted date; then the next one.
+# A code of three digits, an agent without whitespace, a quoted text with escapes, an optional quoted date; then the
+# next warning.
 _WARNING = r'(?s)(?P<code>[0-9]{3}) (?P<agent>[^ ]+) "(?P<text>(?:[^"\\]|\\.)*)"\s*(?:"[^"]*"\s*)?(?:,\s*|$)'
 
 
@@ -174,7 +175,7 @@ def _decoded(text: str) -> str:
     """Return the text without the RFC 2047 encoding that old senders use."""
     if "=?" not in text:
         return text
-    # Here, not above: few servers do that, and none of Kubernetes.
+    # ~ imported here, since few servers need it, and none of Kubernetes' own
     from email.errors import HeaderParseError
     from email.header import decode_header, make_header
 

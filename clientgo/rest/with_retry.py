@@ -1,4 +1,4 @@
-"""Decides when to retry a request. Mirrors rest/with_retry.go."""
+"""The decision whether to retry a request. Mirrors rest/with_retry.go."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from clientgo.klog.exceptions import operational_error
 if TYPE_CHECKING:
     from clientgo.rest.request import Request
 
-# Priority and fairness puts the UID of the flow schema it chose into this header.
+# Priority and fairness sets this header to the UID of the flow schema.
 _FLOW_SCHEMA_HEADER = "X-Kubernetes-PF-FlowSchema-UID"
 
-# Small leftovers are read, so that the connection can serve the next request.
+# The unread rest of a body up to this size is skipped, so that the connection can be reused.
 _MAX_BODY_SLURP_SIZE = 2 << 10
 
 
@@ -51,7 +51,7 @@ class WithRetry(Protocol):
     ) -> bool:
         """Count the attempt, and report whether to make another one.
 
-        There is none when the attempts are used up, the body cannot be sent twice, the error is not retryable, or the
+        There is none if the attempts are exhausted, the body cannot be sent twice, the error is not retryable, or the
         response is not a 429 or 5xx with a Retry-After header.
         """
         ...
@@ -81,7 +81,8 @@ class RetryAfter:
 
 @operational_error
 class PreviousAttemptError(Exception):
-    """The final error of a call, with that of an earlier attempt. `__cause__` is the final one."""
+    """Raised at the end of a call with retries, with the error of an earlier attempt. `__cause__` is the final error.
+    """
 
     def __init__(self, current: BaseException, previous: BaseException) -> None:
         self.current = current
@@ -94,7 +95,7 @@ class _WithRetry:
     def __init__(self, max_retries: int) -> None:
         self._max_retries = max_retries
         self._attempts = 0
-        # What the last attempt said about the next one; None before the first and right after each attempt.
+        # The parameters of the next attempt, from the last one; None before the first and right after each attempt.
         self._retry_after: RetryAfter | None = None
         # The two most recent errors.
         self._previous_err: BaseException | None = None
@@ -154,7 +155,7 @@ class _WithRetry:
             backoff.sleep_with_context(ctx, delay)
             return
         backoff.sleep_with_context(ctx, max(delay, self._retry_after.wait))
-        # Every attempt passes the client's own rate limiter, not just the first.
+        # Every attempt passes the client's own rate limiter, not only the first.
         try:
             request.try_throttle_with_info(ctx, self._retry_after.reason)
         except Exception:
@@ -178,7 +179,7 @@ class _WithRetry:
         previous = self._previous_err
         if previous is None or str(previous) == str(final_err):
             return final_err
-        # The URL stands in the final error already.
+        # The final error already contains the URL.
         return PreviousAttemptError(final_err, previous.err if isinstance(previous, URLError) else previous)
 
     def _track_previous_error(self, err: BaseException | None) -> None:
@@ -192,7 +193,7 @@ def new_with_retry(max_retries: int) -> WithRetry:
     return _WithRetry(max_retries)
 
 
-# The answer an error that is worth another attempt counts as.
+# The response that represents a retryable error.
 _RETRY_AFTER_ONE_SECOND = Response(status_code=500, headers=Header({"Retry-After": "1"}))
 
 

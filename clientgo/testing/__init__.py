@@ -1,9 +1,9 @@
-"""Fakes for tests of programs that talk to the API. Mirrors k8s.io/client-go/testing.
+"""Fakes for tests of programs that use the API. Mirrors k8s.io/client-go/testing.
 
-`Fake` records what a client was asked and lets reactors answer; an `ObjectTracker` holds objects and answers like a
-simple server. Two modules have no counterpart in Go and are imported by their own names: `clientgo.testing.apiserver`,
-a whole API server over HTTP, and `clientgo.testing.synctest`, deterministic threads in virtual time. The names below
-are loaded when they are first used, so that a test of queues does not load what speaks to servers.
+`Fake` records the calls of a client and responds with reactors; an `ObjectTracker` stores objects and responds like a
+simple server. Two packages have no counterpart in Go and are imported by their own names: `clientgo.testing.apiserver`,
+an API server over HTTP, and `clientgo.testing.synctest`, deterministic threads in virtual time. The names below are
+loaded on first use, so that a test of queues does not import the clients.
 """
 
 from __future__ import annotations

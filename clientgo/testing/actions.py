@@ -1,7 +1,8 @@
-"""What a fake client was asked to do. Mirrors testing/actions.go.
+"""Actions: the recorded requests of a fake client. Mirrors testing/actions.go.
 
-The `new_root_*` functions make actions on resources without a namespace, the others on resources in one; each
-`*_with_options` takes the request's options too. Differs from Go: `deep_copy` is written once, in ActionImpl.
+The `new_root_*` functions make actions on cluster-scoped resources, the others on namespaced ones; each
+`*_with_options` function also receives the request's options. Difference from Go: ActionImpl implements `deep_copy` for
+all actions.
 """
 
 from __future__ import annotations
@@ -101,73 +102,73 @@ __all__ = [
 
 
 def new_root_get_action(resource: GroupVersionResource, name: str) -> GetActionImpl:
-    """Get an object, outside of namespaces, without options."""
+    """Return an action to get a cluster-scoped object, without options."""
     return new_root_get_action_with_options(resource, name, metav1.GetOptions())
 
 
 def new_root_get_action_with_options(
     resource: GroupVersionResource, name: str, opts: metav1.GetOptions
 ) -> GetActionImpl:
-    """Get an object, outside of namespaces."""
+    """Return an action to get a cluster-scoped object."""
     return GetActionImpl(verb="get", resource=resource, name=name, get_options=opts)
 
 
 def new_get_action(resource: GroupVersionResource, namespace: str, name: str) -> GetActionImpl:
-    """Get an object, in a namespace, without options."""
+    """Return an action to get a namespaced object, without options."""
     return new_get_action_with_options(resource, namespace, name, metav1.GetOptions())
 
 
 def new_get_action_with_options(
     resource: GroupVersionResource, namespace: str, name: str, opts: metav1.GetOptions
 ) -> GetActionImpl:
-    """Get an object, in a namespace."""
+    """Return an action to get a namespaced object."""
     return GetActionImpl(verb="get", resource=resource, namespace=namespace, name=name, get_options=opts)
 
 
 def new_root_get_subresource_action(resource: GroupVersionResource, subresource: str, name: str) -> GetActionImpl:
-    """Get a subresource of an object, outside of namespaces, without options."""
+    """Return an action to get a subresource of a cluster-scoped object, without options."""
     return new_root_get_subresource_action_with_options(resource, subresource, name, metav1.GetOptions())
 
 
 def new_root_get_subresource_action_with_options(
     resource: GroupVersionResource, subresource: str, name: str, opts: metav1.GetOptions
 ) -> GetActionImpl:
-    """Get a subresource of an object, outside of namespaces."""
+    """Return an action to get a subresource of a cluster-scoped object."""
     return GetActionImpl(verb="get", resource=resource, subresource=subresource, name=name, get_options=opts)
 
 
 def new_get_subresource_action(
     resource: GroupVersionResource, namespace: str, subresource: str, name: str
 ) -> GetActionImpl:
-    """Get a subresource of an object, in a namespace, without options."""
+    """Return an action to get a subresource of a namespaced object, without options."""
     return new_get_subresource_action_with_options(resource, namespace, subresource, name, metav1.GetOptions())
 
 
 def new_get_subresource_action_with_options(
     resource: GroupVersionResource, namespace: str, subresource: str, name: str, opts: metav1.GetOptions
 ) -> GetActionImpl:
-    """Get a subresource of an object, in a namespace."""
+    """Return an action to get a subresource of a namespaced object."""
     return GetActionImpl(
         verb="get", resource=resource, namespace=namespace, subresource=subresource, name=name, get_options=opts
     )
 
 
 def new_root_list_action(resource: GroupVersionResource, kind: GroupVersionKind, opts: Any) -> ListActionImpl:
-    """List objects outside of namespaces. Raises as `extract_from_list_options`."""
+    """Return an action to list cluster-scoped objects. Raises the errors of `extract_from_list_options`."""
     return new_root_list_action_with_options(resource, kind, opts)
 
 
 def new_root_list_action_with_options(
     resource: GroupVersionResource, kind: GroupVersionKind, opts: metav1.ListOptions
 ) -> ListActionImpl:
-    """List objects outside of namespaces. As in Go only the selectors of the options are kept."""
+    """Return an action to list cluster-scoped objects. As in Go, it keeps only the selectors of the options."""
     return new_list_action(resource, kind, "", opts)
 
 
 def new_list_action(
     resource: GroupVersionResource, kind: GroupVersionKind, namespace: str, opts: Any
 ) -> ListActionImpl:
-    """List objects of a namespace. As in Go only the selectors of the options are kept."""
+    """Return an action to list objects of a namespace. As in Go, it keeps only the selectors of the options."""
     action = new_list_action_with_options(resource, kind, namespace, opts)
     restrictions = action.list_restrictions
     action.list_options = metav1.ListOptions(
@@ -179,7 +180,7 @@ def new_list_action(
 def new_list_action_with_options(
     resource: GroupVersionResource, kind: GroupVersionKind, namespace: str, opts: metav1.ListOptions
 ) -> ListActionImpl:
-    """List objects of a namespace. Raises as `extract_from_list_options`."""
+    """Return an action to list objects of a namespace. Raises the errors of `extract_from_list_options`."""
     label_selector, field_selector, _ = extract_from_list_options(opts)
     return ListActionImpl(
         verb="list",
@@ -192,40 +193,40 @@ def new_list_action_with_options(
 
 
 def new_root_create_action(resource: GroupVersionResource, obj: Object) -> CreateActionImpl:
-    """Create an object, outside of namespaces, without options."""
+    """Return an action to create a cluster-scoped object, without options."""
     return new_root_create_action_with_options(resource, obj, metav1.CreateOptions())
 
 
 def new_root_create_action_with_options(
     resource: GroupVersionResource, obj: Object, opts: metav1.CreateOptions
 ) -> CreateActionImpl:
-    """Create an object, outside of namespaces."""
+    """Return an action to create a cluster-scoped object."""
     return CreateActionImpl(verb="create", resource=resource, object=obj, create_options=opts)
 
 
 def new_create_action(resource: GroupVersionResource, namespace: str, obj: Object) -> CreateActionImpl:
-    """Create an object, in a namespace, without options."""
+    """Return an action to create a namespaced object, without options."""
     return new_create_action_with_options(resource, namespace, obj, metav1.CreateOptions())
 
 
 def new_create_action_with_options(
     resource: GroupVersionResource, namespace: str, obj: Object, opts: metav1.CreateOptions
 ) -> CreateActionImpl:
-    """Create an object, in a namespace."""
+    """Return an action to create a namespaced object."""
     return CreateActionImpl(verb="create", resource=resource, namespace=namespace, object=obj, create_options=opts)
 
 
 def new_root_create_subresource_action(
     resource: GroupVersionResource, name: str, subresource: str, obj: Object
 ) -> CreateActionImpl:
-    """Create a subresource of an object, outside of namespaces, without options."""
+    """Return an action to create a subresource of a cluster-scoped object, without options."""
     return new_root_create_subresource_action_with_options(resource, name, subresource, obj, metav1.CreateOptions())
 
 
 def new_root_create_subresource_action_with_options(
     resource: GroupVersionResource, name: str, subresource: str, obj: Object, opts: metav1.CreateOptions
 ) -> CreateActionImpl:
-    """Create a subresource of an object, outside of namespaces."""
+    """Return an action to create a subresource of a cluster-scoped object."""
     return CreateActionImpl(
         verb="create", resource=resource, subresource=subresource, name=name, object=obj, create_options=opts
     )
@@ -234,7 +235,7 @@ def new_root_create_subresource_action_with_options(
 def new_create_subresource_action(
     resource: GroupVersionResource, name: str, subresource: str, namespace: str, obj: Object
 ) -> CreateActionImpl:
-    """Create a subresource of an object, in a namespace, without options."""
+    """Return an action to create a subresource of a namespaced object, without options."""
     return new_create_subresource_action_with_options(
         resource, name, subresource, namespace, obj, metav1.CreateOptions()
     )
@@ -243,7 +244,7 @@ def new_create_subresource_action(
 def new_create_subresource_action_with_options(
     resource: GroupVersionResource, name: str, subresource: str, namespace: str, obj: Object, opts: metav1.CreateOptions
 ) -> CreateActionImpl:
-    """Create a subresource of an object, in a namespace."""
+    """Return an action to create a subresource of a namespaced object."""
     return CreateActionImpl(
         verb="create",
         resource=resource,
@@ -256,52 +257,52 @@ def new_create_subresource_action_with_options(
 
 
 def new_root_update_action(resource: GroupVersionResource, obj: Object) -> UpdateActionImpl:
-    """Update an object, outside of namespaces, without options."""
+    """Return an action to update a cluster-scoped object, without options."""
     return new_root_update_action_with_options(resource, obj, metav1.UpdateOptions())
 
 
 def new_root_update_action_with_options(
     resource: GroupVersionResource, obj: Object, opts: metav1.UpdateOptions
 ) -> UpdateActionImpl:
-    """Update an object, outside of namespaces."""
+    """Return an action to update a cluster-scoped object."""
     return UpdateActionImpl(verb="update", resource=resource, object=obj, update_options=opts)
 
 
 def new_update_action(resource: GroupVersionResource, namespace: str, obj: Object) -> UpdateActionImpl:
-    """Update an object, in a namespace, without options."""
+    """Return an action to update a namespaced object, without options."""
     return new_update_action_with_options(resource, namespace, obj, metav1.UpdateOptions())
 
 
 def new_update_action_with_options(
     resource: GroupVersionResource, namespace: str, obj: Object, opts: metav1.UpdateOptions
 ) -> UpdateActionImpl:
-    """Update an object, in a namespace."""
+    """Return an action to update a namespaced object."""
     return UpdateActionImpl(verb="update", resource=resource, namespace=namespace, object=obj, update_options=opts)
 
 
 def new_root_patch_action(resource: GroupVersionResource, name: str, pt: PatchType, patch: bytes) -> PatchActionImpl:
-    """Patch an object, outside of namespaces, without options."""
+    """Return an action to patch a cluster-scoped object, without options."""
     return new_root_patch_action_with_options(resource, name, pt, patch, metav1.PatchOptions())
 
 
 def new_root_patch_action_with_options(
     resource: GroupVersionResource, name: str, pt: PatchType, patch: bytes, opts: metav1.PatchOptions
 ) -> PatchActionImpl:
-    """Patch an object, outside of namespaces."""
+    """Return an action to patch a cluster-scoped object."""
     return PatchActionImpl(verb="patch", resource=resource, name=name, patch_type=pt, patch=patch, patch_options=opts)
 
 
 def new_patch_action(
     resource: GroupVersionResource, namespace: str, name: str, pt: PatchType, patch: bytes
 ) -> PatchActionImpl:
-    """Patch an object, in a namespace, without options."""
+    """Return an action to patch a namespaced object, without options."""
     return new_patch_action_with_options(resource, namespace, name, pt, patch, metav1.PatchOptions())
 
 
 def new_patch_action_with_options(
     resource: GroupVersionResource, namespace: str, name: str, pt: PatchType, patch: bytes, opts: metav1.PatchOptions
 ) -> PatchActionImpl:
-    """Patch an object, in a namespace."""
+    """Return an action to patch a namespaced object."""
     return PatchActionImpl(
         verb="patch", resource=resource, namespace=namespace, name=name, patch_type=pt, patch=patch, patch_options=opts
     )
@@ -310,7 +311,7 @@ def new_patch_action_with_options(
 def new_root_patch_subresource_action(
     resource: GroupVersionResource, name: str, pt: PatchType, patch: bytes, *subresources: str
 ) -> PatchActionImpl:
-    """Patch a subresource of an object, outside of namespaces, without options."""
+    """Return an action to patch a subresource of a cluster-scoped object, without options."""
     return new_root_patch_subresource_action_with_options(
         resource, name, pt, patch, metav1.PatchOptions(), *subresources
     )
@@ -324,7 +325,7 @@ def new_root_patch_subresource_action_with_options(
     opts: metav1.PatchOptions,
     *subresources: str,
 ) -> PatchActionImpl:
-    """Patch a subresource of an object, outside of namespaces."""
+    """Return an action to patch a subresource of a cluster-scoped object."""
     return PatchActionImpl(
         verb="patch",
         resource=resource,
@@ -339,7 +340,7 @@ def new_root_patch_subresource_action_with_options(
 def new_patch_subresource_action(
     resource: GroupVersionResource, namespace: str, name: str, pt: PatchType, patch: bytes, *subresources: str
 ) -> PatchActionImpl:
-    """Patch a subresource of an object, in a namespace, without options."""
+    """Return an action to patch a subresource of a namespaced object, without options."""
     return new_patch_subresource_action_with_options(
         resource, namespace, name, pt, patch, metav1.PatchOptions(), *subresources
     )
@@ -354,7 +355,7 @@ def new_patch_subresource_action_with_options(
     opts: metav1.PatchOptions,
     *subresources: str,
 ) -> PatchActionImpl:
-    """Patch a subresource of an object, in a namespace."""
+    """Return an action to patch a subresource of a namespaced object."""
     return PatchActionImpl(
         verb="patch",
         resource=resource,
@@ -370,101 +371,101 @@ def new_patch_subresource_action_with_options(
 def new_root_update_subresource_action(
     resource: GroupVersionResource, subresource: str, obj: Object
 ) -> UpdateActionImpl:
-    """Update a subresource of an object, outside of namespaces, without options."""
+    """Return an action to update a subresource of a cluster-scoped object, without options."""
     return new_root_update_subresource_action_with_options(resource, subresource, obj, metav1.UpdateOptions())
 
 
 def new_root_update_subresource_action_with_options(
     resource: GroupVersionResource, subresource: str, obj: Object, opts: metav1.UpdateOptions
 ) -> UpdateActionImpl:
-    """Update a subresource of an object, outside of namespaces."""
+    """Return an action to update a subresource of a cluster-scoped object."""
     return UpdateActionImpl(verb="update", resource=resource, subresource=subresource, object=obj, update_options=opts)
 
 
 def new_update_subresource_action(
     resource: GroupVersionResource, subresource: str, namespace: str, obj: Object
 ) -> UpdateActionImpl:
-    """Update a subresource of an object, in a namespace, without options."""
+    """Return an action to update a subresource of a namespaced object, without options."""
     return new_update_subresource_action_with_options(resource, subresource, namespace, obj, metav1.UpdateOptions())
 
 
 def new_update_subresource_action_with_options(
     resource: GroupVersionResource, subresource: str, namespace: str, obj: Object, opts: metav1.UpdateOptions
 ) -> UpdateActionImpl:
-    """Update a subresource of an object, in a namespace."""
+    """Return an action to update a subresource of a namespaced object."""
     return UpdateActionImpl(
         verb="update", resource=resource, namespace=namespace, subresource=subresource, object=obj, update_options=opts
     )
 
 
 def new_root_delete_action(resource: GroupVersionResource, name: str) -> DeleteActionImpl:
-    """Delete an object, outside of namespaces, without options."""
+    """Return an action to delete a cluster-scoped object, without options."""
     return new_root_delete_action_with_options(resource, name, metav1.DeleteOptions())
 
 
 def new_root_delete_action_with_options(
     resource: GroupVersionResource, name: str, opts: metav1.DeleteOptions
 ) -> DeleteActionImpl:
-    """Delete an object, outside of namespaces."""
+    """Return an action to delete a cluster-scoped object."""
     return DeleteActionImpl(verb="delete", resource=resource, name=name, delete_options=opts)
 
 
 def new_delete_action(resource: GroupVersionResource, namespace: str, name: str) -> DeleteActionImpl:
-    """Delete an object, in a namespace, without options."""
+    """Return an action to delete a namespaced object, without options."""
     return new_delete_action_with_options(resource, namespace, name, metav1.DeleteOptions())
 
 
 def new_delete_action_with_options(
     resource: GroupVersionResource, namespace: str, name: str, opts: metav1.DeleteOptions
 ) -> DeleteActionImpl:
-    """Delete an object, in a namespace."""
+    """Return an action to delete a namespaced object."""
     return DeleteActionImpl(verb="delete", resource=resource, namespace=namespace, name=name, delete_options=opts)
 
 
 def new_root_delete_subresource_action(resource: GroupVersionResource, subresource: str, name: str) -> DeleteActionImpl:
-    """Delete a subresource of an object, outside of namespaces, without options."""
+    """Return an action to delete a subresource of a cluster-scoped object, without options."""
     return new_root_delete_subresource_action_with_options(resource, subresource, name, metav1.DeleteOptions())
 
 
 def new_root_delete_subresource_action_with_options(
     resource: GroupVersionResource, subresource: str, name: str, opts: metav1.DeleteOptions
 ) -> DeleteActionImpl:
-    """Delete a subresource of an object, outside of namespaces."""
+    """Return an action to delete a subresource of a cluster-scoped object."""
     return DeleteActionImpl(verb="delete", resource=resource, subresource=subresource, name=name, delete_options=opts)
 
 
 def new_delete_subresource_action(
     resource: GroupVersionResource, subresource: str, namespace: str, name: str
 ) -> DeleteActionImpl:
-    """Delete a subresource of an object, in a namespace, without options."""
+    """Return an action to delete a subresource of a namespaced object, without options."""
     return new_delete_subresource_action_with_options(resource, subresource, namespace, name, metav1.DeleteOptions())
 
 
 def new_delete_subresource_action_with_options(
     resource: GroupVersionResource, subresource: str, namespace: str, name: str, opts: metav1.DeleteOptions
 ) -> DeleteActionImpl:
-    """Delete a subresource of an object, in a namespace."""
+    """Return an action to delete a subresource of a namespaced object."""
     return DeleteActionImpl(
         verb="delete", resource=resource, namespace=namespace, subresource=subresource, name=name, delete_options=opts
     )
 
 
 def new_root_delete_collection_action(resource: GroupVersionResource, opts: Any) -> DeleteCollectionActionImpl:
-    """Delete the objects outside of namespaces that `opts` selects."""
+    """Return an action to delete the cluster-scoped objects that `opts` selects."""
     return new_delete_collection_action(resource, "", opts)
 
 
 def new_root_delete_collection_action_with_options(
     resource: GroupVersionResource, delete_opts: metav1.DeleteOptions, list_opts: metav1.ListOptions
 ) -> DeleteCollectionActionImpl:
-    """Delete the objects outside of namespaces that `list_opts` selects."""
+    """Return an action to delete the cluster-scoped objects that `list_opts` selects."""
     return new_delete_collection_action_with_options(resource, "", delete_opts, list_opts)
 
 
 def new_delete_collection_action(
     resource: GroupVersionResource, namespace: str, opts: Any
 ) -> DeleteCollectionActionImpl:
-    """Delete the objects of a namespace that `opts` selects; all if it is no ListOptions."""
+    """Return an action to delete the objects of a namespace that `opts` selects; all if it is not a ListOptions."""
     return new_delete_collection_action_with_options(
         resource, namespace, metav1.DeleteOptions(), _list_options_or_none(opts)
     )
@@ -473,7 +474,7 @@ def new_delete_collection_action(
 def new_delete_collection_action_with_options(
     resource: GroupVersionResource, namespace: str, delete_opts: metav1.DeleteOptions, list_opts: metav1.ListOptions
 ) -> DeleteCollectionActionImpl:
-    """Delete the objects of a namespace that `list_opts` selects."""
+    """Return an action to delete the objects of a namespace that `list_opts` selects."""
     label_selector, field_selector, _ = extract_from_list_options(list_opts)
     return DeleteCollectionActionImpl(
         verb="delete-collection",
@@ -486,19 +487,19 @@ def new_delete_collection_action_with_options(
 
 
 def new_root_watch_action(resource: GroupVersionResource, opts: Any) -> WatchActionImpl:
-    """Watch objects outside of namespaces."""
+    """Return an action to watch cluster-scoped objects."""
     return new_watch_action(resource, "", opts)
 
 
 def new_root_watch_action_with_options(resource: GroupVersionResource, opts: metav1.ListOptions) -> WatchActionImpl:
-    """Watch objects outside of namespaces."""
+    """Return an action to watch cluster-scoped objects."""
     return new_watch_action_with_options(resource, "", opts)
 
 
 def extract_from_list_options(opts: Any) -> tuple[labels.Selector, fields.Selector, str]:
-    """(label selector, field selector, resource version) of `opts`.
+    """Return the label selector, field selector and resource version of `opts`.
 
-    Raises TypeError when it is no ListOptions and ValueError for an invalid selector (Go panics).
+    Raises TypeError if it is not a ListOptions, ValueError for an invalid selector (Go panics).
     """
     if not isinstance(opts, metav1.ListOptions):
         raise TypeError(f"expect a ListOptions {type(opts).__name__}")
@@ -521,14 +522,14 @@ def _list_options_or_none(opts: Any) -> metav1.ListOptions:
 
 
 def new_watch_action(resource: GroupVersionResource, namespace: str, opts: Any) -> WatchActionImpl:
-    """Watch objects of a namespace; all if `opts` is no ListOptions."""
+    """Return an action to watch objects of a namespace; all if `opts` is not a ListOptions."""
     return new_watch_action_with_options(resource, namespace, _list_options_or_none(opts))
 
 
 def new_watch_action_with_options(
     resource: GroupVersionResource, namespace: str, opts: metav1.ListOptions
 ) -> WatchActionImpl:
-    """Watch objects of a namespace."""
+    """Return an action to watch objects of a namespace."""
     label_selector, field_selector, resource_version = extract_from_list_options(opts)
     return WatchActionImpl(
         verb="watch",
@@ -542,7 +543,7 @@ def new_watch_action_with_options(
 def new_proxy_get_action(
     resource: GroupVersionResource, namespace: str, scheme: str, name: str, port: str, path: str, params: dict[str, str]
 ) -> ProxyGetActionImpl:
-    """Read from a service or pod through the API server."""
+    """Return an action to read from a service or pod through the API server."""
     return ProxyGetActionImpl(
         verb="get",
         resource=resource,
@@ -557,7 +558,7 @@ def new_proxy_get_action(
 
 @dataclass
 class ListRestrictions:
-    """Which objects a list or a deletion means."""
+    """The selectors of a list or a deletion."""
 
     labels: labels.Selector = field(default_factory=labels.everything)
     fields: fields.Selector = field(default_factory=fields.everything)
@@ -565,7 +566,7 @@ class ListRestrictions:
 
 @dataclass
 class WatchRestrictions:
-    """Which objects a watch means, and from when on."""
+    """The selectors and the start version of a watch."""
 
     labels: labels.Selector = field(default_factory=labels.everything)
     fields: fields.Selector = field(default_factory=fields.everything)
@@ -579,7 +580,7 @@ class Action(Protocol):
     def get_namespace(self) -> str: ...
 
     def get_verb(self) -> str:
-        """ "get", "list", "watch", "create", "update", "patch", "delete" or "delete-collection"."""
+        """Return "get", "list", "watch", "create", "update", "patch", "delete" or "delete-collection"."""
         ...
 
     def get_resource(self) -> GroupVersionResource: ...
@@ -587,11 +588,11 @@ class Action(Protocol):
     def get_subresource(self) -> str: ...
 
     def matches(self, verb: str, resource: str) -> bool:
-        """Whether this is `verb` on `resource`, a name like "pods" or "pods/status"; case does not matter."""
+        """Report whether this is `verb` on `resource`, such as "pods" or "pods/status". Ignores case."""
         ...
 
     def deep_copy(self) -> Action:
-        """A copy that shares no object with this action."""
+        """Return a copy that shares no object with this action."""
         ...
 
 
@@ -604,35 +605,35 @@ class GenericAction(Action, Protocol):
 
 @runtime_checkable
 class GetAction(Action, Protocol):
-    """Get an object."""
+    """A request to get an object."""
 
     def get_name(self) -> str: ...
 
 
 @runtime_checkable
 class ListAction(Action, Protocol):
-    """List objects."""
+    """A request to list objects."""
 
     def get_list_restrictions(self) -> ListRestrictions: ...
 
 
 @runtime_checkable
 class CreateAction(Action, Protocol):
-    """Create an object."""
+    """A request to create an object."""
 
     def get_object(self) -> Object: ...
 
 
 @runtime_checkable
 class UpdateAction(Action, Protocol):
-    """Update an object."""
+    """A request to update an object."""
 
     def get_object(self) -> Object: ...
 
 
 @runtime_checkable
 class DeleteAction(Action, Protocol):
-    """Delete an object."""
+    """A request to delete an object."""
 
     def get_name(self) -> str: ...
 
@@ -641,14 +642,14 @@ class DeleteAction(Action, Protocol):
 
 @runtime_checkable
 class DeleteCollectionAction(Action, Protocol):
-    """Delete several objects."""
+    """A request to delete several objects."""
 
     def get_list_restrictions(self) -> ListRestrictions: ...
 
 
 @runtime_checkable
 class PatchAction(Action, Protocol):
-    """Patch an object."""
+    """A request to patch an object."""
 
     def get_name(self) -> str: ...
 
@@ -659,14 +660,14 @@ class PatchAction(Action, Protocol):
 
 @runtime_checkable
 class WatchAction(Action, Protocol):
-    """Watch objects."""
+    """A request to watch objects."""
 
     def get_watch_restrictions(self) -> WatchRestrictions: ...
 
 
 @runtime_checkable
 class ProxyGetAction(Action, Protocol):
-    """Read through the API server."""
+    """A request to read through the API server."""
 
     def get_scheme(self) -> str: ...
 
@@ -681,7 +682,7 @@ class ProxyGetAction(Action, Protocol):
 
 @dataclass(kw_only=True)
 class ActionImpl:
-    """What all actions have."""
+    """The base class of all actions."""
 
     namespace: str = ""
     verb: str = ""
@@ -710,7 +711,7 @@ class ActionImpl:
         )
 
     def deep_copy(self) -> Self:
-        """A copy that shares no object with this action. A GenericActionImpl shares its value, as in Go."""
+        """Return a copy that shares no object with this action. A GenericActionImpl shares its value, as in Go."""
         changes: dict[str, Any] = {
             name: value.deep_copy() if isinstance(value, Struct) else dict(value)
             for name, value in vars(self).items()
@@ -731,7 +732,7 @@ class GenericActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class GetActionImpl(ActionImpl):
-    """Get an object or subresource."""
+    """A request to get an object or subresource."""
 
     name: str = ""
     get_options: metav1.GetOptions = field(default_factory=metav1.GetOptions)
@@ -745,7 +746,7 @@ class GetActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class ListActionImpl(ActionImpl):
-    """List objects."""
+    """A request to list objects."""
 
     kind: GroupVersionKind = GroupVersionKind()  # noqa: RUF009 (immutable)
     name: str = ""
@@ -764,7 +765,7 @@ class ListActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class CreateActionImpl(ActionImpl):
-    """Create an object or subresource."""
+    """A request to create an object or subresource."""
 
     name: str = ""
     object: Any = None
@@ -779,7 +780,7 @@ class CreateActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class UpdateActionImpl(ActionImpl):
-    """Update an object or subresource."""
+    """A request to update an object or subresource."""
 
     object: Any = None
     update_options: metav1.UpdateOptions = field(default_factory=metav1.UpdateOptions)
@@ -793,7 +794,7 @@ class UpdateActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class PatchActionImpl(ActionImpl):
-    """Patch an object or subresource."""
+    """A request to patch an object or subresource."""
 
     name: str = ""
     patch_type: PatchType = PatchType("")  # noqa: RUF009 (immutable)
@@ -815,7 +816,7 @@ class PatchActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class DeleteActionImpl(ActionImpl):
-    """Delete an object or subresource."""
+    """A request to delete an object or subresource."""
 
     name: str = ""
     delete_options: metav1.DeleteOptions = field(default_factory=metav1.DeleteOptions)
@@ -829,7 +830,7 @@ class DeleteActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class DeleteCollectionActionImpl(ActionImpl):
-    """Delete several objects."""
+    """A request to delete several objects."""
 
     list_restrictions: ListRestrictions = field(default_factory=ListRestrictions)
     delete_options: metav1.DeleteOptions = field(default_factory=metav1.DeleteOptions)
@@ -847,7 +848,7 @@ class DeleteCollectionActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class WatchActionImpl(ActionImpl):
-    """Watch objects."""
+    """A request to watch objects."""
 
     watch_restrictions: WatchRestrictions = field(default_factory=WatchRestrictions)
     list_options: metav1.ListOptions = field(default_factory=metav1.ListOptions)
@@ -861,7 +862,7 @@ class WatchActionImpl(ActionImpl):
 
 @dataclass(kw_only=True)
 class ProxyGetActionImpl(ActionImpl):
-    """Read from a service or pod through the API server."""
+    """A request to read from a service or pod through the API server."""
 
     scheme: str = ""
     name: str = ""

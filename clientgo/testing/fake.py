@@ -1,6 +1,6 @@
-"""A client that records what it is asked and lets reactors answer. Mirrors testing/fake.go.
+"""A client that records its calls and responds with reactors. Mirrors testing/fake.go.
 
-Differs from Go: a reaction returns (handled, result) and raises its error; raising means that it handled the action.
+Difference from Go: a reaction returns (handled, result) and raises its error, which counts as handled.
 """
 
 from __future__ import annotations
@@ -32,66 +32,66 @@ R = TypeVar("R")
 
 
 class Fake:
-    """Records actions and answers them with the first reactor that handles them. Go: testing.Fake. Thread-safe.
+    """A recorder of actions that responds with the first reactor that handles them. Thread-safe. Go: testing.Fake.
 
-    One lock is held while reactors run, as in Go: a reactor must not call the client it belongs to. The chains may be
+    As in Go, it holds a lock while reactors run: a reactor must not call the client it belongs to. The chains may be
     changed directly before the client is used.
     """
 
     def __init__(self) -> None:
-        # Guards everything below, and serialises reactors.
+        # Guards all attributes below, and serializes reactors.
         self._actions_lock = threading.Lock()
         self._actions: list[Action] = []
         self.reaction_chain: list[Reactor] = []
-        """Asked in this order for everything but watches and proxies."""
+        """The reactors for all actions except watches and proxies, in their order."""
         self.watch_reaction_chain: list[WatchReactor] = []
-        """Asked in this order for watches."""
+        """The reactors for watches, in their order."""
         self.proxy_reaction_chain: list[ProxyReactor] = []
-        """Asked in this order for reads through the API server."""
+        """The reactors for reads through the API server, in their order."""
         self.resources: list[metav1.APIResourceList] = []
-        """What discovery answers."""
+        """The resources that discovery returns."""
 
     def add_reactor(self, verb: str, resource: str, reaction: ReactionFunc) -> None:
-        """Ask `reaction` last, about actions with that verb and resource ("pods", "pods/status"); "*" is any."""
+        """Append a reaction to actions with that verb and resource ("pods", "pods/status"); "*" matches any."""
         reactor = SimpleReactor(verb, resource, reaction)
         with self._actions_lock:
             self.reaction_chain.append(reactor)
 
     def prepend_reactor(self, verb: str, resource: str, reaction: ReactionFunc) -> None:
-        """As `add_reactor`, but ask it first."""
+        """Insert a reaction before all others; see `add_reactor`."""
         reactor = SimpleReactor(verb, resource, reaction)
         with self._actions_lock:
             self.reaction_chain.insert(0, reactor)
 
     def add_watch_reactor(self, resource: str, reaction: WatchReactionFunc) -> None:
-        """Ask `reaction` last about watches of that resource; "*" is any."""
+        """Append a reaction to watches of that resource; "*" matches any."""
         reactor = SimpleWatchReactor(resource, reaction)
         with self._actions_lock:
             self.watch_reaction_chain.append(reactor)
 
     def prepend_watch_reactor(self, resource: str, reaction: WatchReactionFunc) -> None:
-        """As `add_watch_reactor`, but ask it first."""
+        """Insert a reaction before all others; see `add_watch_reactor`."""
         reactor = SimpleWatchReactor(resource, reaction)
         with self._actions_lock:
             self.watch_reaction_chain.insert(0, reactor)
 
     def add_proxy_reactor(self, resource: str, reaction: ProxyReactionFunc) -> None:
-        """Ask `reaction` last about reads of that resource through the API server; "*" is any."""
+        """Append a reaction to reads of that resource through the API server; "*" matches any."""
         reactor = SimpleProxyReactor(resource, reaction)
         with self._actions_lock:
             self.proxy_reaction_chain.append(reactor)
 
     def prepend_proxy_reactor(self, resource: str, reaction: ProxyReactionFunc) -> None:
-        """As `add_proxy_reactor`, but ask it first."""
+        """Insert a reaction before all others; see `add_proxy_reactor`."""
         reactor = SimpleProxyReactor(resource, reaction)
         with self._actions_lock:
             self.proxy_reaction_chain.insert(0, reactor)
 
     def invokes(self, action: Action, default_return_obj: Object | None) -> Object | None:
-        """Record `action` and return what the first reactor that handles it returns; the default if none does.
+        """Record `action` and return the result of the first reactor that handles it, or the default.
 
-        Raises what the reactor raises. Reactors get a copy of the action, the same one after another, so that one may
-        change an object that the next one stores; the recorded action stays as it was.
+        Raises the reactor's error. All reactors receive the same copy of the action, so that one may change an object
+        that the next one stores; the recorded action does not change.
         """
         with self._actions_lock:
             seen = self._record(action)
@@ -103,7 +103,8 @@ class Fake:
         return default_return_obj
 
     def invokes_watch(self, action: Action) -> watch.Interface:
-        """Record `action` and return the watch of the first reactor that handles it; raises RuntimeError if none."""
+        """Record `action` and return the watch of the first reactor that handles it. Raises RuntimeError if none does.
+        """
         with self._actions_lock:
             seen = self._record(action)
             for reactor in self.watch_reaction_chain:
@@ -114,7 +115,7 @@ class Fake:
         raise RuntimeError(f"unhandled watch: {action!r}")
 
     def invokes_proxy(self, action: Action) -> rest.ResponseWrapper | None:
-        """Record `action` and return what the first reactor that handles it returns; one that raises is passed over."""
+        """Record `action` and return the response of the first reactor that handles it; skips reactors that raise."""
         with self._actions_lock:
             seen = self._record(action)
             for reactor in self.proxy_reaction_chain:
@@ -130,12 +131,12 @@ class Fake:
         return None
 
     def clear_actions(self) -> None:
-        """Forget the recorded actions."""
+        """Drop the recorded actions."""
         with self._actions_lock:
             self._actions = []
 
     def actions(self) -> list[Action]:
-        """The recorded actions, oldest first."""
+        """Return the recorded actions, oldest first."""
         with self._actions_lock:
             return list(self._actions)
 
@@ -149,49 +150,53 @@ class Fake:
 
 
 def _answer(reactor: object, answer: tuple[bool, R]) -> tuple[bool, R]:
-    """What a reactor answered; raises TypeError when that is no (handled, result), such as Go's three values."""
+    """Return a reactor's result. Raises TypeError if it is not (handled, result), for example Go's three values."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise TypeError(f"{reactor!r} returned {answer!r}; a reaction returns (handled, result) and raises its error")
     return answer
 
 
 class Reactor(Protocol):
-    """Answers some actions. Go: testing.Reactor."""
+    """A reaction to some actions. Go: testing.Reactor."""
 
     def handles(self, action: Action) -> bool:
-        """Whether to ask this reactor at all."""
+        """Report whether this reactor applies to the action."""
         ...
 
     def react(self, action: Action) -> tuple[bool, Object | None]:
-        """(handled, result); the next reactor is asked when not handled. Raises the error to answer with."""
+        """Return (handled, result); the next reactor is tried if it is not handled. Raises the error of the response.
+        """
         ...
 
 
 class WatchReactor(Protocol):
-    """Answers some watches. Go: testing.WatchReactor."""
+    """A reaction to some watches. Go: testing.WatchReactor."""
 
     def handles(self, action: Action) -> bool: ...
 
     def react(self, action: Action) -> tuple[bool, watch.Interface | None]:
-        """(handled, watch); the next reactor is asked when not handled. Raises the error to answer with."""
+        """Return (handled, watch); the next reactor is tried if it is not handled. Raises the error of the response."""
         ...
 
 
 class ProxyReactor(Protocol):
-    """Answers some reads through the API server. Go: testing.ProxyReactor."""
+    """A reaction to some reads through the API server. Go: testing.ProxyReactor."""
 
     def handles(self, action: Action) -> bool: ...
 
     def react(self, action: Action) -> tuple[bool, rest.ResponseWrapper | None]:
-        """(handled, response); the next reactor is asked when not handled or when this one raises."""
+        """Return (handled, response); the next reactor is tried if it is not handled or this one raises."""
         ...
 
 
 ReactionFunc: TypeAlias = Callable[[Action], tuple[bool, Object | None]]
-"""(handled, result) of an action; raises the error to answer with. Tell subresources by `action.get_subresource()`."""
+"""A function that returns (handled, result) for an action or raises the error of the response.
+
+`action.get_subresource()` distinguishes subresources.
+"""
 
 WatchReactionFunc: TypeAlias = Callable[[Action], tuple[bool, watch.Interface | None]]
-"""(handled, watch) of a watch action; raises the error to answer with."""
+"""A function that returns (handled, watch) for a watch action or raises the error of the response."""
 
 ProxyReactionFunc: TypeAlias = "Callable[[Action], tuple[bool, rest.ResponseWrapper | None]]"
-"""(handled, response) of a proxy action; raising passes the action on."""
+"""A function that returns (handled, response) for a proxy action; an error passes the action on."""

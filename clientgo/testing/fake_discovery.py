@@ -1,6 +1,7 @@
 """Discovery from a list of resources. Mirrors discovery/fake/discovery.go.
 
-Stands here because fake clientsets have one, and `discovery.fake` has its name; in Go `kubernetes/fake` imports both.
+It is in this package because fake clientsets contain one; `discovery.fake` re-exports it. In Go, `kubernetes/fake`
+imports both packages.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ __all__ = ["FakeDiscovery"]
 
 
 class FakeDiscovery:
-    """Answers from `fake.resources` and records what it was asked (Go: discovery/fake.FakeDiscovery)."""
+    """A fake discovery client that returns `fake.resources` and records its calls. Go: discovery/fake.FakeDiscovery."""
 
     def __init__(self, fake: Fake, server_version: Info | None = None) -> None:
         self.fake = fake
-        """Has the resources and the recorded actions."""
+        """The holder of the resources and of the recorded actions."""
         self.faked_server_version = server_version
-        """What `server_version` answers; this library's own version when None."""
+        """The result of `server_version`; None selects this library's version."""
 
     def server_resources_for_group_version(self, group_version: str) -> metav1.APIResourceList:
-        """The resources of a group version; raises NotFound when `resources` has none."""
+        """Return the resources of a group version. Raises NotFound if `resources` has none."""
         self._record("resource")
         for resources in self.fake.resources:
             if resources.group_version == group_version:
@@ -43,7 +44,7 @@ class FakeDiscovery:
         )
 
     def server_groups(self) -> metav1.APIGroupList:
-        """The groups of `resources`; the first version of each is the preferred one."""
+        """Return the groups of `resources`; the first version of each is the preferred one."""
         self._record("group")
         groups: dict[str, metav1.APIGroup] = {}
         for resources in self.fake.resources:
@@ -59,41 +60,41 @@ class FakeDiscovery:
         return metav1.APIGroupList(groups=list(groups.values()))
 
     def server_groups_and_resources(self) -> tuple[list[metav1.APIGroup], list[metav1.APIResourceList]]:
-        """The groups, and all of `resources`."""
+        """Return the groups, and all of `resources`."""
         groups = self.server_groups()
         self._record("resource")
         return list(groups.groups), [resources.deep_copy() for resources in self.fake.resources]
 
     def server_preferred_resources(self) -> list[metav1.APIResourceList]:
-        """Nothing, as in Go."""
+        """Return nothing, as in Go."""
         return []
 
     def server_preferred_namespaced_resources(self) -> list[metav1.APIResourceList]:
-        """Nothing, as in Go."""
+        """Return nothing, as in Go."""
         return []
 
     def server_version(self) -> Info:
-        """See `faked_server_version`."""
+        """Return `faked_server_version`, or this library's version."""
         self._record("version")
         return self.faked_server_version if self.faked_server_version is not None else version.get()
 
     def openapi_schema(self) -> dict[str, Any]:
-        """An empty document."""
+        """Return an empty document."""
         return {}
 
     def openapi_v3(self) -> Any:
-        """Raises NotImplementedError; Go's panics."""
+        """Raise NotImplementedError, as Go panics."""
         raise NotImplementedError("unimplemented")
 
     def with_legacy(self) -> Any:
-        """Raises NotImplementedError; Go's panics."""
+        """Raise NotImplementedError, as Go panics."""
         raise NotImplementedError("unimplemented")
 
     def rest_client(self) -> None:
-        """There is none."""
+        """Return None, since there is no REST client."""
 
     def close(self) -> None:
-        """There are no connections to close."""
+        """Do nothing, since there are no connections."""
 
     def _record(self, resource: str) -> None:
         self.fake.invokes(ActionImpl(verb="get", resource=GroupVersionResource("", "", resource)), None)

@@ -1,9 +1,8 @@
-"""A REST client that asks a `Fake` instead of a server: what fake clientsets are made of. Has no Go file.
+"""A REST client that turns requests into actions of a `Fake`, the basis of fake clientsets. No Go file.
 
-client-go generates a fake twin of every typed client (kubernetes/typed/*/*/fake). Here the typed clients themselves
-run, over requests that become actions when they are sent; so every clientset this project's generator makes can be
-faked, with all its methods, and nothing has to be generated. The actions are those of Go's twins, also for
-subresources.
+client-go generates a fake for every typed client (kubernetes/typed/*/*/fake). Here the typed clients themselves run,
+and their requests become actions when they are sent. Therefore all methods of every clientset from this project's
+generator work in a fake, without generated code. The actions are those of Go's fakes, also for subresources.
 """
 
 from __future__ import annotations
@@ -43,19 +42,19 @@ _CORE = GroupVersion("", "v1")
 
 
 class FakeClientset(Fake):
-    """What turns a generated clientset into a fake one: derive from this first and from the clientset second.
+    """The base class of fake clientsets: derive from it first and from the generated clientset second.
 
         class FakeClientset(testing.FakeClientset, versioned.Clientset):
             def __init__(self, tracker: testing.ObjectTracker) -> None:
                 super().__init__(tracker, scheme.SCHEME)
 
-    Every request is recorded (`actions()`), may be answered by a reactor that was prepended, and is otherwise answered
-    from the tracker. As in Go lists are selected by label but not by field, watches not at all, and a delete_collection
-    is recorded but removes nothing. Thread-safe. See `Fake` for what reactors may do.
+    It records every request (`actions()`) and responds with a prepended reactor or from the tracker. As in Go, lists
+    support label selectors but no field selectors, watches support no selectors, and a delete_collection is recorded
+    but removes nothing. Thread-safe. `Fake` states the rules for reactors.
     """
 
     def __init__(self, tracker: ObjectTracker, scheme: Scheme) -> None:
-        """`scheme` knows the kinds of the clientset."""
+        """Initialize a fake clientset. `scheme` has the kinds of the clientset."""
         super().__init__()
         self._tracker = tracker
         self._scheme = scheme
@@ -65,18 +64,18 @@ class FakeClientset(Fake):
         self.add_watch_reactor("*", self._watch_tracker)
 
     def tracker(self) -> ObjectTracker:
-        """Where the objects are."""
+        """Return the tracker that stores the objects."""
         return self._tracker
 
     def discovery(self) -> Any:
-        """Answers from `resources`; always the same FakeDiscovery."""
+        """Return the FakeDiscovery, which returns `resources`."""
         return self._discovery
 
     def close(self) -> None:
-        """There are no connections to close."""
+        """Do nothing, since there are no connections."""
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """Tells the reflector that it has to list first."""
+        """Return True, so that reflectors list before they watch."""
         return True
 
     def _watch_tracker(self, action: Action) -> tuple[bool, watch.Interface | None]:
@@ -84,9 +83,9 @@ class FakeClientset(Fake):
         return True, self._tracker.watch(action.get_resource(), action.get_namespace(), options)
 
     def _client(self, name: str, make: Callable[[rest.Config, http.Client], C]) -> C:
-        """The client of a group version; the clientset's methods ask here."""
+        """Return the fake client of a group version. The clientset's methods call this."""
         if name not in self._fakes:
-            # A real client, made only to learn what it is for, and never used.
+            # The real client provides the group version and is never used.
             config = rest.Config(host="http://fake.invalid", rate_limiter=flowcontrol.new_fake_always_rate_limiter())
             client: Any = make(config, rest.http_client_for(config))
             fake = FakeRESTClient(self, client.rest_client(), self._scheme)
@@ -95,48 +94,48 @@ class FakeClientset(Fake):
 
 
 class FakeRESTClient:
-    """Implements rest.Interface on a Fake. Thread-safe."""
+    """A fake of rest.Interface. Thread-safe."""
 
     def __init__(self, fake: Fake, client: rest.RESTClient, scheme: Scheme) -> None:
-        """`client` says which group version this is for; nothing is sent through it."""
+        """Initialize a fake client for the group version of `client`, which sends nothing."""
         self._fake = fake
         self._client = client
         self._scheme = scheme
 
     def get_rate_limiter(self) -> flowcontrol.RateLimiter | None:
-        """None: a fake is not limited."""
+        """Return None: a fake has no rate limit."""
         return None
 
     def verb(self, verb: str) -> rest.Request:
-        """Begin a request with an HTTP method."""
+        """Create a request with an HTTP method."""
         return _FakeRequest(self._fake, self._client, self._scheme).verb(verb)
 
     def post(self) -> rest.Request:
-        """Begin a POST."""
+        """Create a POST request."""
         return self.verb("POST")
 
     def put(self) -> rest.Request:
-        """Begin a PUT."""
+        """Create a PUT request."""
         return self.verb("PUT")
 
     def patch(self, pt: str) -> rest.Request:
-        """Begin a PATCH with a body of the patch type `pt`."""
+        """Create a PATCH request with a body of the patch type `pt`."""
         return self.verb("PATCH").set_header("Content-Type", str(pt))
 
     def get(self) -> rest.Request:
-        """Begin a GET."""
+        """Create a GET request."""
         return self.verb("GET")
 
     def delete(self) -> rest.Request:
-        """Begin a DELETE."""
+        """Create a DELETE request."""
         return self.verb("DELETE")
 
     def api_version(self) -> GroupVersion:
-        """The group version of this client's resources."""
+        """Return the group version of this client's resources."""
         return self._client.api_version()
 
     def close(self) -> None:
-        """There are no connections to close."""
+        """Do nothing, since there are no connections."""
 
     def __repr__(self) -> str:
         return f"<FakeRESTClient of {self.api_version()}>"
@@ -172,9 +171,9 @@ class _FakeRequest(rest.Request):
         return self._fake.invokes_watch(actions.new_watch_action_with_options(self._gvr(), namespace, options))
 
     def do_raw(self, ctx: Context) -> bytes:
-        """The bytes, or the runtime.Unknown, that a reactor returns.
+        """Return the bytes, or the runtime.Unknown, that a reactor returns.
 
-        Without one, logs are "fake logs" and everything else is empty. A proxy request asks the proxy reactors.
+        Without a reactor, logs are "fake logs" and everything else is empty. Proxy requests use the proxy reactors.
         """
         self._raise_for_error()
         parts = self.parts()
@@ -278,7 +277,7 @@ class _FakeRequest(rest.Request):
         return self._options if isinstance(self._options, cls) else cls()
 
     def _gvr(self) -> GroupVersionResource:
-        # An eviction goes from the client of one group to a resource of another.
+        # An eviction uses the client of one group for a resource of another.
         parts = self.parts()
         group_version = _CORE if parts.path_prefix == "/api/v1" else parts.group_version
         return GroupVersionResource(group_version.group, group_version.version, parts.resource)
@@ -290,7 +289,7 @@ class _FakeRequest(rest.Request):
 
 
 def _selected(result: Object, selector: labels.Selector) -> Object:
-    """A list like `result` of the items that the selector matches: the tracker does not select."""
+    """Return a list like `result` with only the items that match: the tracker does not select."""
     selected = result.deep_copy()
     items: list[Any] = meta.extract_list(selected)
     meta.set_list(selected, [item for item in items if selector.matches(item.get_labels())])
@@ -298,7 +297,7 @@ def _selected(result: Object, selector: labels.Selector) -> Object:
 
 
 class _FakeResult(rest.Result):
-    """A result that holds an object instead of its bytes. No object stands for an empty one."""
+    """A result with an object instead of bytes. None represents an empty object."""
 
     def __init__(self, obj: Any, err: Exception | None = None) -> None:
         super().__init__(err=err, status_code=200 if err is None else 0)

@@ -1,6 +1,6 @@
-"""The tracker that knows who owns which field. Mirrors managedFieldObjectTracker of testing/fixture.go.
+"""An object tracker with field ownership. Mirrors managedFieldObjectTracker of testing/fixture.go.
 
-A module of its own, since it needs nothing of the tracker below it but what every ObjectTracker has.
+It is a separate module, since it only uses the interface ObjectTracker of the tracker that it wraps.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FieldManagedObjectTracker", "kind_of_resource"]
 
-# Who owns what a write without a field manager sets.
+# The owner of fields that a write without a field manager sets.
 _UNKNOWN_MANAGER = "unknown"
 
 
 class FieldManagedObjectTracker:
-    """Keeps metadata.managedFields, and lets an apply take or share the ownership of fields."""
+    """A tracker that maintains metadata.managedFields and implements server-side apply."""
 
     def __init__(self, tracker: ObjectTracker, scheme: Scheme, type_converter: TypeConverter) -> None:
         self._tracker = tracker
@@ -75,7 +75,7 @@ class FieldManagedObjectTracker:
             self._tracker.update(gvr, merged, ns, metav1.UpdateOptions(field_manager=options.field_manager))
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """Tells the reflector that it has to list first."""
+        """Return True, so that reflectors list before they watch."""
         return True
 
     def _get_or_none(self, gvr: GroupVersionResource, ns: str, name: str) -> Object | None:
@@ -89,7 +89,7 @@ class FieldManagedObjectTracker:
     def _updated(self, gvk: GroupVersionKind, live: Object | None, obj: Object, manager: str) -> Object:
         """Return `obj` with the fields that differ from `live` owned by `manager`.
 
-        An object with a uid and without managedFields gets none: its owners are tracked from its first apply on.
+        An object with a uid but without managedFields gets none: ownership starts with its first apply.
         """
         old, old_managed = _without_managed_fields(live)
         new, new_managed = _without_managed_fields(obj)
@@ -104,7 +104,7 @@ class FieldManagedObjectTracker:
     def _applied(
         self, gvk: GroupVersionKind, live: Object | None, configuration: Object, options: metav1.PatchOptions
     ) -> Object:
-        """`live` with the configuration applied. Raises the Conflict of an apply without force."""
+        """Return `live` with the configuration applied. Raises StatusError (Conflict) for a conflict without force."""
         old, old_managed = _without_managed_fields(live)
         config, config_managed = _without_managed_fields(configuration)
         if config_managed is not None:
@@ -135,9 +135,9 @@ class FieldManagedObjectTracker:
 
 
 def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionKind:
-    """The kind of a resource, as far as the names of the scheme's kinds tell. Raises NoResourceMatchError.
+    """Return the kind of a resource, derived from the names of the scheme's kinds. Raises NoResourceMatchError.
 
-    Looks through the scheme each time, for it may have grown.
+    Searches the scheme at each call, since it may have new kinds.
     """
     mapper = meta.new_default_rest_mapper([gvr.group_version()])
     for kind in scheme.known_types(gvr.group_version()):
@@ -146,7 +146,7 @@ def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionK
 
 
 def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:
-    """The document, and the managedFields it had."""
+    """Return the document without managedFields, and its managedFields."""
     if obj is None:
         return {}, None
     document = obj.to_dict()

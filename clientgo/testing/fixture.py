@@ -1,10 +1,10 @@
-"""An object tracker: what a fake client has for a server. Mirrors testing/fixture.go.
+"""An object tracker, which replaces the server for fake clients. Mirrors testing/fixture.go.
 
-Differs from Go in three ways. Optional arguments are optional instead of variadic. A watch buffers any number of
-events, where Go panics at the 101st that nobody has read. And a tracker made with `history=True` keeps an event log
-for each resource, like a server: objects carry the resourceVersion of their last change, a deletion has one too, and a
-watch from a resourceVersion gets exactly the events after it. Without history a watch from a version gets, as in Go,
-the objects changed since as ADDED events, and never hears of those deleted in between.
+Differences from Go: Variadic arguments are optional arguments here. A watch buffers any number of events; Go panics at
+the 101st unread one. A tracker with `history=True` keeps an event log for each resource, like a server: objects have
+the resourceVersion of their last change, a deletion has one too, and a watch from a resourceVersion receives exactly
+the events after it. Without history, as in Go, a watch from a version receives the objects that changed since as ADDED
+events, without the deletions in between.
 """
 
 from __future__ import annotations
@@ -62,63 +62,64 @@ __all__ = [
 
 
 class ObjectTracker(Protocol):
-    """Objects by resource, namespace and name, and watches on them. Go: testing.ObjectTracker. Thread-safe.
+    """A store of objects by resource, namespace and name, with watches. Thread-safe. Go: testing.ObjectTracker.
 
-    Objects are copied on the way in and out. Errors are raised, StatusErrors where a server would answer so. No
-    defaulting, validation or conversion takes place.
+    It copies objects on input and output. It raises StatusErrors like a server. It has no defaulting, validation or
+    conversion.
     """
 
     def add(self, obj: Object) -> None:
-        """Add an object, or each item of a list, under the resource its kind suggests."""
+        """Add an object, or each item of a list, under the resource derived from its kind."""
         ...
 
     def get(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.GetOptions | None = None) -> Object:
-        """The object with exactly that namespace; raises NotFound."""
+        """Return the object with this name and exactly this namespace. Raises NotFound."""
         ...
 
     def create(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.CreateOptions | None = None) -> None:
-        """Add a new object; raises AlreadyExists, and BadRequest when its namespace is another."""
+        """Add a new object. Raises AlreadyExists, and BadRequest if its namespace differs from `ns`."""
         ...
 
     def update(self, gvr: GroupVersionResource, obj: Object, ns: str, opts: metav1.UpdateOptions | None = None) -> None:
-        """Replace an object; raises NotFound. Its resourceVersion is not compared."""
+        """Replace an object without comparing its resourceVersion. Raises NotFound."""
         ...
 
     def patch(
         self, gvr: GroupVersionResource, patched_object: Object, ns: str, opts: metav1.PatchOptions | None = None
     ) -> None:
-        """Replace an object by its patched form; raises NotFound."""
+        """Replace an object by its patched form. Raises NotFound."""
         ...
 
     def apply(
         self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
     ) -> None:
-        """Merge a configuration into an object. Whether fields have owners depends on the tracker."""
+        """Merge a configuration into an object. Field ownership depends on the tracker."""
         ...
 
     def list(
         self, gvr: GroupVersionResource, gvk: GroupVersionKind, ns: str, opts: metav1.ListOptions | None = None
     ) -> Object:
-        """The objects of a namespace, or of all with "", as a list of kind `gvk`List. Selectors are not looked at."""
+        """Return the objects of a namespace, or of all for "", as a list of kind `gvk`List. Ignores selectors."""
         ...
 
     def delete(self, gvr: GroupVersionResource, ns: str, name: str, opts: metav1.DeleteOptions | None = None) -> None:
-        """Remove an object; raises NotFound. Finalizers are not looked at."""
+        """Remove an object. Raises NotFound. Ignores finalizers."""
         ...
 
     def watch(self, gvr: GroupVersionResource, ns: str, opts: metav1.ListOptions | None = None) -> watch.Interface:
-        """Changes in a namespace, or in all with "", from now on; with `opts` from their resourceVersion on."""
+        """Watch a namespace, or all for "", from now on, or from the resourceVersion in `opts`."""
         ...
 
 
 class ObjectScheme(ObjectCreater, ObjectTyper, Protocol):
-    """What a tracker needs of a Scheme. Go: testing.ObjectScheme."""
+    """The parts of a Scheme that a tracker needs. Go: testing.ObjectScheme."""
 
 
 def object_reaction(tracker: ObjectTracker) -> ReactionFunc:
-    """A reaction that answers get, list, create, update, delete and every patch from `tracker`. Go: ObjectReaction.
+    """Return a reaction that serves get, list, create, update, delete and all patches from `tracker`.
 
-    Subresources are treated as the object itself. With a field-managed tracker an apply respects field owners.
+    It treats subresources as the object itself. With a field-managed tracker, an apply respects field ownership.
+    Go: ObjectReaction.
     """
     reactor = _ObjectTrackerReact(tracker)
     handlers: dict[type[Any], Callable[[Any], Object | None]] = {
@@ -140,7 +141,7 @@ def object_reaction(tracker: ObjectTracker) -> ReactionFunc:
 
 
 class _ObjectTrackerReact:
-    """Turns actions into calls of a tracker."""
+    """A reaction that calls a tracker."""
 
     def __init__(self, tracker: ObjectTracker) -> None:
         self._tracker = tracker
@@ -164,7 +165,7 @@ class _ObjectTrackerReact:
             )
             self._tracker.update(gvr, obj, ns, options)
         else:
-            # An Eviction or a Binding is no new state of the pod: answer with it and keep the pod.
+            # An Eviction or a Binding is not a new state of the pod: return it and keep the pod.
             return _as_object(obj)
         return self._tracker.get(gvr, ns, name)
 
@@ -198,7 +199,7 @@ def _as_object(obj: Any) -> Object:
 
 
 def _configuration(patch: bytes) -> Unstructured:
-    """Return an apply patch as an object. Raises ValueError for what is no YAML mapping."""
+    """Return an apply patch as an object. Raises ValueError if it is not a YAML mapping."""
     document = yaml.unmarshal(patch)
     if document is None:
         document = {}
@@ -210,7 +211,7 @@ def _configuration(patch: bytes) -> Unstructured:
 
 
 def _check_type_and_metadata(document: dict[str, Any]) -> None:
-    """Raise UnmarshalTypeError for an object without class whose kind or metadata are of a wrong type."""
+    """Raise UnmarshalTypeError for an object without a class whose kind or metadata has the wrong type."""
     for key in ("apiVersion", "kind"):
         name = document.get(key)
         if name is not None and not isinstance(name, str):
@@ -223,7 +224,7 @@ def _check_type_and_metadata(document: dict[str, Any]) -> None:
 def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
     """Return a new object of the same class, decoded as Go decodes it.
 
-    Raises ValueError when the patch is malformed, does not fit the object, or makes another type of it.
+    Raises ValueError if the patch is malformed, does not apply, or changes the object's type.
     """
     document = obj.to_dict()
     if patch_type == PatchType.JSON:
@@ -235,7 +236,8 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
             raise jsonmergepatch.BadJSONPatchError from None
         return _decoded(type(obj), jsonmergepatch.merge_patch(document, changes))
     if patch_type == PatchType.STRATEGIC_MERGE:
-        # Not the function that refuses unstructured objects at once: what touches no lists or maps of theirs works.
+        # Not the function that rejects unstructured objects at once: patches that touch no lists or maps of theirs
+        # work.
         schema = strategicpatch.new_patch_meta_from_struct(type(obj))
         changes = _strategic_changes(patch)
         try:
@@ -247,7 +249,7 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
 
 
 def _operations(patch: bytes) -> list[Any]:
-    """Return the steps of a JSON patch; null is none. Raises ValueError, with Go's text for a wrong type."""
+    """Return the operations of a JSON patch; null means none. Raises ValueError with Go's text for a wrong type."""
     steps = json.loads(patch)
     if steps is None:
         return []
@@ -270,7 +272,7 @@ def _strategic_changes(patch: bytes) -> dict[str, Any]:
 
 
 def _decoded(cls: type[T], document: Any) -> T:
-    """Return an object of `cls` as Go's decoder makes it. Raises ValueError, with Go's text for a wrong type."""
+    """Return an object of `cls` as Go's decoder makes it. Raises ValueError with Go's text for a wrong type."""
     if not issubclass(cls, Unstructured):
         return decode_as_go(cls, document)
     if not isinstance(document, dict):
@@ -283,33 +285,33 @@ def _decoded(cls: type[T], document: Any) -> T:
 
 @dataclass(frozen=True, slots=True)
 class _VersionedObject:
-    """An object with the version the tracker gave it; without history the object itself does not show it."""
+    """An object with the version from the tracker; without history the object itself does not contain it."""
 
     resource_version: int
     object: Object
 
 
-# The version of a resource that nothing has changed yet; 0 is special in requests.
+# The version of an unchanged resource; 0 has a special meaning in requests.
 _FIRST_VERSION = 1
 
 
 @dataclass
 class _Resource:
-    """What a tracker knows of one resource.
+    """The state of one resource.
 
-    Invariants: `version` is that of the latest change; with history `events` are in order of version.
+    Invariants: `version` is the version of the latest change; with history, `events` are sorted by version.
     """
 
     version: int = _FIRST_VERSION
     objects: dict[NamespacedName, _VersionedObject] = field(default_factory=dict)
-    # By namespace, "" for all of them.
+    # By namespace; "" is for all.
     watchers: dict[str, list[RaceFreeFakeWatcher]] = field(default_factory=dict)
-    # The log of a tracker with history: (version, namespace, event).
+    # The event log of a tracker with history: (version, namespace, event).
     events: list[tuple[int, str, watch.Event]] = field(default_factory=list)
 
 
 def _new_watcher() -> RaceFreeFakeWatcher:
-    """A fake watch that never runs full."""
+    """Return a fake watch with an unbounded buffer."""
     return RaceFreeFakeWatcher(channel_size=sys.maxsize)
 
 
@@ -318,7 +320,7 @@ class _Tracker:
         self._scheme = scheme
         self._decoder = decoder
         self._history = history
-        # Guards everything below, and the order of events on watches.
+        # Guards all attributes below, and the order of events in watches.
         self._lock = threading.Lock()
         self._resources: dict[GroupVersionResource, _Resource] = {}
 
@@ -368,7 +370,7 @@ class _Tracker:
             return
         namespace = meta.accessor(obj).get_namespace()
         for gvk in self._kinds(obj):
-            # A guess: what has an unusual resource name must be put in with create.
+            # A guess: use `create` for an object with an unusual resource name.
             gvr, _ = meta.unsafe_guess_kind_to_resource(gvk)
             if gvr.version == API_VERSION_INTERNAL:
                 gvr = GroupVersionResource(gvr.group, "", gvr.resource)
@@ -388,7 +390,7 @@ class _Tracker:
     def apply(
         self, gvr: GroupVersionResource, apply_configuration: Object, ns: str, opts: metav1.PatchOptions | None = None
     ) -> None:
-        """A strategic merge without owners of fields, as fake clients did before they knew better."""
+        """Merge the configuration by a strategic merge patch without field ownership, as older fake clients did."""
         obj = self.get(gvr, ns, meta.accessor(apply_configuration).get_name())
         configuration = json.dumps(apply_configuration.to_dict()).encode()
         self._add(gvr, _patched(obj, PatchType.STRATEGIC_MERGE, configuration), ns, replace_existing=True)
@@ -406,12 +408,12 @@ class _Tracker:
             self._announce(resource, ns, watch.EventType.DELETED, last)
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """Tells the reflector that it has to list first."""
+        """Return True, so that reflectors list before they watch."""
         return True
 
     def _items(self, obj: Object) -> Sequence[Object]:
         if isinstance(obj, metav1.List):
-            # A list of anything: its items are raw documents that name their kinds.
+            # A list of any objects: its items are raw documents with kinds.
             return [self._decoder.decode_document(item) for item in obj.to_dict().get("items") or ()]
         return meta.extract_list(obj)
 
@@ -449,7 +451,7 @@ class _Tracker:
             self._announce(resource, ns, watch.EventType.MODIFIED if exists else watch.EventType.ADDED, obj)
 
     def _announce(self, resource: _Resource, ns: str, event_type: str, obj: Object) -> None:
-        """Send an event to the watches it concerns, a copy to each, and log it."""
+        """Log an event and send a separate copy to each matching watch."""
         if self._history:
             resource.events.append((resource.version, ns, watch.Event(event_type, obj)))
         for namespace in (ns, "") if ns else ("",):
@@ -482,15 +484,15 @@ class _Tracker:
 
 
 def new_object_tracker(scheme: ObjectScheme, decoder: Decoder, *, history: bool = False) -> ObjectTracker:
-    """A tracker of objects whose kinds `scheme` knows. Go: testing.NewObjectTracker.
+    """Return a tracker of objects whose kinds `scheme` has. Go: testing.NewObjectTracker.
 
-    `decoder` reads the raw items of lists that are added. For `history` see the module.
+    `decoder` decodes the raw items of lists that are added. The module's docstring explains `history`.
     """
     return _Tracker(scheme, decoder, history)
 
 
 def _since(opts: metav1.ListOptions | None) -> int | None:
-    """The version a watch begins after; None when it begins now, 0 for all that exists."""
+    """Return the version after which a watch starts; None for now, 0 for all existing objects."""
     if opts is None:
         return None
     text = opts.resource_version
@@ -510,16 +512,16 @@ def _with_version(obj: Object, version: int) -> Object:
 def new_field_managed_object_tracker(
     scheme: Scheme, decoder: Decoder, type_converter: TypeConverter | None = None, *, history: bool = False
 ) -> ObjectTracker:
-    """A tracker that keeps managedFields and applies as a server does. Go: testing.NewFieldManagedObjectTracker.
+    """Return a tracker with managedFields and server-side apply. Go: testing.NewFieldManagedObjectTracker.
 
-    Without `type_converter` the fields of built-in kinds merge as the API says, those of others as their JSON suggests.
+    Without `type_converter`, built-in kinds merge by the API's schema, and other kinds by the shape of their JSON.
     """
     tracker = new_object_tracker(scheme, decoder, history=history)
     return FieldManagedObjectTracker(tracker, scheme, type_converter or new_type_converter())
 
 
 def _in_namespace(stored: Iterable[_VersionedObject], ns: str) -> list[_VersionedObject]:
-    """Those of the namespace, of all with "", by namespace and name."""
+    """Return the objects of the namespace, or all for "", sorted by namespace and name."""
     found = []
     for versioned in stored:
         accessor = meta.accessor(versioned.object)
@@ -532,7 +534,10 @@ def _in_namespace(stored: Iterable[_VersionedObject], ns: str) -> list[_Versione
 def default_watch_reactor(
     watch_interface: watch.Interface | None, err: BaseException | None = None
 ) -> WatchReactionFunc:
-    """A reaction that answers every watch with `watch_interface`, or by raising `err`. Go: DefaultWatchReactor."""
+    """Return a reaction that responds to every watch with `watch_interface` or raises `err`.
+
+    Go: DefaultWatchReactor.
+    """
 
     def react(action: Action) -> tuple[bool, watch.Interface | None]:
         if err is not None:
@@ -544,55 +549,55 @@ def default_watch_reactor(
 
 @dataclass
 class SimpleReactor:
-    """A reaction for one verb and resource, "*" for any. Go: testing.SimpleReactor."""
+    """A reaction to one verb and resource; "*" matches any. Go: testing.SimpleReactor."""
 
     verb: str
     resource: str
     reaction: ReactionFunc
 
     def handles(self, action: Action) -> bool:
-        """Whether verb and resource are those of this reactor."""
+        """Report whether verb and resource match."""
         return self.verb in ("*", action.get_verb()) and _resource_covers(self.resource, action)
 
     def react(self, action: Action) -> tuple[bool, Object | None]:
-        """What the reaction returns."""
+        """Return the result of the reaction."""
         return self.reaction(action)
 
 
 @dataclass
 class SimpleWatchReactor:
-    """A reaction for watches of one resource, "*" for any. Go: testing.SimpleWatchReactor."""
+    """A reaction to watches of one resource; "*" matches any. Go: testing.SimpleWatchReactor."""
 
     resource: str
     reaction: WatchReactionFunc
 
     def handles(self, action: Action) -> bool:
-        """Whether the resource is that of this reactor."""
+        """Report whether the resource matches."""
         return _resource_covers(self.resource, action)
 
     def react(self, action: Action) -> tuple[bool, watch.Interface | None]:
-        """What the reaction returns."""
+        """Return the result of the reaction."""
         return self.reaction(action)
 
 
 @dataclass
 class SimpleProxyReactor:
-    """A reaction for reads of one resource through the API server, "*" for any. Go: testing.SimpleProxyReactor."""
+    """A reaction to reads of one resource through the API server; "*" matches any. Go: testing.SimpleProxyReactor."""
 
     resource: str
     reaction: ProxyReactionFunc
 
     def handles(self, action: Action) -> bool:
-        """Whether the resource is that of this reactor."""
+        """Report whether the resource matches."""
         return _resource_covers(self.resource, action)
 
     def react(self, action: Action) -> tuple[bool, rest.ResponseWrapper | None]:
-        """What the reaction returns."""
+        """Return the result of the reaction."""
         return self.reaction(action)
 
 
 def _resource_covers(resource: str, action: Action) -> bool:
-    """Whether a pattern such as "*", "pods" or "pods/status" covers the action. "pods" covers its subresources."""
+    """Report whether a pattern such as "*", "pods" or "pods/status" matches. "pods" also matches its subresources."""
     if resource in ("*", action.get_resource().resource):
         return True
     top, slash, sub = resource.partition("/")

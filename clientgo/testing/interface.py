@@ -1,4 +1,4 @@
-"""What fake clients have in common. Mirrors testing/interface.go."""
+"""The interface of fake clients. Mirrors testing/interface.go."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["FakeClient"]
 
 
 class FakeClient(Protocol):
-    """A client that answers from an object tracker, through reactors. `Fake` says what each method promises."""
+    """A client that uses reactors and an object tracker. `Fake` documents the methods."""
 
     def tracker(self) -> ObjectTracker:
-        """Where the client's objects are."""
+        """Return the tracker that stores the client's objects."""
         ...
 
     def add_reactor(self, verb: str, resource: str, reaction: ReactionFunc) -> None: ...

@@ -1,6 +1,6 @@
-"""A pytest plugin for long searches: Hypothesis profiles, and a line that shows how far the search is.
+"""A pytest plugin for long searches: Hypothesis profiles, and a progress line.
 
-Has no Go file. In any project that tests with `clientgo.testing`:
+No Go file. In any project that tests with `clientgo.testing`:
 
     pytest -p clientgo.testing.thorough --hypothesis-profile thorough
 
@@ -41,7 +41,7 @@ _UPDATE_EVERY = 1.0
 
 
 class Progress:
-    """Counts the cases of one property and says how many there are, how fast they come, and how long it will take.
+    """A counter of one property's cases that reports their number, their rate and the remaining time.
 
     show: called with the line, at most once a second.
     """
@@ -57,7 +57,7 @@ class Progress:
         self.cases = 0
 
     def case_done(self) -> None:
-        """Count one more."""
+        """Count a case."""
         self.cases += 1
         now = self._now()
         if now - self._shown >= _UPDATE_EVERY:
@@ -66,7 +66,7 @@ class Progress:
 
     def _line(self, elapsed: float) -> str:
         rate = self.cases / elapsed
-        # Shrinking a failure, and cases that a filter refuses, come on top.
+        # Shrinking a failure, and cases that a filter rejects, come in addition.
         if self.cases > self._expected:
             return f"{self._name}: {self.cases:,} cases, {rate:,.0f} a second"
         left = format_seconds((self._expected - self.cases) / rate)
@@ -74,7 +74,7 @@ class Progress:
 
 
 def format_seconds(seconds: float) -> str:
-    """Seconds as a person reads them.
+    """Format seconds for people.
 
     >>> format_seconds(8.4), format_seconds(61), format_seconds(7260)
     ('8 s', '1 min 1 s', '2 h 1 min')
@@ -99,7 +99,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if reporter is None or not reporter.isatty or not is_hypothesis_test(test):
         return (yield)
     progress = Progress(item.nodeid, _expected(item), lambda line: _show(item, reporter, line))
-    with _counting(test, progress.case_done):
+    with _count_cases(test, progress.case_done):
         outcome = yield
     _show(item, reporter, "")
     return outcome
@@ -110,8 +110,8 @@ def _expected(item: pytest.Item) -> int:
     return chosen.max_examples if isinstance(chosen, settings) else settings().max_examples
 
 
-def _counting(test: Any, case_done: Callable[[], None]) -> AbstractContextManager[object]:
-    """Let every case of the test call `case_done`."""
+def _count_cases(test: Any, case_done: Callable[[], None]) -> AbstractContextManager[object]:
+    """Make every case of the test call `case_done`."""
     handle = getattr(test, "hypothesis", None)
     if handle is None:  # a state machine's test case: each case makes a machine
         return mock.patch.object(RuleBasedStateMachine, "__init__", _calling(RuleBasedStateMachine.__init__, case_done))

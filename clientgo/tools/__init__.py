@@ -1,1 +1,2 @@
-"""k8s.io/client-go/tools: what controllers are built from; caches, event recorders, leader election, configuration."""
+"""k8s.io/client-go/tools: the parts of controllers, such as caches, event recorders, leader election and configuration.
+"""

@@ -1,4 +1,4 @@
-"""A REST client that answers requests itself. Mirrors client-go's rest/fake/fake.go."""
+"""A REST client that responds without a server. Mirrors client-go's rest/fake/fake.go."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _RoundTripperFunc:
 
 @dataclass(kw_only=True)
 class RESTClient:
-    """A REST client that records the last request and answers it with `resp`, `client` or `err`.
+    """A REST client that records the last request and responds with `resp`, `client` or `err`.
 
     Implements rest.Interface. Not thread-safe. Go: fake.RESTClient.
     """
@@ -42,36 +42,36 @@ class RESTClient:
     group_version: GroupVersion = _NO_VERSION
     versioned_api_path: str = ""
     err: Exception | None = None
-    """Raised instead of sending; then the request is not recorded."""
+    """Raised instead of sending the request, which is then not recorded."""
     req: http.Request | None = None
     """The request that was sent last."""
     client: http.Client | None = None
-    """Answers requests instead of `resp`."""
+    """Sends the requests, instead of `resp`."""
     resp: http.Response | None = None
-    """The answer to each request."""
+    """The response to each request."""
 
     def get(self) -> rest.Request:
-        """Begin a GET. Go: fake.RESTClient.Get."""
+        """Create a GET request. Go: fake.RESTClient.Get."""
         return self.verb("GET")
 
     def put(self) -> rest.Request:
-        """Begin a PUT. Go: fake.RESTClient.Put."""
+        """Create a PUT request. Go: fake.RESTClient.Put."""
         return self.verb("PUT")
 
     def patch(self, pt: str) -> rest.Request:
-        """Begin a PATCH with a body of the patch type `pt`. Go: fake.RESTClient.Patch."""
+        """Create a PATCH request with a body of the patch type `pt`. Go: fake.RESTClient.Patch."""
         return self.verb("PATCH").set_header("Content-Type", str(pt))
 
     def post(self) -> rest.Request:
-        """Begin a POST. Go: fake.RESTClient.Post."""
+        """Create a POST request. Go: fake.RESTClient.Post."""
         return self.verb("POST")
 
     def delete(self) -> rest.Request:
-        """Begin a DELETE. Go: fake.RESTClient.Delete."""
+        """Create a DELETE request. Go: fake.RESTClient.Delete."""
         return self.verb("DELETE")
 
     def verb(self, verb: str) -> rest.Request:
-        """Begin a request with an HTTP method. Go: fake.RESTClient.Verb."""
+        """Create a request with an HTTP method. Go: fake.RESTClient.Verb."""
         return self.request().verb(verb)
 
     def api_version(self) -> GroupVersion:
@@ -83,7 +83,7 @@ class RESTClient:
         return None
 
     def request(self) -> rest.Request:
-        """Begin a request without a method. Go: fake.RESTClient.Request."""
+        """Create a request without a method. Go: fake.RESTClient.Request."""
         config = rest.ClientContentConfig(
             content_type=_JSON,
             group_version=self.group_version,

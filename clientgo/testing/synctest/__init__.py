@@ -1,11 +1,12 @@
 """Deterministic threads and virtual time for tests.
 
-Mirrors the idea of Go's `testing/synctest` and adds what Go lacks: the choice of which thread runs next can be driven
-by a seed, by Hypothesis, or by a recorded schedule, so that a race is found, shrunk and replayed instead of waited for.
+Mirrors the idea of Go's `testing/synctest` and adds a feature that Go lacks: the next thread can be chosen by a seed,
+by Hypothesis, or by a recorded schedule, so that a race is found, shrunk and replayed instead of waited for.
 
-Inside a *bubble* the code under test runs on real threads, but exactly one of them runs at a time. It hands over only
-at operations of the `threading` module (locks, conditions, events, semaphores, barriers, starting and joining threads)
-and when it sleeps. Time stands still while any thread can run; once all are blocked it jumps to the earliest timeout:
+Inside a *bubble* the code under test runs on real threads, but exactly one of them runs at a time. The running thread
+changes only at operations of the `threading` module (locks, conditions, events, semaphores, barriers, starting and
+joining threads) and during a sleep. Time stands still while any thread can run; once all are blocked, it jumps to the
+earliest timeout:
 
     def test_worker_gets_the_item() -> None:
         with synctest.bubble() as b:
@@ -21,10 +22,10 @@ and when it sleeps. Time stands still while any thread can run; once all are blo
             worker.join()
             queue.shut_down()
 
-What a bubble reports, each with the stack of every thread: a deadlock (all threads blocked and no timeout pending,
-which is also how a lost wake-up shows), a thread still alive at the end, an exception that ended a thread, a livelock
-(no end after `max_steps` operations), and a thread that blocks on something the bubble does not control: on an ordinary
-lock or condition, with the line that made it and what to write there, or on a socket.
+A bubble reports the following problems, with the stacks of all threads: a deadlock (all threads blocked and no timeout
+pending, which is also the symptom of a lost wake-up); a thread still alive at the end; an exception that ended a
+thread; a livelock (no end after `max_steps` operations); and a thread that blocks outside of the bubble's control,
+either on an ordinary lock or condition, with the line that created it and its replacement, or on a socket.
 
 Searching for races:
 
@@ -34,14 +35,14 @@ Searching for races:
     @synctest.explore()                             # Hypothesis: failures shrink to the fewest preemptions
     def test_no_lost_wake_up(schedule): synctest.run(scenario, schedule=schedule)
 
-A failure carries a note with the exact `Schedule({...})` that replays it. `preempt_in=[module]` adds a possible switch
-before every line of the named modules, for code that reads shared state without a lock.
+A failure has a note with the exact `Schedule({...})` that replays it. `preempt_in=[module]` adds a possible switch
+before every line of these modules, for code that reads shared state without a lock.
 
 Rules for code in a bubble: write `threading.Lock()` (never `from threading import Lock`), look the names up at call
-time, and make the objects inside the bubble. Objects made outside work as long as nobody has to wait for them, except
-for what a thread outside does within 5 seconds of real time; then HangError names them. While a
-bubble is open, other threads of the process go on with the ordinary threading module. Time is virtual for
-`clock.RealClock`, for the functions of the `time` module except `perf_counter`, and for every timeout of `threading`.
+time, and create the objects inside the bubble. Objects from outside work as long as no thread has to wait for them,
+except for an action of an outside thread within 5 seconds of real time; otherwise HangError names them. While a bubble
+is open, other threads of the process use the ordinary threading module. Time is virtual for `clock.RealClock`, for the
+functions of the `time` module except `perf_counter`, and for every timeout of `threading`.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ __all__ = [
 
 R = TypeVar("R")
 
-# Each thread of a bubble begins in its scheduler.
+# Each thread of a bubble starts in its scheduler.
 naming.never_name_after(__name__)
 
 
@@ -100,17 +101,16 @@ def bubble(
     log: Callable[[str], object] | None = None,
     two_clocks: bool = False,
 ) -> Bubble:
-    """Open a bubble: `with synctest.bubble() as b: ...`. The body is the bubble's first thread.
+    """Return a new bubble: `with synctest.bubble() as b: ...`. The body is the bubble's first thread.
 
-    schedule: who runs next; None lets each thread run until it blocks, then the one that has been ready longest.
-    start: the virtual time of day at the beginning, in seconds since the Unix epoch.
-    preempt_in: modules before each of whose lines the running thread may be preempted too (slow).
-    max_steps: after so many operations the bubble gives up with LivelockError.
-    hang_timeout: real seconds without a switch after which the running thread counts as stuck (HangError). One that is
-        seen to wait for an ordinary lock or condition counts as stuck after 5 seconds or half of this.
-    log: called with a line for every switch, to read a failing schedule as a story: `log=print`.
-    two_clocks: whether the real clock's instants have a monotonic reading, as outside of bubbles, so that
-        `Bubble.move_wall_clock` can put the time of day forward and back. Otherwise they are plain floats.
+    schedule: the choice of the next thread; None lets each thread run until it blocks, then the longest-ready thread.
+    start: the virtual time of day at the beginning, in seconds since 1970. preempt_in: modules in which the running
+    thread may be preempted before each line (slow). max_steps: the number of operations after which the bubble raises
+    LivelockError. hang_timeout: real seconds without a switch after which the running thread counts as stuck
+    (HangError). A thread that waits for an ordinary lock or condition counts as stuck after 5 seconds or half of this,
+    whichever is less. log: called with a line for every switch, to trace a failing schedule: `log=print`. two_clocks:
+    give times of the real clock a monotonic reading, as outside of bubbles, so that `Bubble.move_wall_clock` can change
+    the time of day. Otherwise they are plain floats.
     """
     return Bubble(
         schedule,
@@ -130,13 +130,13 @@ def run(
     preempt_in: Sequence[ModuleType] = (),
     max_steps: int = 2_000_000,
 ) -> R:
-    """Call `fn` in a bubble of its own and give back what it returns."""
+    """Call `fn` in a new bubble and return its result."""
     with Bubble(schedule, preempt_in=preempt_in, max_steps=max_steps):
         return fn()
 
 
 def wait() -> None:
-    """`Bubble.wait` of the bubble the calling thread is in."""
+    """Call `Bubble.wait` of the calling thread's bubble. Raises RuntimeError outside of a bubble."""
     b = current()
     if b is None:
         raise RuntimeError("synctest.wait called outside of a bubble")

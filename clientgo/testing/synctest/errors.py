@@ -1,35 +1,35 @@
-"""What a bubble has to say against the threads inside it, and how it ends those that are left."""
+"""The errors of a bubble, and the exception that ends its remaining threads."""
 
 from __future__ import annotations
 
 
 class BubbleError(AssertionError):
-    """A bubble found something wrong with the threads inside it."""
+    """Raised for a problem with the threads of a bubble."""
 
 
 class DeadlockError(BubbleError):
-    """Every thread is blocked and no timeout is pending."""
+    """Raised if every thread is blocked and no timeout is pending."""
 
 
 class LeakError(BubbleError):
-    """The body of the bubble ended while other threads were still alive."""
+    """Raised if the body of the bubble ends while other threads are alive."""
 
 
 class ThreadError(BubbleError):
-    """An exception ended a thread of the bubble; it is the `__cause__`."""
+    """Raised if an exception ends a thread of the bubble; the exception is the `__cause__`."""
 
 
 class LivelockError(BubbleError):
-    """The bubble went through `max_steps` operations without coming to an end."""
+    """Raised if the bubble has not ended after `max_steps` operations."""
 
 
 class HangError(BaseException):
-    """The running thread made no progress in real time: it blocks on something the bubble does not control.
+    """Raised if the running thread makes no progress in real time because it blocks outside of the bubble's control.
 
-    No Exception, and so no BubbleError: Hypothesis gives it up at once instead of waiting as long again for every
-    step of shrinking, and no `except Exception` of the code under test swallows it.
+    It is not an Exception, and thus not a BubbleError, so that Hypothesis stops at once instead of waiting again for
+    every step of shrinking, and no `except Exception` of the code under test catches it.
     """
 
 
 class BubbleExit(BaseException):
-    """Unwinds a thread that outlived its bubble."""
+    """Raised in a thread that outlives its bubble, to unwind it."""

@@ -1,6 +1,6 @@
-"""What a bubble cannot see: objects of the ordinary `threading`, found where a thread blocks on them.
+"""Ordinary objects of `threading` that a bubble does not control, found when a thread blocks on them.
 
-Has no Go file: in Go the runtime itself knows which channel belongs to which bubble.
+No Go file: Go's runtime itself knows the bubble of a channel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import CodeType, FrameType, MemberDescriptorType
 
 from clientgo.testing.synctest.frames import Place
 
-# As they were before a bubble replaced them, with what to write instead.
+# The originals that a bubble replaces, and the replacements to recommend.
 _ORDINARY: tuple[tuple[type, str], ...] = (
     (_thread.LockType, "threading.Lock()"),
     (type(threading.RLock()), "threading.RLock()"),
@@ -35,7 +35,7 @@ _ordinary_sleep = time.sleep
 
 @dataclass(frozen=True)
 class Foreign:
-    """An object that the bubble does not control, and what a thread does with it."""
+    """An object that the bubble does not control, and the operation of a thread on it."""
 
     write: str
     made_at: Place | None
@@ -60,13 +60,15 @@ class Foreign:
 
 
 def ordinary_condition(frame: FrameType | None, made_at: Place | None) -> Foreign:
-    """What to say of an ordinary Condition (or the Event, Semaphore or Barrier around it) that `frame` waits for."""
+    """Return a description of the ordinary Condition (or its Event, Semaphore or Barrier) that `frame` waits for."""
     found = _find(frame, made_at) if frame is not None else None
     return found or Foreign("threading.Condition()", made_at, frame and Place.of(frame))
 
 
 def blocks_on(frame: FrameType) -> Foreign | None:
-    """The ordinary object that `frame`, which has stood at one instruction for long, is blocked on; None if unknown."""
+    """Return the ordinary object that `frame`, which has not advanced for long, is blocked on, or None if it is
+    unknown.
+    """
     return _find(frame, None)
 
 
@@ -76,7 +78,7 @@ def _find(frame: FrameType, made_at: Place | None) -> Foreign | None:
         if found is None:
             continue
         owner, value = found
-        if _ORDINARY_CONDITION in type(value).__mro__[1:]:  # the bubble's own, on a lock that may be none of its own
+        if _ORDINARY_CONDITION in type(value).__mro__[1:]:  # the bubble's own, on a lock that may be an ordinary one
             value = vars(value)["_lock"]
             node = next((ast.Attribute(node, name) for name, held in _attributes(owner) if held is value), node)
         write = _what_to_write(value)
@@ -92,7 +94,7 @@ def _attributes(owner: object) -> Iterator[tuple[str, object]]:
 def _what_to_write(value: object) -> str:
     if value is _ordinary_sleep:
         return "time.sleep(...)"
-    # Not a subclass: those that a bubble makes are subclasses of Condition, and an Event is one's own if its parts are.
+    # Exactly this class: a bubble makes subclasses of Condition, and an Event belongs to the bubble if its parts do.
     for kind, text in _ORDINARY:
         if type(value) is kind and _is_ordinary(value):
             return text
@@ -104,11 +106,11 @@ def _is_ordinary(value: object) -> bool:
     return inner is None or type(inner) is _ORDINARY_CONDITION
 
 
-# ---- from a frame to the expressions of the instruction it stands at
+# ---- from a frame to the expressions of its current instruction
 
 
 def _nodes_at(frame: FrameType) -> Iterator[ast.expr]:
-    """The names and attributes in the expression that runs, outermost first."""
+    """Yield the names and attributes in the current expression, outermost first."""
     statement = _statement_at(frame)
     if statement is None:
         return
@@ -141,7 +143,7 @@ def _parse(filename: str) -> ast.AST:
 
 
 def _value(node: ast.expr, frame: FrameType) -> tuple[object, object] | None:
-    """(whose attribute it is, the value) of a name or a chain of attributes; runs no code of the program."""
+    """Return the owner and the value of a name or a chain of attributes. Runs no code of the program."""
     if isinstance(node, ast.Name):
         for names in (frame.f_locals, frame.f_globals):
             if node.id in names:
@@ -162,7 +164,7 @@ def _value(node: ast.expr, frame: FrameType) -> tuple[object, object] | None:
     return owner, value
 
 
-# ---- where an object was made, as its program's text says
+# ---- the line that created an object, from the program's source
 
 
 def _made_at(node: ast.expr, owner: object, frame: FrameType) -> Place | None:
@@ -179,7 +181,7 @@ def _made_at(node: ast.expr, owner: object, frame: FrameType) -> Place | None:
 
 
 def _assignment(filename: str, name: str, *, inside: str = "", near: CodeType | None = None) -> Place | None:
-    """The line of `filename` that gives `name` (an attribute, when `inside` names a class) what a call returns."""
+    """Return the line of `filename` that assigns a call's result to `name` (an attribute if `inside` names a class)."""
     found = []
     for node, scope in _scoped(_parse(filename), ""):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
@@ -205,13 +207,13 @@ def _scoped(tree: ast.AST, scope: str) -> Iterator[tuple[ast.AST, str]]:
 
 
 class _Handshake(threading.Condition):
-    """A condition that stays ordinary while a bubble is open, since `wait` is its own."""
+    """A condition that stays ordinary while a bubble is open, since it overrides `wait`."""
 
     wait = threading.Condition.wait
 
 
 def handshake() -> threading.Event:
-    """An Event of the ordinary kind, for what a thread and its starter say to each other."""
+    """Return an ordinary Event, for the handshake between a thread and its starter."""
     event = threading.Event.__new__(threading.Event)
     event._cond = _Handshake(_thread.allocate_lock())  # type: ignore[attr-defined]
     event._flag = False  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Where a thread stands in the program under test: its stack without the frames of the bubble."""
+"""Positions in the program under test: stacks without the frames of the bubble."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import FrameType
 
 @dataclass(frozen=True)
 class Place:
-    """A line of somebody's program."""
+    """A line of a program."""
 
     filename: str
     line: int
@@ -31,18 +31,18 @@ class Place:
 
 
 OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))
-"""Frames of these files tell nothing to who reads a stack."""
+"""Files whose frames are irrelevant to readers of a stack."""
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the program under test."""
+    """Return the innermost frame of the program under test."""
     while frame is not None and frame.f_code.co_filename in OWN_FILES:
         frame = frame.f_back
     return frame
 
 
 def stack(frame: FrameType | None, outermost: FrameType | None) -> list[str]:
-    """File, line, function and source line of each frame up to `outermost`, which comes first."""
+    """Return file, line, function and source line of each frame up to `outermost`, which comes first."""
     entries = []
     while frame is not None:
         code = frame.f_code
@@ -56,6 +56,6 @@ def stack(frame: FrameType | None, outermost: FrameType | None) -> list[str]:
 
 
 def place_in_program(frame: FrameType | None) -> str:
-    """File, line and function of the innermost frame of the program under test."""
+    """Return file, line and function of the innermost frame of the program under test."""
     frame = users_frame(frame)
     return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"

@@ -1,7 +1,7 @@
-"""What stands in for `threading` and `time` while a bubble is open.
+"""Replacements for `threading` and `time` while a bubble is open.
 
 Threads of the bubble get cooperative locks and conditions and virtual time; all other threads get the real ones. Event,
-Semaphore, Barrier and Timer of the standard library are built on these and need no counterpart.
+Semaphore, Barrier and Timer of the standard library are built on these and need no replacement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clientgo.testing.synctest.scheduler import NANO, Bubble, current
 from clientgo.testing.synctest.task import Task
 from clientgo.utils.clock import clock
 
-# What the standard library had before anything was replaced.
+# The originals of the standard library.
 _RealLock = _thread.allocate_lock
 _RealCondition = threading.Condition
 _real_rlock = threading.RLock
@@ -38,12 +38,12 @@ _real_monotonic, _real_monotonic_ns = time.monotonic, time.monotonic_ns
 _real_sleep = time.sleep
 
 
-# Real seconds for a thread that is unwound to let go of a lock.
+# Real seconds that an unwinding thread has to release a lock.
 _LET_GO = 5.0
 
 
 class _InBubbleOnly(type):
-    """Calling the class gives a cooperative object inside a bubble and the ordinary one elsewhere."""
+    """A metaclass: calling the class returns a cooperative object inside a bubble and an ordinary one elsewhere."""
 
     _real: Any
 
@@ -54,12 +54,12 @@ class _InBubbleOnly(type):
 
 
 class Lock(metaclass=_InBubbleOnly):
-    """`threading.Lock`. Used outside its bubble (say, as part of a cached object) it is an ordinary lock."""
+    """A `threading.Lock`. Outside its bubble, for example in a cached object, it is an ordinary lock."""
 
     _real: Any = staticmethod(threading.Lock)
 
     def __init__(self) -> None:
-        # Always free to the thread that finds it unlocked, so a real lock can hold the state.
+        # A real lock can hold the state, since a thread that finds it unlocked can always acquire it.
         self._state = _RealLock()
         self._owner: Task | None = None
         self._waiters: deque[Task] = deque()
@@ -77,7 +77,7 @@ class Lock(metaclass=_InBubbleOnly):
         deadline = None if timeout is None else b.elapsed + timeout
         while not self._state.acquire(False):
             if b._ending:
-                return True  # unwinding: whatever it guards is about to go
+                return True  # unwinding: the guarded state is about to be dropped
             if not blocking:
                 return False
             me = b._running
@@ -87,8 +87,8 @@ class Lock(metaclass=_InBubbleOnly):
             except BaseException:
                 self._leave_line(b, me)
                 raise
-            # Not woken and yet not waiting: a release chose this thread when its time was up. The turn must not be
-            # lost, so it tries once more.
+            # Not woken but no longer waiting: a release chose this thread when its timeout expired. Retry, so that the
+            # turn is not lost.
             if not woken and me in self._waiters:
                 self._waiters.remove(me)
                 return False
@@ -96,7 +96,7 @@ class Lock(metaclass=_InBubbleOnly):
         return True
 
     def _leave_line(self, b: Bubble, me: Task) -> None:
-        """Stop waiting because of an error. A turn that a release has given already goes to the next."""
+        """Stop waiting because of an error, and pass a turn that a release has already granted to the next waiter."""
         if me in self._waiters:
             self._waiters.remove(me)
         elif self._waiters and not self._state.locked():
@@ -129,7 +129,7 @@ class Lock(metaclass=_InBubbleOnly):
     def __exit__(self, *exc: object) -> None:
         self.release()
 
-    # What Condition uses: without a preemption point, since a waiter has to enqueue and unlock in one go.
+    # Condition uses these. They are no preemption points, since a waiter must enqueue and unlock atomically.
 
     def _release_save(self) -> None:
         b = current()
@@ -152,7 +152,7 @@ class Lock(metaclass=_InBubbleOnly):
 
 
 class RLock(Lock):
-    """`threading.RLock`."""
+    """A `threading.RLock`."""
 
     _real = staticmethod(_real_rlock)
 
@@ -199,9 +199,9 @@ class _InBubbleOnlyCondition(_InBubbleOnly):
 
 
 class Condition(_RealCondition, metaclass=_InBubbleOnlyCondition):
-    """`threading.Condition`. Waiters are woken in the order they came; there are no spurious wake-ups.
+    """A `threading.Condition` that wakes waiters in FIFO order, without spurious wake-ups.
 
-    Event, Semaphore and Barrier of the standard library are built on Condition and need no counterpart here.
+    Event, Semaphore and Barrier of the standard library are built on Condition and need no replacement.
     """
 
     _real = _RealCondition
@@ -246,7 +246,7 @@ class Condition(_RealCondition, metaclass=_InBubbleOnlyCondition):
 
 
 def _ordinary_condition_init(self: threading.Condition, lock: Any = None) -> None:
-    """Remembers who made an ordinary Condition inside a bubble, by a name of `from threading import Condition`."""
+    """Record where an ordinary Condition was created inside a bubble, as after `from threading import Condition`."""
     _real_condition_init(self, lock)
     if type(self) is _RealCondition and current() is not None:
         frame = users_frame(sys._getframe(1))
@@ -317,7 +317,7 @@ def _monotonic_ns() -> int:
 
 
 class _VirtualTime:
-    """The TimeSource under RealClock while a bubble is open; other threads keep the one of before."""
+    """The TimeSource of RealClock while a bubble is open; other threads keep the previous one."""
 
     def __init__(self, outside: clock.TimeSource) -> None:
         self._outside = outside
@@ -363,7 +363,7 @@ _REPLACEMENTS: list[tuple[object, str, object]] = [
     (time, "monotonic", _monotonic),
     (time, "monotonic_ns", _monotonic_ns),
     (time, "sleep", _sleep),
-    # A watcher that looks around each second would keep a deadlock from being one.
+    # A thread that polls each second would hide a deadlock.
     (stop, "WATCHER_IDLE_SECONDS", None),
     (queue, "time", _monotonic),
     (queue, "SimpleQueue", queue._PySimpleQueue),  # type: ignore[attr-defined]  # the C one blocks for real
@@ -372,7 +372,7 @@ _originals: list[tuple[object, str, object]] = []
 
 
 def replace() -> None:
-    """Put everything in place; called when a bubble opens."""
+    """Install all replacements. Called when a bubble opens."""
     for owner, name, replacement in _REPLACEMENTS:
         _originals.append((owner, name, getattr(owner, name)))
         setattr(owner, name, replacement)
@@ -381,6 +381,6 @@ def replace() -> None:
 
 
 def restore() -> None:
-    """Put back what was there; called when the bubble closes."""
+    """Restore the originals. Called when the bubble closes."""
     while _originals:
         setattr(*_originals.pop())

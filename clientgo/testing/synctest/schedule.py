@@ -1,4 +1,4 @@
-"""Who runs next: schedules that a bubble follows, from a list, a seed, or Hypothesis."""
+"""Schedules, which choose the next thread of a bubble: from a list, a seed, or Hypothesis."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
 
 class Chooser(Protocol):
-    """Decides who runs next."""
+    """A function that chooses the next thread."""
 
     def __call__(self, candidates: int, forced: bool) -> int:
-        """Pick one of `candidates` (at least 2) threads.
+        """Choose one of `candidates` (at least 2) threads.
 
-        0 is what would happen without a chooser: the running thread goes on or, when `forced` (it is blocked or has
-        ended), the one that has been ready longest.
+        0 is the default: the running thread continues or, if it is blocked or has ended (`forced`), the longest-ready
+        thread runs.
         """
         ...
 
 
 class Schedule:
-    """An explicit list of deviations from the default order: replays a run exactly.
+    """A list of deviations from the default order, which replays a run exactly.
 
-    A decision is a moment with at least two threads that can run. `picks` maps the number of a decision, from 0, to the
-    candidate to take there; all other decisions take their default.
+    A decision is a moment at which at least two threads can run. `picks` maps the number of a decision, from 0, to the
+    chosen candidate; all other decisions take their default.
     """
 
     def __init__(self, picks: Mapping[int, int] | None = None) -> None:
         self.picks = dict(picks or {})
         self.memory: dict[Any, Any] = {}
-        """What a test keeps from one schedule of a search to the next; empty when the search begins."""
+        """Storage for a test across the schedules of a search; empty when the search begins."""
 
     def chooser(self) -> Chooser:
         decisions = itertools.count()
@@ -54,9 +54,9 @@ class Schedule:
 
 
 class RandomSchedule:
-    """Random choices from a seed: preempt the running thread with probability `preempt`, else uniformly.
+    """A random schedule from a seed: it preempts with probability `preempt` and otherwise chooses uniformly.
 
-    When `preempt` is None it is drawn from the seed as well, since some races need many switches and some need few.
+    If `preempt` is None, it is drawn from the seed as well, since some races need many switches and others need few.
     """
 
     def __init__(self, seed: int, preempt: float | None = None) -> None:
@@ -79,15 +79,16 @@ class RandomSchedule:
 
 
 def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
-    """Hypothesis strategy of schedules for the first so many decisions; they shrink to the fewest deviations.
+    """Return a Hypothesis strategy of schedules for the first `decisions` decisions; they shrink to the fewest
+    deviations.
 
-    Raises ImportError when Hypothesis is not installed.
+    Raises ImportError if Hypothesis is not installed.
     """
     need_hypothesis("synctest.schedules")
     from hypothesis import strategies as st
 
-    # In one piece, which Hypothesis draws in a tenth of the time of so many picks. It may not be shorter: then it
-    # mostly is, and many races need many switches. Small bytes are no switch; they shrink to zeros.
+    # One byte string, which Hypothesis draws ten times faster than single picks. Its length is fixed: Hypothesis
+    # prefers short strings, and many races need many switches. Small bytes mean no switch; they shrink to zeros.
     raw = st.binary(min_size=decisions, max_size=decisions)
     memory: dict[Any, Any] = {}
 
@@ -103,17 +104,17 @@ def schedules(decisions: int = 100) -> SearchStrategy[Schedule]:
 
 
 def explore(cases: int | None = None, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test under many schedules, handed to it as `schedule`: `@synctest.explore()`, `@synctest.explore(1000)`.
+    """Run a test under many schedules, passed as `schedule`: `@synctest.explore()`, `@synctest.explore(1000)`.
 
-    cases: the number of schedules; Hypothesis' profile decides when None, which is 100 unless a profile is loaded.
-    strategies: those of the test's other arguments, or another one of `schedule`.
+    cases: the number of schedules; None selects that of Hypothesis' profile, 100 by default.
+    strategies: those of the test's other arguments, or a replacement of `schedule`.
 
-    It is Hypothesis' `given` with settings for threads: no deadline, since on a busy machine any run may take long, no
-    explanation, since the schedule is one, and one failure at a time. A test has no `@settings` beside it: `cases`
-    replaces `max_examples`, and a Hypothesis profile sets all else.
+    It is Hypothesis' `given` with settings for threads: no deadline, since any run may be slow on a busy machine, no
+    explanation, since the schedule is one, and one failure at a time. The test must not have `@settings`: `cases`
+    replaces `max_examples`, and a Hypothesis profile sets everything else.
 
-    Raises TypeError for an argument that is no strategy and for a test with settings, and ImportError when Hypothesis
-    is not installed.
+    Raises TypeError for an argument that is not a strategy and for a test with settings, ImportError if Hypothesis is
+    not installed.
     """
     need_hypothesis("synctest.explore")
     from hypothesis import given
@@ -128,7 +129,7 @@ def explore(cases: int | None = None, **strategies: Any) -> Callable[[Callable[.
             )
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        settings = _unhurried(cases, quiet=not strategies)
+        settings = _settings_for_threads(cases, quiet=not strategies)
         try:
             settings(test)
         except InvalidArgument:
@@ -141,18 +142,18 @@ def explore(cases: int | None = None, **strategies: Any) -> Callable[[Callable[.
 _ONE_DECORATOR = "leave out `@settings(max_examples=1000)` and write `@synctest.explore(cases=1000)`"
 
 
-def _unhurried(cases: int | None, quiet: bool) -> Callable[[Callable[..., None]], object]:
-    """Return Hypothesis' settings for a test with threads. A quiet one does not print the schedule a second time."""
+def _settings_for_threads(cases: int | None, quiet: bool) -> Callable[[Callable[..., None]], object]:
+    """Return Hypothesis' settings for a test with threads. A quiet test does not print the schedule a second time."""
     from hypothesis import HealthCheck, Phase, Verbosity, settings
 
-    class Unhurried(settings):
-        """Settings whose repr, which Hypothesis shows when a second decorator comes, is the remedy."""
+    class ThreadSettings(settings):
+        """Settings whose repr, which Hypothesis shows for a second decorator, explains the solution."""
 
         def __repr__(self) -> str:
             return f"@synctest.explore(), which takes no @settings: {_ONE_DECORATOR}"
 
     profile = settings()
-    return Unhurried(
+    return ThreadSettings(
         max_examples=profile.max_examples if cases is None else cases,
         deadline=None,
         phases=[phase for phase in profile.phases if phase is not Phase.explain],

@@ -1,4 +1,4 @@
-"""The scheduler of a bubble: which thread runs, who waits for what, and what time it is."""
+"""The scheduler of a bubble: the running thread, the waiting threads, and virtual time."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from clientgo.testing.synctest.timeouts import Timeouts
 DEFAULT_START = 946_684_800.0
 NANO, _MICRO = 1_000_000_000, 1_000
 
-# Real seconds between two looks at a thread that does not come back; of those who would look only if others ended.
+# Real seconds between two checks of a thread that does not switch; the second value is for threads that rarely check.
 _LOOK_EVERY, _STAND_BY = 0.5, 5.0
-# Real seconds that a thread may wait for an ordinary lock or condition: somebody outside may give it, nobody inside.
+# Real seconds that a thread may wait for an ordinary lock or condition, which an outside thread may release.
 _PATIENCE = 5.0
-# Real seconds, at the end of a bubble, for one thread to unwind; then for one to end, and for all of them together.
+# Real seconds, at the end of a bubble, for one thread to unwind, for one to end, and for all of them together.
 _UNWINDS, _ENDS, _ALL_END = 5.0, 1.0, 5.0
-# Below so many threads it is not worth while to forget those that ended.
+# With fewer threads, dropping those that ended is not worthwhile.
 _FEW = 64
 
-# What the standard library had before anything was replaced.
+# The originals of the standard library.
 _real_thread_start = threading.Thread.start
 _real_thread_join = threading.Thread.join
 _real_event_is_set = threading.Event.is_set
@@ -51,7 +51,7 @@ _active: Bubble | None = None
 
 
 def current() -> Bubble | None:
-    """The bubble the calling thread is in; None for every thread that is in none."""
+    """Return the bubble of the calling thread, or None."""
     b = _active
     if b is not None and b._running.ident == _thread.get_ident():
         return b
@@ -59,11 +59,11 @@ def current() -> Bubble | None:
 
 
 class Bubble:
-    """The scheduler of one bubble. Make it with `bubble()`; the thread that enters it is its first thread.
+    """The scheduler of one bubble, made by `bubble()`; the thread that enters it is its first thread.
 
-    Invariants (all state is touched only by the one running thread, so there is no lock):
-      * every thread is exactly one of: running, in `_ready`, parked, done
-      * a parked thread has a pending timeout, or somebody else will wake it, or it is part of a deadlock
+    Invariants (only the running thread accesses the state, so there is no lock):
+    * every thread is exactly one of: running, in `_ready`, parked, done
+    * a parked thread has a pending timeout, or another thread will wake it, or it is part of a deadlock
     """
 
     def __init__(
@@ -93,20 +93,20 @@ class Bubble:
         self._main = self._running = Task(threading.current_thread())
         self._tasks = [self._main]
         self._by_thread = {self._main.thread: self._main}
-        self._ended: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # threads of the bubble it has forgotten
-        self._forget_at = _FEW  # forget when there are so many tasks
+        self._ended: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # the number of threads that were dropped
+        self._forget_at = _FEW  # the number of tasks at which to drop those that ended
         self._ready: deque[Task] = deque()
-        self._idle: list[Task] = []  # those in wait(): ready as soon as nobody else can run
+        self._idle: list[Task] = []  # threads in wait(): ready as soon as no other thread can run
         self._timeouts = Timeouts()
         self._steps = 0
         self._switches = 0
         self._last_look: tuple[object, ...] = ()
-        self._looked_at = self._stood = 0.0  # real time of it, and for how long the running thread had stood by then
+        self._looked_at = self._stood = 0.0  # its real time, and how long the running thread had not advanced by then
         self._ending = False
-        self._stuck: Task | None = None  # the thread that ran when the first one went on out of its turn
-        self._broken_by: BaseException | None = None  # what made that go on
+        self._stuck: Task | None = None  # the thread that ran when the first one continued out of turn
+        self._interruption: BaseException | None = None  # the reason for that
         self._decisions = 0
-        self._picks: dict[int, int] = {}  # the decisions that were not the default
+        self._picks: dict[int, int] = {}  # the decisions that deviate from the default
         self._outermost: FrameType | None = None
         self.failures: list[tuple[threading.Thread, BaseException]] = []
 
@@ -118,7 +118,7 @@ class Bubble:
         return self._elapsed_ns / NANO
 
     def move_wall_clock(self, seconds: float) -> None:
-        """Put the time of day forward, or back, as an administrator does. No waiting ends sooner or later for it.
+        """Change the time of day, as an administrator does. It does not affect the end of any wait.
 
         Raises RuntimeError in a bubble without two clocks.
         """
@@ -128,13 +128,13 @@ class Bubble:
 
     @property
     def trace(self) -> Schedule:
-        """The choices made so far; running the same body under it repeats them exactly."""
+        """The choices so far; running the same body with this schedule repeats them exactly."""
         return Schedule(self._picks)
 
     def wait(self) -> None:
-        """Block until every other thread is blocked (or has ended) and none has a timeout due at the current time.
+        """Wait until every other thread is blocked (or has ended) and none has a timeout due at the current time.
 
-        Raises ThreadError when an exception has ended a thread of the bubble.
+        Raises ThreadError if an exception has ended a thread of the bubble.
         """
         self._idle.append(self._running)
         self._park(None, "synctest.wait")
@@ -149,13 +149,13 @@ class Bubble:
 
     @property
     def runnable(self) -> tuple[threading.Thread, ...]:
-        """The threads that could go on now: the running one, then the others, longest ready first."""
+        """The threads that can run: the running one, then the others, longest ready first."""
         return (self._running.thread, *(task.thread for task in self._ready))
 
     def switch_to(self, thread: threading.Thread) -> bool:
-        """Let `thread` go on now; the calling thread stays ready, behind all others. False when `thread` cannot run.
+        """Run `thread` now; the calling thread stays ready, behind all others. Returns False if `thread` cannot run.
 
-        For who wants to decide himself, at a place of his choice, instead of by a Chooser.
+        For tests that choose the next thread themselves instead of using a Chooser.
         """
         task = self._by_thread.get(thread)
         if task is None or task not in self._ready or self._ending:
@@ -166,19 +166,19 @@ class Bubble:
         return True
 
     def raise_failures(self) -> None:
-        """Raise ThreadError when an exception has ended a thread. A test that expects one empties `failures` first."""
+        """Raise ThreadError if an exception has ended a thread. A test that expects one empties `failures` first."""
         if self.failures:
             thread, error = self.failures[0]
             raise ThreadError(f"thread {thread.name!r} ended with {type(error).__name__}: {error}") from error
 
     def after_func(self, seconds: float, fn: Callable[[], object], name: str = "after-func") -> Timer:
-        """Run `fn` in a thread of its own once `seconds` of virtual time have passed. A pending one is no leak."""
+        """Run `fn` in a new thread after `seconds` of virtual time. A pending timer does not count as a leak."""
         timer = Timer(fn, name)
         self._add_timeout(seconds, timer, 0)
         return timer
 
     def stacks(self) -> str:
-        """What every living thread waits for, and its stack."""
+        """Return a description of every living thread, with its stack and what it waits for."""
         innermost = sys._current_frames()
         lines = [f"at virtual time +{self.elapsed:.9g}s:"]
         for task in self._tasks:
@@ -198,7 +198,7 @@ class Bubble:
 
     def __enter__(self) -> Bubble:
         global _active
-        # Here, since what stands in for `threading` is built on this module.
+        # Imported here, since the replacements for `threading` import this module.
         from clientgo.testing.synctest import primitives
 
         if _active is not None:
@@ -246,7 +246,7 @@ class Bubble:
             exc.add_note(f"synctest: replay with schedule={self.trace}")
 
     def _end_threads(self) -> None:
-        """Unwind whoever is left, one after the other, by raising BubbleExit where it is blocked."""
+        """Unwind the remaining threads one by one, by raising BubbleExit where they are blocked."""
         self._ending = True
         for task in self._tasks:
             if task.done or task in (self._main, self._stuck) or task.error is not None:
@@ -254,23 +254,23 @@ class Bubble:
             task.error = BubbleExit()
             self._running = task
             task.gate.release()
-            # A thread that swallows BubbleExit, or blocks for real, is left behind (it is a daemon).
+            # A thread that catches BubbleExit, or blocks for real, is left behind (it is a daemon).
             if not self._main.gate.acquire(timeout=_UNWINDS):
                 break
         self._running = self._main
         give_up = _real_monotonic() + _ALL_END
         for thread in [*self._ended, *self._by_thread]:
             if thread is not self._main.thread:
-                # What the stuck one waited for may have been let go by the others.
+                # The others may have released the object that the stuck thread waits for.
                 _real_thread_join(thread, min(_ENDS, max(0.0, give_up - _real_monotonic())))
 
-    # ---- handing over
+    # ---- switching
 
     def _point(self) -> None:
-        """A place where the running thread may be preempted."""
+        """Allow a preemption of the running thread."""
         if self._ending:
             if self._main.ident == _thread.get_ident():
-                self._raise_error_of(self._main)  # it was stuck, and the others have let go
+                self._raise_error_of(self._main)  # it was stuck, and the others have released it
             return
         self._count_step()
         if not self._ready:
@@ -288,9 +288,9 @@ class Bubble:
         self._switch_to(task)
 
     def _park(self, timeout: float | None, waiting_for: object) -> bool:
-        """Block the running thread until `_wake`; False when `timeout` seconds passed first."""
+        """Block the running thread until `_wake`. Returns False if `timeout` seconds pass first."""
         if self._ending:
-            self._refuse_to_block()
+            self._raise_instead_of_blocking()
         self._count_step()
         me = self._running
         me.parked = True
@@ -310,7 +310,7 @@ class Bubble:
             self._ready.append(task)
 
     def _switch_to(self, task: Task) -> None:
-        """Give the turn away and come back when it is this thread's turn again."""
+        """Let `task` run, and return when it is this thread's turn again."""
         me = self._running
         if task is not me:
             if self._log is not None:
@@ -320,9 +320,9 @@ class Bubble:
             self._running = task
             task.gate.release()
             try:
-                self._await_turn(me)
+                self._wait_for_turn(me)
             except BaseException as err:
-                self._break_off(me, err)
+                self._continue_out_of_turn(me, err)
                 raise
         self._raise_error_of(me)
 
@@ -331,13 +331,13 @@ class Bubble:
             error, task.error = task.error, None
             raise error
 
-    # ---- watching for a thread that does not come back
+    # ---- detection of threads that do not switch
 
-    def _await_turn(self, me: Task) -> None:
-        """Whoever waits longest watches the one that runs.
+    def _wait_for_turn(self, me: Task) -> None:
+        """Wait for this thread's turn. The longest-waiting thread checks the running one meanwhile.
 
-        The first thread, or another while that one runs. Hundreds that wake twice a second would cost more than they
-        watch: those who hardly ever get to look, look up rarely.
+        That is the first thread, or another one while the first runs. To limit the cost of hundreds of waiting threads,
+        those that are unlikely to check wake rarely.
         """
         interval = _LOOK_EVERY
         while not me.gate.acquire(timeout=min(interval, self._hang_timeout)):
@@ -348,24 +348,24 @@ class Bubble:
                     self._give_up(me, hang)
                     return
 
-    def _break_off(self, me: Task, error: BaseException) -> None:
-        """The first thread goes on out of its turn: it saw a hang, or a signal's handler raised something in it.
+    def _continue_out_of_turn(self, me: Task, error: BaseException) -> None:
+        """Let the first thread continue out of turn, after a hang or an exception in a signal handler.
 
-        What it does on its way out, such as joining threads, must not wait for what no other thread will do any more.
+        Its cleanup, such as joining threads, must not wait for actions that other threads will not take any more.
         """
         if self._running is not me:
-            self._stuck, self._broken_by = self._running, error
+            self._stuck, self._interruption = self._running, error
             self._running, self._ending = me, True
 
     def _may_watch(self, me: Task) -> bool:
-        """Whether it is one of the two that have been there longest."""
+        """Report whether this thread is one of the two oldest ones."""
         return me in itertools.islice((task for task in self._tasks if not task.done), 2)
 
-    def _watcher(self) -> Task | None:  # None while the last other thread ends and gives its turn to this one
+    def _watcher(self) -> Task | None:  # None while the last other thread ends and passes its turn to this one
         return next((task for task in self._tasks if not task.done and task is not self._running), None)
 
     def _look(self) -> HangError | None:
-        """What is to be said of the running thread, when it has stood still for too long."""
+        """Return the error of a running thread that has not advanced for too long, or None."""
         running = self._running
         frame = frames.users_frame(sys._current_frames().get(running.ident or 0))
         seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
@@ -373,7 +373,7 @@ class Bubble:
         if self._last_look[:2] != seen[:2]:
             self._last_look, self._stood = seen, 0.0
             return None
-        # Where a look comes late, nobody may have run: the process was stopped, or the machine is that busy.
+        # If a check is late, perhaps no thread ran: the process was stopped, or the machine is busy.
         self._stood = stands = self._stood + min(late, 2 * _LOOK_EVERY)
         if frame is not None and seen == self._last_look and stands >= min(_PATIENCE, self._hang_timeout / 2):
             blocked = foreign.blocks_on(frame)
@@ -394,7 +394,7 @@ class Bubble:
         )
 
     def _give_up(self, watcher: Task, hang: HangError) -> None:
-        """Raise `hang` in the main thread, which may be the one that is stuck: then the others let go first."""
+        """Raise `hang` in the main thread. If that is the stuck one, unwind the others first."""
         if watcher is self._main:
             raise hang
         self._main.error = hang
@@ -406,7 +406,7 @@ class Bubble:
                     task.gate.release()
 
     def _wait_for_ordinary(self, condition: threading.Condition, timeout: float | None, made_at: Any) -> bool:
-        """A thread of the bubble waits on a Condition that is none of the bubble's: somebody outside may notify it."""
+        """Wait on an ordinary Condition, which an outside thread may notify."""
         patience = 0.0 if made_at is not None else min(_PATIENCE, self._hang_timeout / 2)
         if timeout is not None and timeout <= patience:
             return _real_condition_wait(condition, timeout)
@@ -420,7 +420,7 @@ class Bubble:
         return False
 
     def _next(self) -> Task:
-        """Choose who runs next, now that the running thread cannot; virtual time passes only here."""
+        """Choose the next thread, since the running one cannot continue. Only this advances virtual time."""
         if self._ending:
             return self._main
         while True:
@@ -430,7 +430,7 @@ class Bubble:
                 task = self._ready[pick]
                 del self._ready[pick]
                 return task
-            if self._fire_due_timeouts():
+            if self._wake_expired():
                 continue
             if self._idle:
                 for task in self._idle:
@@ -472,14 +472,14 @@ class Bubble:
         if self._steps % self._max_steps == 0:
             self._abort(LivelockError(f"no end after {self._max_steps} operations,\n{self.stacks()}"))
 
-    def _refuse_to_block(self) -> None:
-        """In a bubble that ends nobody may block any more."""
+    def _raise_instead_of_blocking(self) -> None:
+        """Raise an error, since no thread may block in a bubble that ends."""
         task = self._running
         self._raise_error_of(task)
-        if task is self._main and self._broken_by is not None:
-            raise self._broken_by
+        if task is self._main and self._interruption is not None:
+            raise self._interruption
         task.parks += 1
-        if task.parks > 100_000:  # it swallows the exception and tries again: stop it where it stands
+        if task.parks > 100_000:  # it catches the exception and tries again: block it here
             self._main.gate.release()
             task.gate.acquire()
         raise BubbleExit
@@ -487,15 +487,15 @@ class Bubble:
     # ---- virtual time
 
     def _add_timeout(self, seconds: float, whom: Task | Timer, parks: int) -> None:
-        # Whole microseconds: what floats of today's date can tell apart. A positive rest below that is the rounding
-        # error of a deadline; it must let a little time pass, or a loop that waits for the rest would never end.
+        # Whole microseconds, the resolution of floats for today's date. A smaller positive rest is the rounding error
+        # of a deadline; it must advance the time a little, or a loop that waits for the rest would never end.
         delay = round(seconds * 1e6) * _MICRO
         if delay <= 0:
             delay = _MICRO // 4 if seconds > 0 else 0
         self._timeouts.add(self._elapsed_ns + delay, whom, parks)
 
-    def _fire_due_timeouts(self) -> bool:
-        """Make everybody ready whose time has come."""
+    def _wake_expired(self) -> bool:
+        """Make all threads ready whose timeout has expired."""
         fired = False
         while (due := self._timeouts.pop_before(self._elapsed_ns + _MICRO)) is not None:
             when, whom = due
@@ -512,7 +512,7 @@ class Bubble:
     # ---- threads
 
     def _spawn(self, thread: threading.Thread) -> None:
-        """Start the real thread; it waits for its turn before it does anything."""
+        """Start the real thread, which waits for its turn first."""
         if self._ending:
             raise BubbleExit
         if _real_event_is_set(thread._started):  # type: ignore[attr-defined]
@@ -522,7 +522,7 @@ class Bubble:
         task = Task(thread)
         run = thread.run
         thread.run = lambda: self._run_thread(task, run)  # type: ignore[method-assign]
-        # Should it be left behind, it must not keep the interpreter from exiting.
+        # A thread that is left behind must not keep the interpreter from exiting.
         thread._daemonic = True  # type: ignore[attr-defined]
         _real_thread_start(thread)
         task.ident = thread.ident
@@ -533,7 +533,8 @@ class Bubble:
         self._ready.append(task)
 
     def _forget_ended(self) -> None:
-        """Let go of what threads that ended hold: a long bubble has thousands, and the collector looks at all of it."""
+        """Release the memory of ended threads: a long bubble has thousands, which the garbage collector would traverse.
+        """
         kept = []
         for task in self._tasks:
             if task.done:
@@ -541,7 +542,7 @@ class Bubble:
                 self._ended.add(task.thread)
             else:
                 kept.append(task)
-        self._tasks = kept  # another list: a watcher may be reading the one of before
+        self._tasks = kept  # a new list, since another thread may be reading the old one
         self._forget_at = 2 * len(kept) + _FEW
         self._timeouts.forget()
 
@@ -582,11 +583,11 @@ class Bubble:
             raise RuntimeError("cannot join current thread")
         self._point()
         if not task.done:
-            # With the number of the parking: an error may end it, and the thread be in another one when `task` ends.
+            # Includes the parking's number: an error may end it, and the thread may be in another one when `task` ends.
             task.joiners.append((self._running, self._running.parks + 1))
             if not self._park(timeout, f"thread {task.name!r} to end"):
                 return
-        _real_thread_join(task.thread)  # only the interpreter's own clean-up is left of it
+        _real_thread_join(task.thread)  # only the interpreter's own clean-up remains
 
     # ---- looking at threads
 

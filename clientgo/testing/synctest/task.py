@@ -1,4 +1,4 @@
-"""What a bubble's scheduler deals with: a thread, and a function whose time will come."""
+"""The items of a bubble's scheduler: threads and timers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 
 class Task:
-    """A thread of the bubble, as the scheduler sees it."""
+    """A thread of the bubble."""
 
     __slots__ = ("done", "error", "gate", "ident", "joiners", "parked", "parks", "thread", "waiting_for", "woken")
 
     def __init__(self, thread: threading.Thread) -> None:
         self.thread = thread
         self.ident = thread.ident
-        # Held whenever it is not this thread's turn: giving the turn is one release, waiting for it one acquire.
+        # Held while it is not this thread's turn: one release passes the turn, one acquire waits for it.
         self.gate = _thread.allocate_lock()
         self.gate.acquire()
         self.parked = False
-        self.parks = 0  # how often it parked: tells a pending timeout from one that no longer matters
+        self.parks = 0  # the number of parkings, which distinguishes a pending timeout from an obsolete one
         self.woken = False
         self.waiting_for: object = ""
         self.error: BaseException | None = None  # to be raised in this thread when it gets its turn
@@ -32,7 +32,7 @@ class Task:
 
 
 class Timer:
-    """A function that a new thread of the bubble runs when virtual time has come; see `Bubble.after_func`."""
+    """A function that a new thread of the bubble runs at a virtual time; see `Bubble.after_func`."""
 
     def __init__(self, fn: Callable[[], object], name: str) -> None:
         self.fn = fn
@@ -40,6 +40,6 @@ class Timer:
         self.pending = True
 
     def stop(self) -> bool:
-        """Cancel; True when it had neither fired nor been stopped."""
+        """Cancel the timer. Returns True if it had neither fired nor been stopped."""
         was_pending, self.pending = self.pending, False
         return was_pending

@@ -1,4 +1,4 @@
-"""The times that the threads of a bubble wait for."""
+"""The pending timeouts of a bubble."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from clientgo.testing.synctest.task import Task, Timer
 
 
 class Timeouts:
-    """Whose time comes when, in virtual nanoseconds; equal ones in the order they were added.
+    """A heap of timeouts in virtual nanoseconds; equal ones keep the order of their addition.
 
-    A timeout matters no more once its timer was stopped, or its thread is no longer in the parking that it was for.
+    A timeout is obsolete once its timer is stopped, or its thread has left the parking that it was for.
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Task | Timer, int]] = []  # (when, order, whom, its park number)
+        self._heap: list[tuple[int, int, Task | Timer, int]] = []  # (time, order, task or timer, park number)
         self._order = 0
 
     def __repr__(self) -> str:
         return f"<Timeouts {len(self._heap)}>"
 
     def add(self, when: int, whom: Task | Timer, parks: int) -> None:
-        """`parks`: how often the thread has parked by now; of no meaning for a timer."""
+        """Add a timeout. `parks` is the thread's number of parkings; it has no meaning for a timer."""
         self._order += 1
         heapq.heappush(self._heap, (when, self._order, whom, parks))
 
     def earliest(self) -> int | None:
-        """Of those that may still matter."""
+        """Return the time of the earliest timeout, or None."""
         return self._heap[0][0] if self._heap else None
 
     def pop_before(self, end: int) -> tuple[int, Task | Timer] | None:
-        """Take the earliest that matters, if it is before `end`; what does not matter before it is forgotten."""
+        """Remove and return the earliest valid timeout if it is before `end`; drops obsolete ones before it."""
         heap = self._heap
         while heap:
             when, _, whom, parks = heap[0]
@@ -43,7 +43,7 @@ class Timeouts:
         return None
 
     def forget(self) -> None:
-        """Let go of all that do not matter."""
+        """Drop all obsolete timeouts."""
         self._heap = [each for each in self._heap if _matters(each[2], each[3])]
         heapq.heapify(self._heap)
 

@@ -1,4 +1,4 @@
-"""Credentials in a JSON file, an old format that kubeconfigs have replaced. Mirrors tools/auth/clientauth.go."""
+"""Credentials in a JSON file, an old format that kubeconfigs replace. Mirrors tools/auth/clientauth.go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clientgo.rest.config import Config, copy_config
 
 @dataclass(kw_only=True)
 class Info:
-    """A client's credentials. The JSON names are Go's field names, case-insensitive."""
+    """A client's credentials. The JSON names are Go's field names in any case."""
 
     user: str = ""
     password: str = field(default="", repr=False)
@@ -22,7 +22,7 @@ class Info:
     insecure: bool | None = None
 
     def merge_with_config(self, c: Config) -> Config:
-        """A copy of the config with these credentials in place of its own. Go: MergeWithConfig."""
+        """Return a copy of the config with these credentials instead of its own. Go: MergeWithConfig."""
         config = copy_config(c)
         config.username = self.user
         config.password = self.password
@@ -39,7 +39,7 @@ class Info:
         return bool(self.user or self.cert_file or self.bearer_token)
 
     def to_json(self) -> bytes:
-        """The content of a file."""
+        """Return the content of a file."""
         return json.dumps({name: getattr(self, attr) for name, attr in _NAMES.items()}).encode()
 
 
@@ -55,7 +55,7 @@ _NAMES = {
 
 
 def load_from_file(path: str) -> Info:
-    """Read the file. Go: LoadFromFile. Raises OSError, and ValueError without what the file holds."""
+    """Read the file. Raises OSError, and ValueError without the file's content. Go: LoadFromFile."""
     with open(path, "rb") as file:
         data = file.read()
     try:

@@ -1,4 +1,4 @@
-"""Kubeconfigs: finding, merging, checking and writing them, and rest configs from them.
+"""Kubeconfigs: loading, merging, validating and writing them, and the rest configs made from them.
 
 Mirrors client-go/tools/clientcmd.
 """

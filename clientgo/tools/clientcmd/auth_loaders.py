@@ -1,4 +1,4 @@
-"""Credentials from an old JSON file, or from the person at the terminal. Mirrors tools/clientcmd/auth_loaders.go."""
+"""Credentials from an old JSON file or a prompt. Mirrors tools/clientcmd/auth_loaders.go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clientgo.tools import auth
 
 
 class AuthLoader(Protocol):
-    """Gets credentials for a path, somehow."""
+    """A loader of credentials from a path."""
 
     def load_auth(self, path: str) -> auth.Info: ...
 
@@ -22,13 +22,16 @@ class _DefaultAuthLoader:
 
 
 class PromptingAuthLoader:
-    """Asks for a name and a password when there is no file. Blocks on the terminal."""
+    """A loader that prompts for a name and a password if there is no file. Blocks on the terminal."""
 
     def __init__(self, reader: TextIO) -> None:
         self._reader = reader
 
     def load_auth(self, path: str) -> auth.Info:
-        """Read the file, or ask and write it, for this user's eyes only. Go: LoadAuth. Raises OSError, ValueError."""
+        """Read the file, or prompt and write it, readable only by the user. Raises OSError, ValueError.
+
+        Go: LoadAuth.
+        """
         if os.path.exists(path):
             return auth.load_from_file(path)
         info = self.prompt()
@@ -37,7 +40,7 @@ class PromptingAuthLoader:
         return info
 
     def prompt(self) -> auth.Info:
-        """Ask for a user name and a password. Go: Prompt. Raises EOFError, and ValueError without a terminal."""
+        """Prompt for a user name and a password. Raises EOFError, and ValueError without a terminal. Go: Prompt."""
         sys.stdout.write("Please enter Username: ")
         sys.stdout.flush()
         user = self._next_word()
@@ -53,10 +56,10 @@ class PromptingAuthLoader:
 
 
 def new_prompting_auth_loader(reader: TextIO) -> PromptingAuthLoader:
-    """A loader that asks; `reader` is where the name is read from. Go: NewPromptingAuthLoader."""
+    """Return a loader that prompts; it reads the name from `reader`. Go: NewPromptingAuthLoader."""
     return PromptingAuthLoader(reader)
 
 
 def new_default_auth_loader() -> AuthLoader:
-    """A loader that only reads files. Go: NewDefaultAuthLoader."""
+    """Return a loader that only reads files. Go: NewDefaultAuthLoader."""
     return _DefaultAuthLoader()

@@ -1,4 +1,7 @@
-"""From a kubeconfig, overrides and the environment to a rest config. Mirrors tools/clientcmd/client_config.go."""
+"""The construction of a rest config from a kubeconfig, overrides and the environment.
+
+Mirrors tools/clientcmd/client_config.go.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ from clientgo.tools.clientcmd.validation import (
 
 T = TypeVar("T")
 
-# The cluster's extension that plugins are given.
+# The cluster's extension for plugins.
 _CLUSTER_EXTENSION_KEY = "client.authentication.k8s.io/exec"
 
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -47,30 +50,30 @@ def _get_default_server() -> str:
 
 
 class ClientConfig(Protocol):
-    """Makes it easy to get at an API server."""
+    """A source of a rest config."""
 
     def raw_config(self) -> Config:
-        """The loaded config, without overrides."""
+        """Return the loaded config, without overrides."""
         ...
 
     def client_config(self) -> rest.Config:
-        """Return the rest config that a client needs."""
+        """Return the rest config."""
         ...
 
     def namespace(self) -> tuple[str, bool]:
-        """The namespace, and whether it was overridden."""
+        """Return the namespace, and whether it was overridden."""
         ...
 
     def config_access(self) -> ConfigAccess | None:
-        """Where the config is loaded from and written to."""
+        """Return the access to the config's files."""
         ...
 
 
 class OverridingClientConfig(ClientConfig, Protocol):
-    """A ClientConfig that can show the config with its overrides."""
+    """A ClientConfig that can return the config with its overrides."""
 
     def merged_raw_config(self) -> Config:
-        """The config with all overrides in it."""
+        """Return the config with all overrides applied."""
         ...
 
 
@@ -78,7 +81,7 @@ PersistAuthProviderConfigForUser = Callable[[str], AuthProviderConfigPersister]
 
 
 class DirectClientConfig:
-    """A loaded config, what overrides it, and a reader to ask a person. Not thread-safe."""
+    """A loaded config with overrides, and an optional reader for prompts. Not thread-safe."""
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class DirectClientConfig:
         return self._config
 
     def merged_raw_config(self) -> Config:
-        """See OverridingClientConfig. Raises when the config cannot be used."""
+        """See OverridingClientConfig. Raises the errors of an unusable config."""
         self.confirm_usable()
         merged = self._config.deep_copy()
         merged.auth_infos[self._auth_info_name()[0]] = self._auth_info()
@@ -113,9 +116,9 @@ class DirectClientConfig:
     def client_config(self) -> rest.Config:
         """See ClientConfig.
 
-        Reads the files it names; raises ValueError, OSError, or everything that is wrong at once.
+        Reads the referenced files. Raises ValueError, OSError, or one error with all problems.
         """
-        # A name that does not exist is the most useful thing to say, so it comes before the rest.
+        # A missing name is the most useful error, so check it first.
         info = self._auth_info()
         self._context()
         cluster = self._cluster()
@@ -128,7 +131,7 @@ class DirectClientConfig:
             config.timeout = parse_timeout(self._overrides.timeout)
         if info.impersonate:
             config.impersonate = _impersonation(info)
-        # Credentials never go over an unencrypted connection.
+        # Never send credentials over an unencrypted connection.
         if rest.is_config_transport_tls(config):
             merge(config, self._user_identification(info, cluster))
             merge(config, _server_identification(cluster))
@@ -180,8 +183,8 @@ class DirectClientConfig:
         return config
 
     def namespace(self) -> tuple[str, bool]:
-        """See ClientConfig: "default" when nothing names one."""
-        # Also with an unusable config, so that an in-cluster client can be told the namespace alone.
+        """See ClientConfig: "default" if no namespace is set."""
+        # Also for an unusable config, so that an in-cluster client can use only the namespace.
         if self._overrides is not None and self._overrides.context.namespace:
             return self._overrides.context.namespace, True
         self.confirm_usable()
@@ -192,7 +195,7 @@ class DirectClientConfig:
         return self._config_access
 
     def confirm_usable(self) -> None:
-        """Check what the chosen context needs. Go: ConfirmUsable. Raises everything that is wrong at once."""
+        """Validate the entries of the chosen context. Raises one error with all problems. Go: ConfirmUsable."""
         errors: list[BaseException] = []
         context_name = self._context_name or self._config.current_context
         if context_name and context_name not in self._config.contexts:
@@ -203,7 +206,7 @@ class DirectClientConfig:
             errors = [ErrEmptyConfig()]
         raise_if_invalid(errors)
 
-    # Each of the three names comes with whether an override, and no config, chose it: then it must exist.
+    # Each of the three names has a flag that an override chose it: then it must exist.
 
     def _chosen_context_name(self) -> tuple[str, bool]:
         if self._overrides is not None and self._overrides.current_context:
@@ -241,7 +244,7 @@ class DirectClientConfig:
         if self._overrides is not None:
             override = self._overrides.auth_info
             merge(merged, override)
-            # An override by file must not meet the config's data, or the other way round.
+            # An override by file must not be combined with data of the config, and vice versa.
             if override.client_key or override.client_key_data:
                 merged.client_key = override.client_key
                 merged.client_key_data = override.client_key_data
@@ -269,12 +272,12 @@ class DirectClientConfig:
 
 def _override_cluster(merged: Cluster, override: Cluster) -> None:
     merge(merged, override)
-    # Skipping the check clears the authority, and another authority turns the check on again.
+    # Skipping verification clears the authority, and another authority enables verification again.
     if override.insecure_skip_tls_verify or override.certificate_authority or override.certificate_authority_data:
         merged.insecure_skip_tls_verify = override.insecure_skip_tls_verify
         merged.certificate_authority = override.certificate_authority
         merged.certificate_authority_data = override.certificate_authority_data
-    # Another server has another name.
+    # The server name belongs to the overridden server.
     if override.tls_server_name or override.server:
         merged.tls_server_name = override.tls_server_name
 
@@ -287,7 +290,7 @@ def _or_none(get: Callable[[], T]) -> T | None:
 
 
 def _without_query(server: str) -> str:
-    """The server's URL; one with a path loses query and fragment."""
+    """Return the server's URL; a URL with a path loses its query and fragment."""
     try:
         parts = urlsplit(server)
     except ValueError:
@@ -345,7 +348,7 @@ def _can_identify_user(config: rest.Config) -> bool:
 
 
 def _clean_ansi_escape_codes(text: str) -> str:
-    """The text with everything that could confuse a terminal spelled out as U+1234."""
+    """Replace control characters by U+1234 notation, so that the text cannot affect a terminal."""
     return "".join(char if _is_harmless(char) else f"U+{ord(char):04X}" for char in text)
 
 
@@ -354,7 +357,7 @@ def _is_harmless(char: str) -> bool:
 
 
 def new_default_client_config(config: Config, overrides: ConfigOverrides | None) -> OverridingClientConfig:
-    """With the config's own current context. Go: NewDefaultClientConfig."""
+    """Return a client config with the config's own current context. Go: NewDefaultClientConfig."""
     access = new_default_client_config_loading_rules()
     return DirectClientConfig(config, config.current_context, overrides, None, access)
 
@@ -373,17 +376,23 @@ def new_interactive_client_config(
     fallback_reader: TextIO | None,
     config_access: ConfigAccess | None,
 ) -> OverridingClientConfig:
-    """With a given context, asking for credentials that are missing. Go: NewInteractiveClientConfig."""
+    """Return a client config for a given context that prompts for missing credentials.
+
+    Go: NewInteractiveClientConfig.
+    """
     return DirectClientConfig(config, context_name, overrides, fallback_reader, config_access)
 
 
 def new_client_config_from_bytes(config_bytes: bytes) -> OverridingClientConfig:
-    """From a kubeconfig's content. Go: NewClientConfigFromBytes. Raises ValueError."""
+    """Return a client config from a kubeconfig's content. Raises ValueError. Go: NewClientConfigFromBytes."""
     return DirectClientConfig(load(config_bytes), "", ConfigOverrides())
 
 
 def rest_config_from_kube_config(config_bytes: bytes) -> rest.Config:
-    """A rest config from a kubeconfig's content. Go: RESTConfigFromKubeConfig. Raises as client_config does."""
+    """Return a rest config from a kubeconfig's content. Raises the errors of client_config.
+
+    Go: RESTConfigFromKubeConfig.
+    """
     return new_client_config_from_bytes(config_bytes).client_config()
 
 
@@ -433,9 +442,9 @@ class _InClusterClientConfig:
 
 
 def build_config_from_flags(master_url: str, kubeconfig_path: str) -> rest.Config:
-    """From the two flags every controller has: both empty means the pod's config. Go: BuildConfigFromFlags.
+    """Return a rest config from the two common flags of controllers; without them, the pod's config.
 
-    Raises OSError, ValueError, or everything that is wrong with the kubeconfig at once.
+    Raises OSError, ValueError, or one error with all problems of the kubeconfig. Go: BuildConfigFromFlags.
     """
     from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
 
@@ -454,7 +463,7 @@ def build_config_from_flags(master_url: str, kubeconfig_path: str) -> rest.Confi
 
 
 def build_config_from_kubeconfig_getter(master_url: str, kubeconfig_getter: KubeconfigGetter) -> rest.Config:
-    """From a function that loads the kubeconfig. Go: BuildConfigFromKubeconfigGetter."""
+    """Return a rest config from a function that loads the kubeconfig. Go: BuildConfigFromKubeconfigGetter."""
     from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
 
     return new_non_interactive_deferred_loading_client_config(
@@ -462,7 +471,7 @@ def build_config_from_kubeconfig_getter(master_url: str, kubeconfig_getter: Kube
     ).client_config()
 
 
-# Deprecated in Go, but there: a config without any file, whose server comes from KUBERNETES_MASTER.
+# Deprecated in Go: a config without any file, whose server comes from KUBERNETES_MASTER.
 CLUSTER_DEFAULTS = Cluster(server=_get_default_server())
 DEFAULT_CLIENT_CONFIG = DirectClientConfig(
     Config(),

@@ -1,4 +1,4 @@
-"""Where kubeconfigs are, and changing them. Mirrors tools/clientcmd/config.go."""
+"""The locations of kubeconfigs, and their modification. Mirrors tools/clientcmd/config.go."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from clientgo.tools.clientcmd.api import Config, Preferences, new_config
 if TYPE_CHECKING:
     from clientgo.tools.clientcmd.loader import ClientConfigLoadingRules
 
-# Guard the files by lock files while modify_config changes them. Set it on this module.
+# Use lock files in modify_config. Programs may set it on this module.
 USE_MODIFY_CONFIG_LOCK = True
 
 
 class ConfigAccess(Protocol):
-    """Knows the files of a config."""
+    """The access to the files of a config."""
 
     def get_loading_precedence(self) -> list[str]:
-        """The files that are loaded, those that win first."""
+        """Return the loaded files in order of precedence."""
         ...
 
     def get_starting_config(self) -> Config:
-        """The config to change, merged or not."""
+        """Return the config to change, merged or not."""
         ...
 
     def get_default_filename(self) -> str:
-        """Where new entries are written."""
+        """Return the file for new entries."""
         ...
 
     def is_explicit_file(self) -> bool:
@@ -50,17 +50,17 @@ def _default_loading_rules() -> ClientConfigLoadingRules:
 
 @dataclass(kw_only=True)
 class PathOptions:
-    """The usual places: a flag, an environment variable with a list, a file in the home directory."""
+    """The common locations: a flag, an environment variable with a list, a file in the home directory."""
 
     global_file: str = ""
     env_var: str = ""
     explicit_file_flag: str = ""
     global_file_subpath: str = ""
-    """For help texts."""
+    """The location for help texts."""
     loading_rules: ClientConfigLoadingRules = field(default_factory=_default_loading_rules)
 
     def get_env_var_files(self) -> list[str]:
-        """The files the environment variable lists, each once. Go: GetEnvVarFiles."""
+        """Return the files in the environment variable, without duplicates. Go: GetEnvVarFiles."""
         value = os.environ.get(self.env_var, "") if self.env_var else ""
         return list(dict.fromkeys(value.split(os.pathsep))) if value else []
 
@@ -76,7 +76,7 @@ class PathOptions:
         return rules.get_starting_config()
 
     def get_default_filename(self) -> str:
-        """See ConfigAccess: of several files in the variable the first that exists, or the last."""
+        """See ConfigAccess: the first existing file in the variable, or the last one."""
         if self.is_explicit_file():
             return self.get_explicit_file()
         files = self.get_env_var_files()
@@ -96,7 +96,7 @@ class PathOptions:
 
 
 def new_default_path_options() -> PathOptions:
-    """The options of kubectl. Go: NewDefaultPathOptions."""
+    """Return the options of kubectl. Go: NewDefaultPathOptions."""
     from clientgo.tools.clientcmd import loader
 
     rules = loader.new_default_client_config_loading_rules()
@@ -111,7 +111,7 @@ def new_default_path_options() -> PathOptions:
 
 
 def modify_config(config_access: ConfigAccess, new: Config, relativize_paths: bool) -> None:
-    """Write what differs from the starting config, each entry into the file it came from. Go: ModifyConfig.
+    """Write the differences from the starting config, each entry into its own file. Go: ModifyConfig.
 
     New entries, preferences and the current context go into the default file. With `relativize_paths`, paths in changed
     entries must be absolute. Raises OSError, ValueError.
@@ -134,7 +134,7 @@ def modify_config(config_access: ConfigAccess, new: Config, relativize_paths: bo
 
 
 class _EntryWriter:
-    """Writes clusters, contexts or users into the files they came from."""
+    """A writer of clusters, contexts or users into their own files."""
 
     def __init__(self, config_access: ConfigAccess, relativize_paths: bool) -> None:
         self._default_file = config_access.get_default_filename
@@ -160,7 +160,7 @@ class _EntryWriter:
             _write(config, destination)
 
     def _by_file(self, entries: Mapping[str, Any]) -> dict[str, list[str]]:
-        """The names of the entries by the file to write them into."""
+        """Return the names of the entries by the file to write them into."""
         files: dict[str, list[str]] = {}
         for name, entry in entries.items():
             files.setdefault(entry.location_of_origin or self._default_file(), []).append(name)
@@ -184,7 +184,7 @@ def _write(config: Config, filename: str) -> None:
 
 
 def persister_for_user(config_access: ConfigAccess, user: str) -> AuthProviderConfigPersister:
-    """Writes an authentication provider's configuration back. Go: PersisterForUser."""
+    """Return a persister that writes an authentication provider's configuration back. Go: PersisterForUser."""
     return _Persister(config_access, user)
 
 
@@ -207,7 +207,7 @@ class _Persister:
 
 
 def _write_current_context(config_access: ConfigAccess, new_current_context: str) -> None:
-    """Set it in the default file; to clear it, clear it where it is set."""
+    """Set the current context in the default file; to clear it, clear it in the file that sets it."""
     if config_access.get_starting_config().current_context == new_current_context:
         return
     if config_access.is_explicit_file() or new_current_context:
@@ -240,7 +240,7 @@ def _change(filename: str, change: Callable[[Config], None]) -> None:
 
 
 def _get_config_from_file(filename: str) -> Config:
-    """The config in the file; an empty one if there is no file."""
+    """Return the config in the file; an empty one if there is no file."""
     from clientgo.tools.clientcmd.loader import load_from_file
 
     try:
@@ -250,7 +250,7 @@ def _get_config_from_file(filename: str) -> Config:
 
 
 def get_config_from_file_or_die(filename: str) -> Config:
-    """The config in the file, an empty one if there is no file; ends the process when it cannot be read.
+    """Return the config in the file, or an empty one without a file. Exits the process if the file is unreadable.
 
     Go: GetConfigFromFileOrDie.
     """

@@ -1,4 +1,4 @@
-"""A command line flag whose value is transformed. Mirrors tools/clientcmd/flag.go, on argparse in place of pflag."""
+"""A command line flag with a transformed value. Mirrors tools/clientcmd/flag.go, with argparse instead of pflag."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 class FlagAction(argparse.Action):
     """The argparse action of a bound flag."""
 
-    # Whether its value is a secret; see FlagInfo.add_secret_annotation.
+    # True if the value is a secret; see FlagInfo.add_secret_annotation.
     classified = False
 
 
 def setting(target: object, attr: str, transform: Callable[[str], Any] = str) -> type[FlagAction]:
-    """An argparse action that sets an attribute of `target`; a ValueError of `transform` is a usage error."""
+    """Return an argparse action that sets an attribute of `target`; a ValueError of `transform` is a usage error."""
 
     class Setting(FlagAction):
         def __call__(
@@ -32,7 +32,7 @@ def setting(target: object, attr: str, transform: Callable[[str], Any] = str) ->
 
 
 def appending(target: object, attr: str) -> type[FlagAction]:
-    """An argparse action that appends to a list attribute of `target`; the first value replaces the default."""
+    """Return an argparse action that appends to a list attribute of `target`; the first value replaces the default."""
 
     class Appending(FlagAction):
         used = False

@@ -1,4 +1,4 @@
-"""Reading timeouts and proxy URLs. Mirrors tools/clientcmd/helpers.go."""
+"""Parsers of timeouts and proxy URLs. Mirrors tools/clientcmd/helpers.go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clientgo.golang.strconv import parse_int, quote
 
 
 def parse_timeout(duration: str) -> float:
-    """Seconds, from a whole number of seconds or a text such as 1m30s. Go: ParseTimeout. Raises ValueError.
+    """Parse a whole number of seconds or a text such as 1m30s into seconds. Raises ValueError. Go: ParseTimeout.
 
     >>> parse_timeout("30"), parse_timeout("1m30s"), parse_timeout("-1")
     (30.0, 90.0, -1.0)
@@ -28,7 +28,7 @@ def parse_timeout(duration: str) -> float:
 
 
 def parse_proxy_url(proxy_url: str) -> str:
-    """The URL, if its scheme can be that of a proxy. Raises ValueError.
+    """Return the URL if its scheme is valid for a proxy. Raises ValueError.
 
     >>> parse_proxy_url("ftp://proxy")
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
-"""Finding, reading, merging and writing kubeconfig files. Mirrors tools/clientcmd/loader.go.
+"""Functions that find, read, merge and write kubeconfig files. Mirrors tools/clientcmd/loader.go.
 
-Differs: a reference to a file in a config, a *string in Go, is a `FileReference`. Files are created readable by the
-user alone, also by a migration.
+Difference: a reference to a file in a config, a *string in Go, is a `FileReference`. Files are created readable only by
+the user, also by a migration.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ RECOMMENDED_SCHEMA_FILE = os.path.join(RECOMMENDED_CONFIG_DIR, RECOMMENDED_SCHEM
 
 
 def _current_migration_rules() -> dict[str, str]:
-    """Where kubeconfigs stood before: new file to old file."""
+    """Return the old location of each kubeconfig by its new location."""
     old_name = RECOMMENDED_FILE_NAME if sys.platform == "win32" else ".kubeconfig"
     return {RECOMMENDED_HOME_FILE: os.path.join(os.environ.get("HOME", ""), RECOMMENDED_HOME_DIR, old_name)}
 
 
 class ClientConfigLoader(ConfigAccess, Protocol):
-    """Loads a config, and knows where it comes from."""
+    """A loader of a config, with access to its files."""
 
     def is_default_config(self, config: RESTConfig) -> bool:
         """Report whether the config equals the config without any file."""
         ...
 
     def load(self) -> Config:
-        """The config as it is now. Reads files."""
+        """Return the config as it is now. Reads files."""
         ...
 
 
@@ -61,7 +61,7 @@ KubeconfigGetter = Callable[[], Config]
 
 
 class ClientConfigGetter:
-    """A loader that asks a function."""
+    """A loader that calls a function."""
 
     def __init__(self, kubeconfig_getter: KubeconfigGetter) -> None:
         self._kubeconfig_getter = kubeconfig_getter
@@ -89,13 +89,13 @@ class ClientConfigGetter:
 
 
 class WarningHandler:
-    """The handler for the warning that all files are missing; without a function the warning is logged.
+    """A handler for the warning that all files are missing; without a function it logs the warning.
 
-    Go logs it at verbosity 1. Here the first one for the same files is logged at the default level, with the remedy:
-    the error that follows, "no configuration has been provided", names no file.
+    Go logs it at verbosity 1. Here the first one for the same files is logged at the default level, with the solution,
+    because the subsequent error, "no configuration has been provided", names no file.
     """
 
-    # The warnings logged so far. `set.add` is one operation; two threads at once may log a warning twice.
+    # The warnings logged so far. `set.add` is atomic; two concurrent threads may log a warning twice.
     _logged: ClassVar[set[str]] = set()
 
     def __init__(self, handler: Callable[[Exception], None] | None = None) -> None:
@@ -117,7 +117,7 @@ class WarningHandler:
 
 @operational_error
 class MissingConfigError(Exception):
-    """None of the files is there."""
+    """Raised if none of the files exists."""
 
     def __init__(self, missing: list[str]) -> None:
         self.missing = missing
@@ -139,21 +139,21 @@ class ClientConfigLoadingRules:
 
     explicit_path: str = ""
     precedence: list[str] = field(default_factory=list)
-    # New file to old file: the old one is copied if only that exists.
+    # Maps new files to old files: the old one is copied if only that exists.
     migration_rules: dict[str, str] = field(default_factory=dict)
-    # Leave relative paths in the files as they are.
+    # Keep relative paths in the files unchanged.
     do_not_resolve_paths: bool = False
-    # What counts as the default, see is_default_config.
+    # Defines the default, see is_default_config.
     default_client_config: ClientConfig | None = None
     warn_if_all_missing: bool = False
     warner: WarningHandler = field(default_factory=WarningHandler)
 
     def load(self) -> Config:
-        """Migrate, read and merge. Go: Load.
+        """Migrate, read and merge the files. Go: Load.
 
-        The first file to name a cluster, user or context wins, entry by entry; of everything else too. Relative paths
-        become absolute, from the folder of their file. Missing files are skipped, except the explicit one. Raises
-        OSError, or ConfigLoadError with everything that is wrong with the files.
+        The first file to name a cluster, user or context takes precedence, entry by entry, and likewise for all other
+        values. Relative paths become absolute, from the folder of their file. Missing files are skipped, except the
+        explicit one. Raises OSError, or ConfigLoadError with all problems of the files.
         """
         self.migrate()
         errors: list[BaseException] = []
@@ -183,7 +183,7 @@ class ClientConfigLoadingRules:
         return [self.explicit_path]
 
     def migrate(self) -> None:
-        """Copy old files to where they are looked for now. Go: Migrate. Raises OSError."""
+        """Copy old files to their new locations. Raises OSError. Go: Migrate."""
         for destination, source in self.migration_rules.items():
             if os.path.exists(destination) or not os.path.exists(source):
                 continue
@@ -194,15 +194,15 @@ class ClientConfigLoadingRules:
             _write_private(destination, data)
 
     def get_loading_precedence(self) -> list[str]:
-        """The files, those that win first. Go: GetLoadingPrecedence."""
+        """Return the files in order of precedence. Go: GetLoadingPrecedence."""
         return [self.explicit_path] if self.explicit_path else list(self.precedence)
 
     def get_starting_config(self) -> Config:
-        """The config to change. Go: GetStartingConfig."""
+        """Return the config to change. Go: GetStartingConfig."""
         from clientgo.tools.clientcmd.merged_client_builder import new_non_interactive_deferred_loading_client_config
         from clientgo.tools.clientcmd.overrides import ConfigOverrides
 
-        # The caller may be about to write the files: that they are missing is worth no warning.
+        # The caller may be about to create the files, so do not warn that they are missing.
         rules = copy.copy(self)
         rules.warn_if_all_missing = False
         try:
@@ -211,7 +211,7 @@ class ClientConfigLoadingRules:
             return new_config()
 
     def get_default_filename(self) -> str:
-        """Where new entries go: the first file that exists, or the first of all. Go: GetDefaultFilename."""
+        """Return the file for new entries: the first existing one, or the first of all. Go: GetDefaultFilename."""
         if self.is_explicit_file():
             return self.get_explicit_file()
         existing = (name for name in self.get_loading_precedence() if os.path.exists(name))
@@ -231,7 +231,7 @@ class ClientConfigLoadingRules:
             return False
         try:
             return config == self.default_client_config.client_config()
-        except Exception:  # there is no default then, whatever the reason
+        except Exception:  # on any error there is no default
             return False
 
     def resolve_paths(self) -> bool:
@@ -240,7 +240,7 @@ class ClientConfigLoadingRules:
 
 
 def _merged(kubeconfigs: list[Config]) -> Config:
-    """Merge, those before winning: entries of dicts in one direction, everything else in the other."""
+    """Merge configs; earlier ones take precedence. Dicts and all other values need opposite directions."""
     config = new_config()
     for kubeconfig in reversed(kubeconfigs):
         merge(config, kubeconfig)
@@ -248,7 +248,10 @@ def _merged(kubeconfigs: list[Config]) -> Config:
 
 
 def new_default_client_config_loading_rules() -> ClientConfigLoadingRules:
-    """The files of KUBECONFIG, or the one in the home directory. Go: NewDefaultClientConfigLoadingRules."""
+    """Return rules for the files of KUBECONFIG, or for the one in the home directory.
+
+    Go: NewDefaultClientConfigLoadingRules.
+    """
     listed = os.environ.get(RECOMMENDED_CONFIG_PATH_ENV_VAR, "")
     return ClientConfigLoadingRules(
         precedence=_deduplicate(listed.split(os.pathsep)) if listed else [RECOMMENDED_HOME_FILE],
@@ -258,13 +261,10 @@ def new_default_client_config_loading_rules() -> ClientConfigLoadingRules:
 
 
 def load_from_file(filename: str) -> Config:
-    """Read one kubeconfig, and note in its entries where they are from. Go: LoadFromFile.
-
-    Raises OSError, ValueError.
-    """
+    """Read a kubeconfig, and record the file in its entries. Raises OSError, ValueError. Go: LoadFromFile."""
     try:
         with open(filename, "rb") as file:
-            # One byte more than is allowed says enough: a path may name something without end.
+            # Read one byte more than the limit: a path may name an endless stream.
             data = file.read(latest.LIMITS.size + 1)
     except OSError as err:
         raise file_error("open", filename, err) from err
@@ -277,12 +277,12 @@ def load_from_file(filename: str) -> Config:
 
 
 def load(data: bytes) -> Config:
-    """The config in a kubeconfig's content, an empty one in nothing. Go: Load. Raises ValueError."""
+    """Return the config in a kubeconfig's content, or an empty one for b"". Raises ValueError. Go: Load."""
     return latest.CODEC.decode(data) if data else new_config()
 
 
 def write_to_file(config: Config, filename: str) -> None:
-    """Write the config as YAML; a new file is readable by the user alone. Go: WriteToFile. Raises OSError."""
+    """Write the config as YAML; a new file is readable only by the user. Raises OSError. Go: WriteToFile."""
     folder = os.path.dirname(filename)
     if folder:
         os.makedirs(folder, mode=0o755, exist_ok=True)
@@ -321,18 +321,18 @@ def _lock_name(filename: str) -> str:
 
 
 def write(config: Config) -> bytes:
-    """The config as YAML. Go: Write."""
+    """Return the config as YAML. Go: Write."""
     return latest.CODEC.encode(config)
 
 
 class FileReference(NamedTuple):
-    """A field of a config that holds the path of a file."""
+    """A field of a config that contains the path of a file."""
 
     owner: object
     attr: str
 
     def get(self) -> str:
-        """The path."""
+        """Return the path."""
         path: str = getattr(self.owner, self.attr)
         return path
 
@@ -342,7 +342,7 @@ class FileReference(NamedTuple):
 
 
 def resolve_local_paths(config: Config) -> None:
-    """Make relative paths absolute, from the folder of the file that holds them. Go: ResolveLocalPaths."""
+    """Make relative paths absolute, from the folder of the file that contains them. Go: ResolveLocalPaths."""
     for cluster in config.clusters.values():
         if cluster.location_of_origin:
             resolve_paths(get_cluster_file_references(cluster), _base(cluster.location_of_origin))
@@ -356,7 +356,10 @@ def _base(location_of_origin: str) -> str:
 
 
 def relativize_cluster_local_paths(cluster: Cluster) -> None:
-    """Make the cluster's paths relative to its file where that needs no "..". Go: RelativizeClusterLocalPaths."""
+    """Make the cluster's paths relative to its file, except those that would need "..".
+
+    Go: RelativizeClusterLocalPaths.
+    """
     if not cluster.location_of_origin:
         raise ValueError(f"no location of origin for {redacted_url(cluster.server)}")
     base = _base(cluster.location_of_origin)
@@ -365,7 +368,10 @@ def relativize_cluster_local_paths(cluster: Cluster) -> None:
 
 
 def relativize_auth_info_local_paths(auth_info: AuthInfo) -> None:
-    """Make the user's paths relative to its file where that needs no "..". Go: RelativizeAuthInfoLocalPaths."""
+    """Make the user's paths relative to its file, except those that would need "..".
+
+    Go: RelativizeAuthInfoLocalPaths.
+    """
     if not auth_info.location_of_origin:
         raise ValueError(f"no location of origin for {auth_info!r}")
     base = _base(auth_info.location_of_origin)
@@ -374,7 +380,7 @@ def relativize_auth_info_local_paths(auth_info: AuthInfo) -> None:
 
 
 def relativize_config_paths(config: Config, base: str) -> None:
-    """Make all paths relative to `base` where that needs no "..". Go: RelativizeConfigPaths."""
+    """Make all paths relative to `base`, except those that would need "..". Go: RelativizeConfigPaths."""
     relativize_path_with_no_backsteps(get_config_file_references(config), base)
 
 
@@ -384,18 +390,18 @@ def resolve_config_paths(config: Config, base: str) -> None:
 
 
 def get_config_file_references(config: Config) -> list[FileReference]:
-    """All paths of a config. Go: GetConfigFileReferences."""
+    """Return all paths of a config. Go: GetConfigFileReferences."""
     references = [ref for cluster in config.clusters.values() for ref in get_cluster_file_references(cluster)]
     return references + [ref for info in config.auth_infos.values() for ref in get_auth_info_file_references(info)]
 
 
 def get_cluster_file_references(cluster: Cluster) -> list[FileReference]:
-    """The paths of a cluster. Go: GetClusterFileReferences."""
+    """Return the paths of a cluster. Go: GetClusterFileReferences."""
     return [FileReference(cluster, "certificate_authority")]
 
 
 def get_auth_info_file_references(auth_info: AuthInfo) -> list[FileReference]:
-    """The paths of a user; a plugin's command only if it is one. Go: GetAuthInfoFileReferences."""
+    """Return the paths of a user; a plugin's command only if it is a path. Go: GetAuthInfoFileReferences."""
     references = [FileReference(auth_info, attr) for attr in ("client_certificate", "client_key", "token_file")]
     if auth_info.exec is not None and os.sep in auth_info.exec.command:
         references.append(FileReference(auth_info.exec, "command"))
@@ -411,9 +417,9 @@ def resolve_paths(refs: Iterable[FileReference], base: str) -> None:
 
 
 def relativize_path_with_no_backsteps(refs: Iterable[FileReference], base: str) -> None:
-    """Make paths relative to `base`; one that would need ".." stays absolute. Go: RelativizePathWithNoBacksteps.
+    """Make paths relative to `base`, except those that would need "..". Go: RelativizePathWithNoBacksteps.
 
-    Raises ValueError for one that is neither.
+    Raises ValueError for a path that can be neither.
     """
     for ref in refs:
         path = ref.get()
@@ -427,7 +433,7 @@ def relativize_path_with_no_backsteps(refs: Iterable[FileReference], base: str) 
 
 
 def make_relative(path: str, base: str) -> str:
-    """The path from `base`. Go: MakeRelative. Raises ValueError when one is absolute and the other is not."""
+    """Return the path relative to `base`. Raises ValueError if only one of them is absolute. Go: MakeRelative."""
     if not path:
         return path
     if os.path.isabs(path) != os.path.isabs(base):

@@ -1,7 +1,7 @@
-"""Laying one config over another. Mirrors tools/clientcmd/merge.go.
+"""The merge of two configs. Mirrors tools/clientcmd/merge.go.
 
-What is set in the source replaces what is in the target: texts, numbers, lists and references as a whole. Dicts are
-united, the source's entries winning. Structs that Go holds by value are merged field by field.
+Values that are set in the source replace those in the target: texts, numbers, lists and references as a whole. Dicts
+are united, and the source's entries take precedence. Structs that Go holds by value are merged field by field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BY_VALUE = (Preferences, ImpersonationConfig)
 
 
 def merge(dst: T, src: T | None) -> None:
-    """Lay `src` over `dst`. Both are of one dataclass; raises TypeError when not."""
+    """Merge `src` into `dst`. Raises TypeError if they are not of the same dataclass."""
     if src is None:
         return
     if type(dst) is not type(src):

@@ -1,4 +1,4 @@
-"""A client config that is loaded when it is first asked for. Mirrors tools/clientcmd/merged_client_builder.go."""
+"""A client config that is loaded on first use. Mirrors tools/clientcmd/merged_client_builder.go."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class InClusterConfig(ClientConfig, Protocol):
 
 
 class DeferredLoadingClientConfig:
-    """Loads when it is first needed, so that flags bound to the rules or overrides have their values by then.
+    """A client config that is loaded on first use, when flags have set the rules and overrides. Thread-safe.
 
-    An empty config, or the default one, gives way to the pod's config where there is one. Thread-safe.
+    In a pod, the pod's config replaces an empty or default config.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class DeferredLoadingClientConfig:
         return self._icc.namespace()
 
     def _names_namespace(self, loaded: ClientConfig) -> bool:
-        """Report whether the current context names the namespace "default" itself."""
+        """Report whether the current context itself sets the namespace "default"."""
         raw = loaded.raw_config()
         name = (self._overrides.current_context if self._overrides is not None else "") or raw.current_context
         context = raw.contexts.get(name)
@@ -130,5 +130,8 @@ def new_non_interactive_deferred_loading_client_config(
 def new_interactive_deferred_loading_client_config(
     loader: ClientConfigLoader, overrides: ConfigOverrides | None, fallback_reader: TextIO | None
 ) -> ClientConfig:
-    """One that asks for credentials that are missing. Go: NewInteractiveDeferredLoadingClientConfig."""
+    """Return a deferred client config that prompts for missing credentials.
+
+    Go: NewInteractiveDeferredLoadingClientConfig.
+    """
     return DeferredLoadingClientConfig(loader, overrides, fallback_reader)

@@ -1,7 +1,7 @@
-"""Values that win over the kubeconfig, and the command line flags for them. Mirrors tools/clientcmd/overrides.go.
+"""Overrides of the kubeconfig, and their command line flags. Mirrors tools/clientcmd/overrides.go.
 
-Differs: flags are bound to an argparse parser; where Go takes a pointer to the variable, the port takes the object and
-the attribute's name.
+Difference: flags are bound to an argparse parser; where Go takes a pointer to the variable, these functions take the
+object and the attribute's name.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from clientgo.tools.clientcmd.flag import FlagAction, appending, setting
 
 _Bound = WeakValueDictionary[str, FlagAction]
 
-# The bound flags of each parser by long name, which argparse cannot be asked for. Keeps neither of them alive.
-# A parser belongs to one thread, as argparse has it.
+# The bound flags of each parser by long name, which argparse does not expose. Holds no strong references. As in
+# argparse, a parser belongs to one thread.
 _BOUND: WeakKeyDictionary[argparse.ArgumentParser, _Bound] = WeakKeyDictionary()
 
 
@@ -28,7 +28,7 @@ class ConfigOverrides:
     """Values that take precedence over the loaded config; at most one user, cluster and context."""
 
     auth_info: AuthInfo = field(default_factory=AuthInfo)
-    # Laid below the loaded cluster.
+    # Merged below the loaded cluster.
     cluster_defaults: Cluster = field(default_factory=Cluster)
     cluster_info: Cluster = field(default_factory=Cluster)
     context: Context = field(default_factory=Context)
@@ -46,23 +46,20 @@ class FlagInfo:
     description: str = ""
 
     def add_secret_annotation(self, flags: argparse.ArgumentParser) -> FlagInfo:
-        """Mark the value of a flag that a FlagInfo has bound as a secret: its action then has `classified` set.
-
-        Go: AddSecretAnnotation.
-        """
+        """Mark the value of a bound flag as a secret: its action then has `classified` set. Go: AddSecretAnnotation."""
         action = _BOUND.get(flags, _Bound()).get(self.long_name)
         if action is not None:
             action.classified = True
         return self
 
     def bind_string_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag set a text attribute. Go: BindStringFlag."""
+        """Make the flag set a text attribute. Go: BindStringFlag."""
         return self.bind_transforming_string_flag(flags, target, attr, str)
 
     def bind_transforming_string_flag(
         self, flags: argparse.ArgumentParser, target: object, attr: str, transformer: Callable[[str], str]
     ) -> FlagInfo:
-        """Let the flag set a string attribute to the value that `transformer` returns. It may raise ValueError.
+        """Make the flag set a string attribute to the result of `transformer`, which may raise ValueError.
 
         Go: BindTransformingStringFlag.
         """
@@ -72,14 +69,14 @@ class FlagInfo:
         return self
 
     def bind_string_array_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag, each time it is given, append to a list attribute. Go: BindStringArrayFlag."""
+        """Make each use of the flag append to a list attribute. Go: BindStringArrayFlag."""
         if self.long_name:
             setattr(target, attr, [self.default] if self.default else [])
             self._add_argument(flags, appending(target, attr))
         return self
 
     def bind_bool_flag(self, flags: argparse.ArgumentParser, target: object, attr: str) -> FlagInfo:
-        """Let the flag set a bool attribute: --flag or --flag=false. Go: BindBoolFlag."""
+        """Make the flag set a bool attribute: --flag or --flag=false. Go: BindBoolFlag."""
         if self.long_name:
             try:
                 value = parse_bool(self.default)
@@ -171,7 +168,7 @@ FLAG_DISABLE_COMPRESSION = "disable-compression"
 
 
 def recommended_config_override_flags(prefix: str) -> ConfigOverrideFlags:
-    """The usual flags, with a prefix before each name. Go: RecommendedConfigOverrideFlags."""
+    """Return the common flags, with a prefix before each name. Go: RecommendedConfigOverrideFlags."""
     return ConfigOverrideFlags(
         auth_override_flags=recommended_auth_override_flags(prefix),
         cluster_override_flags=recommended_cluster_override_flags(prefix),
@@ -187,7 +184,7 @@ def recommended_config_override_flags(prefix: str) -> ConfigOverrideFlags:
 
 
 def recommended_auth_override_flags(prefix: str) -> AuthOverrideFlags:
-    """The usual flags of a user. Go: RecommendedAuthOverrideFlags."""
+    """Return the common flags of a user. Go: RecommendedAuthOverrideFlags."""
     return AuthOverrideFlags(
         client_certificate=FlagInfo(prefix + FLAG_CERT_FILE, "", "", "File with the client certificate for TLS"),
         client_key=FlagInfo(prefix + FLAG_KEY_FILE, "", "", "File with the client key for TLS"),
@@ -201,7 +198,7 @@ def recommended_auth_override_flags(prefix: str) -> AuthOverrideFlags:
 
 
 def recommended_cluster_override_flags(prefix: str) -> ClusterOverrideFlags:
-    """The usual flags of a cluster. Go: RecommendedClusterOverrideFlags."""
+    """Return the common flags of a cluster. Go: RecommendedClusterOverrideFlags."""
     return ClusterOverrideFlags(
         api_server=FlagInfo(prefix + FLAG_API_SERVER, "", "", "Address and port of the API server"),
         certificate_authority=FlagInfo(prefix + FLAG_CA_FILE, "", "", "File with the certificate authority"),
@@ -219,7 +216,7 @@ def recommended_cluster_override_flags(prefix: str) -> ClusterOverrideFlags:
 
 
 def recommended_context_override_flags(prefix: str) -> ContextOverrideFlags:
-    """The usual flags of a context. Go: RecommendedContextOverrideFlags."""
+    """Return the common flags of a context. Go: RecommendedContextOverrideFlags."""
     return ContextOverrideFlags(
         cluster_name=FlagInfo(prefix + FLAG_CLUSTER_NAME, "", "", "The kubeconfig cluster to use"),
         auth_info_name=FlagInfo(prefix + FLAG_AUTH_INFO_NAME, "", "", "The kubeconfig user to use"),
@@ -230,7 +227,7 @@ def recommended_context_override_flags(prefix: str) -> ContextOverrideFlags:
 def bind_override_flags(
     overrides: ConfigOverrides, flags: argparse.ArgumentParser, flag_names: ConfigOverrideFlags
 ) -> None:
-    """Let the flags set the overrides. Go: BindOverrideFlags."""
+    """Make the flags set the overrides. Go: BindOverrideFlags."""
     bind_auth_info_flags(overrides.auth_info, flags, flag_names.auth_override_flags)
     bind_cluster_flags(overrides.cluster_info, flags, flag_names.cluster_override_flags)
     bind_context_flags(overrides.context, flags, flag_names.context_override_flags)
@@ -239,7 +236,7 @@ def bind_override_flags(
 
 
 def bind_auth_info_flags(auth_info: AuthInfo, flags: argparse.ArgumentParser, flag_names: AuthOverrideFlags) -> None:
-    """Let the flags set the user. Go: BindAuthInfoFlags."""
+    """Make the flags set the user. Go: BindAuthInfoFlags."""
     for attr in ("client_certificate", "client_key", "token", "impersonate", "impersonate_uid"):
         info: FlagInfo = getattr(flag_names, attr)
         info.bind_string_flag(flags, auth_info, attr).add_secret_annotation(flags)
@@ -250,7 +247,7 @@ def bind_auth_info_flags(auth_info: AuthInfo, flags: argparse.ArgumentParser, fl
 
 
 def bind_cluster_flags(cluster_info: Cluster, flags: argparse.ArgumentParser, flag_names: ClusterOverrideFlags) -> None:
-    """Let the flags set the cluster. Go: BindClusterFlags."""
+    """Make the flags set the cluster. Go: BindClusterFlags."""
     flag_names.api_server.bind_string_flag(flags, cluster_info, "server")
     flag_names.certificate_authority.bind_string_flag(flags, cluster_info, "certificate_authority")
     flag_names.insecure_skip_tls_verify.bind_bool_flag(flags, cluster_info, "insecure_skip_tls_verify")
@@ -260,14 +257,14 @@ def bind_cluster_flags(cluster_info: Cluster, flags: argparse.ArgumentParser, fl
 
 
 def bind_context_flags(context_info: Context, flags: argparse.ArgumentParser, flag_names: ContextOverrideFlags) -> None:
-    """Let the flags set the context. Go: BindContextFlags."""
+    """Make the flags set the context. Go: BindContextFlags."""
     flag_names.cluster_name.bind_string_flag(flags, context_info, "cluster")
     flag_names.auth_info_name.bind_string_flag(flags, context_info, "auth_info")
     flag_names.namespace.bind_transforming_string_flag(flags, context_info, "namespace", remove_namespaces_prefix)
 
 
 def remove_namespaces_prefix(value: str) -> str:
-    """The name without "ns/", "namespace/" or "namespaces/" before it. Go: RemoveNamespacesPrefix."""
+    """Remove the prefix "ns/", "namespace/" or "namespaces/" of a name. Go: RemoveNamespacesPrefix."""
     for prefix in ("namespaces/", "namespace/", "ns/"):
         if len(value) > len(prefix) and value.lower().startswith(prefix):
             return value[len(prefix) :]

@@ -1,4 +1,4 @@
-"""Checking kubeconfigs. Mirrors tools/clientcmd/validation.go."""
+"""Validation of kubeconfigs. Mirrors tools/clientcmd/validation.go."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clientgo.tools.clientcmd.helpers import file_error, parse_proxy_url
 
 @operational_error
 class ErrNoContext(Exception):
-    """No context was chosen."""
+    """Raised if no context was chosen."""
 
     def __init__(self) -> None:
         super().__init__("no context chosen")
@@ -32,11 +32,11 @@ class ErrNoContext(Exception):
 
 @operational_error
 class _EmptyConfigError(Exception):
-    """An empty config; `is_empty_config` knows it."""
+    """Raised for an empty config, which `is_empty_config` detects."""
 
 
 class ErrEmptyConfig(_EmptyConfigError):
-    """No configuration was given."""
+    """Raised if no configuration was given."""
 
     def __init__(self) -> None:
         super().__init__("no configuration has been provided, try setting KUBERNETES_MASTER environment variable")
@@ -44,7 +44,7 @@ class ErrEmptyConfig(_EmptyConfigError):
 
 @operational_error
 class ErrEmptyCluster(Exception):
-    """Nothing is known about the cluster."""
+    """Raised if the cluster is empty."""
 
     def __init__(self) -> None:
         super().__init__("cluster has no server defined")
@@ -59,14 +59,14 @@ class _ContextNotFoundError(Exception):
 
 @operational_error
 class _ConfigurationInvalidError(AggregateError):
-    """Everything that is wrong with a config."""
+    """Raised with all problems of a config."""
 
     def __str__(self) -> str:
         return f"invalid configuration: {super().__str__()}"
 
 
 def new_empty_config_error(message: str) -> Exception:
-    """An error `is_empty_config` knows. Go: NewEmptyConfigError."""
+    """Return an error that `is_empty_config` detects. Go: NewEmptyConfigError."""
     return _EmptyConfigError(message)
 
 
@@ -92,13 +92,13 @@ def is_configuration_invalid(err: BaseException | None) -> bool:
 
 
 def raise_if_invalid(errors: Sequence[BaseException]) -> None:
-    """Raise everything that is wrong at once, if anything is."""
+    """Raise one error with all problems, if there are any."""
     if errors:
         raise _ConfigurationInvalidError(errors)
 
 
 def validate(config: Config) -> None:
-    """Check all of a config. Go: Validate. Raises one error with all that is wrong."""
+    """Validate all of a config. Raises one error with all problems. Go: Validate."""
     if is_config_empty(config):
         raise_if_invalid([ErrEmptyConfig()])
     errors: list[BaseException] = []
@@ -114,7 +114,10 @@ def validate(config: Config) -> None:
 
 
 def confirm_usable(config: Config, passed_context_name: str) -> None:
-    """Check what a context needs, by default the current one. Go: ConfirmUsable. Raises as `validate` does."""
+    """Validate the entries of a context, by default the current one. Raises the errors of `validate`.
+
+    Go: ConfirmUsable.
+    """
     if is_config_empty(config):
         raise_if_invalid([ErrEmptyConfig()])
     name = passed_context_name or config.current_context
@@ -134,12 +137,12 @@ def confirm_usable(config: Config, passed_context_name: str) -> None:
 
 
 def context_not_found(context_name: str) -> Exception:
-    """The error about a context that is missing."""
+    """Return the error for a missing context."""
     return _ContextNotFoundError(context_name)
 
 
 def validate_cluster_info(cluster_name: str, cluster: Cluster | None) -> list[BaseException]:
-    """Return the errors of a cluster. None means a cluster that was not found, which differs from an empty one."""
+    """Return the errors of a cluster. None means a missing cluster, which differs from an empty one."""
     if cluster == Cluster():
         return [ErrEmptyCluster()]
     cluster = cluster or Cluster()

@@ -62,7 +62,7 @@ _EventKey: TypeAlias = tuple[Any, ...]
 
 
 class EventsGetter(Protocol):
-    """The client of an API group with events, such as `clientset.events_v1()`."""
+    """A source of clients for events, such as `clientset.events_v1()`."""
 
     def events(self, namespace: str) -> EventInterface:
         """Return the client for the events in a namespace."""
@@ -71,7 +71,7 @@ class EventsGetter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EventSinkImpl:
-    """Writes events to the API. Go: events.EventSinkImpl.
+    """A sink that writes events to the API. Go: events.EventSinkImpl.
 
     All methods block for one request, and raise ValueError for an event without namespace.
     """
@@ -336,7 +336,10 @@ def _get_key(event: eventsv1.Event) -> _EventKey:
 
 
 class _EventBroadcasterAdapterImpl:
-    """Uses events.k8s.io/v1 where the server has it, and core/v1 elsewhere. Go: events.eventBroadcasterAdapterImpl."""
+    """An adapter that uses events.k8s.io/v1 if the server has it, and core/v1 otherwise.
+
+    Go: events.eventBroadcasterAdapterImpl.
+    """
 
     def __init__(self, ctx: Context, client: ClientsetInterface) -> None:
         self._events_v1_broadcaster: EventBroadcaster | None = None

@@ -23,7 +23,7 @@ from clientgo.utils.clock import PassiveClock
 
 
 class _RecorderImpl:
-    """Creates events and passes them to the broadcaster. Go: events.recorderImpl."""
+    """A recorder that creates events and passes them to the broadcaster. Go: events.recorderImpl."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class _RecorderImpl:
         note: str,
         *args: Any,
     ) -> None:
-        """Pass the event to the broadcaster, or log why that fails. Go: recorderImpl.eventf."""
+        """Pass the event to the broadcaster, or log the reason if that fails. Go: recorderImpl.eventf."""
         message = sprintf(note, *args)
         try:
             ref_regarding = reference.get_reference(self._scheme, regarding)

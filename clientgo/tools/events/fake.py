@@ -13,7 +13,7 @@ from clientgo.golang.fmt import sprintf
 
 
 class FakeRecorder:
-    """Sends `Type Reason note` to the channel `events`; None discards them. Blocks while it is full.
+    """A recorder that sends `Type Reason note` to the channel `events`; None discards them. Blocks while it is full.
 
     Go: FakeRecorder.
     """

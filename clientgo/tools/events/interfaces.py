@@ -20,7 +20,7 @@ __all__ = ["EventBroadcaster", "EventBroadcasterAdapter", "EventRecorder", "Even
 
 
 class EventBroadcaster(Protocol):
-    """Receives events from recorders and passes them to a sink, handlers and logs. Go: events.EventBroadcaster."""
+    """A broadcaster, which passes events from recorders to a sink, handlers and logs. Go: events.EventBroadcaster."""
 
     def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
         """Deprecated: use start_recording_to_sink_with_context."""
@@ -58,7 +58,7 @@ class EventBroadcaster(Protocol):
 
 
 class EventSink(Protocol):
-    """Writes events, normally to the API. All methods may block and raise. Go: events.EventSink."""
+    """A sink, which writes events, normally to the API. All methods may block and raise. Go: events.EventSink."""
 
     def create(self, ctx: Context, event: eventsv1.Event, /) -> eventsv1.Event:
         """Write a new event and return the event that the server stored."""
@@ -74,7 +74,10 @@ class EventSink(Protocol):
 
 
 class EventBroadcasterAdapter(Protocol):
-    """Writes events.k8s.io/v1 where the server has it and core/v1 elsewhere. Deprecated. Go: same name."""
+    """An adapter that uses events.k8s.io/v1 if the server has it, and core/v1 otherwise. Deprecated.
+
+    Go: events.EventBroadcasterAdapter.
+    """
 
     def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
         """Write the events to the API until the channel is set. Starts threads, does not block."""

@@ -15,9 +15,10 @@ __all__ = ["HealthzAdaptor", "new_leader_healthz_adaptor"]
 
 
 class HealthzAdaptor:
-    """Fails if its elector leads with a lease that expired too long ago. Go: HealthzAdaptor. Thread-safe.
+    """A health check that fails if its elector leads with a lease that expired too long ago. Thread-safe.
 
-    Succeeds without an elector. Restart a process that fails this check: another candidate may lead at the same time.
+    It succeeds without an elector. Restart a process that fails this check: another candidate may lead at the same
+    time. Go: HealthzAdaptor.
     """
 
     def __init__(self, timeout: float) -> None:

@@ -144,7 +144,7 @@ def _validate(lec: LeaderElectionConfig) -> None:
 
 
 class LeaderElector:
-    """Runs one candidate. Create it with `new_leader_elector`. Go: leaderelection.LeaderElector.
+    """The elector of one candidate; `new_leader_elector` creates it. Go: leaderelection.LeaderElector.
 
     `run` is called once, by one thread. Any thread may call `holds_lease`, `is_leader`, `get_leader`, `check` and
     `statistics`.
@@ -584,7 +584,7 @@ class LeaderElector:
 
 @operational_error
 class _LostError(Exception):
-    """Another candidate holds the lock."""
+    """Raised if another candidate holds the lock."""
 
 
 def _continuing(record: rl.LeaderElectionRecord, held: rl.LeaderElectionRecord) -> rl.LeaderElectionRecord:

@@ -37,7 +37,7 @@ _KEY = 0
 
 
 class CacheSyncWaiter(Protocol):
-    """Waits for the candidate's informer: its informer factory. Go: leaderelection.CacheSyncWaiter."""
+    """A waiter for the candidate's informer: its informer factory. Go: leaderelection.CacheSyncWaiter."""
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> Mapping[type, bool]:
         """Block until the caches have synced or `stop_ch` is set. Return for each type whether it has synced.
@@ -48,7 +48,7 @@ class CacheSyncWaiter(Protocol):
 
 
 class LeaseCandidate:
-    """Maintains one LeaseCandidate object. Create it with `new_candidate`. Go: leaderelection.LeaseCandidate."""
+    """A maintainer of one LeaseCandidate object; `new_candidate` creates it. Go: leaderelection.LeaseCandidate."""
 
     def __init__(
         self,

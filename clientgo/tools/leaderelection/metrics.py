@@ -25,7 +25,7 @@ class LeaderMetric(Protocol):
 
 
 class MetricsProvider(Protocol):
-    """Creates the metrics. Go: leaderelection.MetricsProvider."""
+    """A factory for the metrics. Go: leaderelection.MetricsProvider."""
 
     def new_leader_metric(self) -> LeaderMetric:
         """Return the metric of one elector. Go: MetricsProvider.NewLeaderMetric."""
@@ -49,7 +49,7 @@ class _NoopMetricsProvider:
 
 
 class _LeaderMetricsFactory:
-    """Creates metrics with the first provider that was set."""
+    """A factory for metrics that uses the first provider that was set."""
 
     def __init__(self) -> None:
         # Guards writes of _provider; reads take no lock.

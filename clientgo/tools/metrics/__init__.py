@@ -1,7 +1,7 @@
 """Metrics hooks of the rest client. Mirrors k8s.io/client-go/tools/metrics.
 
-The hooks themselves are attributes of the module `metrics.metrics` and are reached here by name, so that a hook
-replaced by `register` is seen.
+The hooks are attributes of the module `metrics.metrics`, which this package looks up at each access, so that it returns
+a hook that `register` has replaced.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 Mirrors tools/metrics/metrics.go.
 
-Every hook is a module attribute holding an object of its Protocol, a silent one until `register` is called. Read and
+Every hook is a module attribute that implements its Protocol, and does nothing until `register` is called. Read and
 replace them as attributes of this module (`metrics.REQUEST_RESULT`), never through `from ... import`. Verbs and URLs
 are strings; durations are seconds.
 """
@@ -18,14 +18,14 @@ from clientgo.context import Context
 
 @runtime_checkable
 class DurationMetric(Protocol):
-    """A measurement of some amount of time, in seconds."""
+    """A duration in seconds."""
 
     def observe(self, duration: float, /) -> None: ...
 
 
 @runtime_checkable
 class ExpiryMetric(Protocol):
-    """Some time of expiry, in seconds since the Unix epoch; None when there is none."""
+    """A time of expiry, in seconds since 1970, or None."""
 
     def set(self, expiry: float | None, /) -> None: ...
 
@@ -39,7 +39,7 @@ class LatencyMetric(Protocol):
 
 @runtime_checkable
 class ResolverLatencyMetric(Protocol):
-    """Seconds spent looking up a host name."""
+    """The seconds of a host name lookup."""
 
     def observe(self, ctx: Context, host: str, latency: float, /) -> None: ...
 
@@ -53,28 +53,28 @@ class SizeMetric(Protocol):
 
 @runtime_checkable
 class ResultMetric(Protocol):
-    """Counts responses by code, method and host."""
+    """A count of responses by code, method and host."""
 
     def increment(self, ctx: Context, code: str, method: str, host: str, /) -> None: ...
 
 
 @runtime_checkable
 class CallsMetric(Protocol):
-    """Counts the calls of exec plugins by exit code and outcome."""
+    """A count of calls of exec plugins by exit code and outcome."""
 
     def increment(self, exit_code: int, call_status: str, /) -> None: ...
 
 
 @runtime_checkable
 class PolicyCallsMetric(Protocol):
-    """Counts exec plugins that a policy "allowed" or "denied"."""
+    """A count of exec plugins that a policy "allowed" or "denied"."""
 
     def increment(self, status: str, /) -> None: ...
 
 
 @runtime_checkable
 class RetryMetric(Protocol):
-    """Counts retries by code, method and host."""
+    """A count of retries by code, method and host."""
 
     def increment_retry(self, ctx: Context, code: str, method: str, host: str, /) -> None: ...
 
@@ -88,34 +88,34 @@ class TransportCacheMetric(Protocol):
 
 @runtime_checkable
 class TransportCreateCallsMetric(Protocol):
-    """Counts transports made, by the cache's answer: hit, miss, miss-gc, uncacheable."""
+    """A count of created transports by the cache's result: hit, miss, miss-gc, uncacheable."""
 
     def increment(self, result: str, /) -> None: ...
 
 
 @runtime_checkable
 class TransportCAReloadsMetric(Protocol):
-    """Counts attempts to reload a certificate authority."""
+    """A count of attempts to reload a certificate authority."""
 
     def increment(self, result: str, reason: str, /) -> None: ...
 
 
 @runtime_checkable
 class TransportCertRotationGCCallsMetric(Protocol):
-    """Counts certificate rotations ended by garbage collection."""
+    """A count of certificate rotations that garbage collection ended."""
 
     def increment(self) -> None: ...
 
 
 @runtime_checkable
 class TransportCacheGCCallsMetric(Protocol):
-    """Counts cache entries visited by garbage collection: deleted, skipped."""
+    """A count of cache entries that garbage collection visited: deleted, skipped."""
 
     def increment(self, result: str, /) -> None: ...
 
 
 class _Silent:
-    """The default of every hook: takes any report and does nothing."""
+    """The default of every hook, which ignores all reports."""
 
     def observe(self, *_: Any) -> None: ...
 
@@ -132,15 +132,15 @@ _SILENT = _Silent()
 CLIENT_CERT_EXPIRY: ExpiryMetric = _SILENT
 # The age of a certificate that has just been rotated.
 CLIENT_CERT_ROTATION_AGE: DurationMetric = _SILENT
-# How long requests take, all retries included.
+# The duration of requests, including retries.
 REQUEST_LATENCY: LatencyMetric = _SILENT
-# How long name lookups take.
+# The duration of name lookups.
 RESOLVER_LATENCY: ResolverLatencyMetric = _SILENT
 # The size of request bodies.
 REQUEST_SIZE: SizeMetric = _SILENT
 # The size of response bodies.
 RESPONSE_SIZE: SizeMetric = _SILENT
-# How long requests wait for the client's own rate limiter.
+# The time that requests wait for the client's own rate limiter.
 RATE_LIMITER_LATENCY: LatencyMetric = _SILENT
 # Every response, by code.
 REQUEST_RESULT: ResultMetric = _SILENT
@@ -152,7 +152,7 @@ EXEC_PLUGIN_POLICY_CALLS: PolicyCallsMetric = _SILENT
 REQUEST_RETRY: RetryMetric = _SILENT
 # Entries of the transport cache.
 TRANSPORT_CACHE_ENTRIES: TransportCacheMetric = _SILENT
-# Every transport made.
+# Every created transport.
 TRANSPORT_CREATE_CALLS: TransportCreateCallsMetric = _SILENT
 # Every reload of a certificate authority.
 TRANSPORT_CA_RELOADS: TransportCAReloadsMetric = _SILENT
@@ -164,7 +164,7 @@ TRANSPORT_CACHE_GC_CALLS: TransportCacheGCCallsMetric = _SILENT
 
 @dataclass(kw_only=True)
 class RegisterOpts:
-    """The hooks to install; None leaves a hook as it is."""
+    """The hooks to install; None keeps a hook."""
 
     client_cert_expiry: ExpiryMetric | None = None
     client_cert_rotation_age: DurationMetric | None = None

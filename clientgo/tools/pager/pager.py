@@ -1,6 +1,6 @@
-"""Read long lists in pages. Mirrors client-go/tools/pager/pager.go.
+"""A pager, which reads long lists in pages. Mirrors client-go/tools/pager/pager.go.
 
-Differs from Go: pages joined to one list keep the class of the pages, where Go makes a list of its internal version.
+Difference from Go: a list joined from pages has the pages' class; Go makes a list of its internal version.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _DEFAULT_PAGE_SIZE = 500
 _DEFAULT_PAGE_BUFFER_SIZE = 10
 
 ListPageFunc = Callable[[Context, metav1.ListOptions], Any]
-"""Returns the list object that the options ask for. Go: pager.ListPageFunc."""
+"""A function that returns the list for the options. Go: pager.ListPageFunc."""
 
 
 def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
-    """A ListPageFunc of a function that takes no context. Go: pager.SimplePageFunc."""
+    """Return a ListPageFunc that calls a function without a context. Go: pager.SimplePageFunc."""
     return lambda _ctx, opts: fn(opts)
 
 
 class ListPager:
-    """Asks for a list page by page. Go: pager.ListPager. Selectors in the options are left as they are."""
+    """A pager, which reads a list page by page and keeps the selectors in the options. Go: pager.ListPager."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ListPager:
         page_buffer_size: int = 0,
     ) -> None:
         self.page_size = page_size
-        """The limit of each page unless the options name one; 0 asks for everything at once."""
+        """The limit of each page unless the options set one; 0 requests everything at once."""
         self.page_fn = page_fn
         self.full_list_if_expired = full_list_if_expired
         """True to request the full list if the list expires between two pages."""
@@ -51,11 +51,10 @@ class ListPager:
         """Number of pages that `each_list_item` reads ahead."""
 
     def list(self, ctx: Context, options: metav1.ListOptions) -> tuple[Any, bool]:
-        """The whole list, and whether it came in more than one page. Blocks.
+        """Return the whole list, and whether it had more than one page. Blocks.
 
-        Several pages are joined to one list with the first page's resource version; a single page is returned as it
-        came. Raises what the page function raises, and `ctx.err()` when the context is done before a page.
-
+        Several pages are joined to one list with the first page's resource version; a single page is returned
+        unchanged. Raises the page function's errors, and `ctx.err()` if the context is done before a page.
         Go: ListPager.List.
         """
         return self._list(ctx, options)
@@ -77,7 +76,7 @@ class ListPager:
             try:
                 page = self.page_fn(ctx, options.deep_copy())
             except Exception as err:
-                # On the first page the list cannot have expired under way: there is nothing better to ask for.
+                # The first page cannot have expired, so a full list would not help.
                 if not errors.is_resource_expired(err) or not self.full_list_if_expired or not options.continue_:
                     raise
                 options.limit = 0
@@ -93,18 +92,16 @@ class ListPager:
             if not token:
                 return _join(first, items), True
             options.continue_ = token
-            # A server refuses a version beside a continue token, which implies one.
+            # A server rejects a version together with a continue token, which implies one.
             options.resource_version = ""
             options.resource_version_match = ""
 
     def each_list_item(self, ctx: Context, options: metav1.ListOptions, fn: Callable[[Any], object]) -> None:
-        """Call `fn` with each item, in this thread, while up to `page_buffer_size` pages are read ahead in another.
+        """Call `fn` with each item, in this thread, while another thread reads up to `page_buffer_size` pages ahead.
 
-        What `fn` raises ends the loop at once and is raised. Otherwise raises what the page function raises after the
-        items before it were processed, also an Expired error between two pages; and `ctx.err()`. Blocks, and returns
-        only when the other thread has ended: a page function should heed its context.
-
-        Go: ListPager.EachListItem.
+        An exception of `fn` ends the loop at once and propagates. Otherwise raises the page function's error after the
+        items before it were processed, also an Expired error between two pages, and `ctx.err()`. Blocks until the other
+        thread has ended: a page function should observe its context. Go: ListPager.EachListItem.
         """
         self._each_list_chunk_buffered(ctx, options, lambda page: meta.each_list_item(page, fn))
 
@@ -164,10 +161,7 @@ class ListPager:
 
 
 def new(fn: ListPageFunc) -> ListPager:
-    """A pager with pages of 500, 10 of them read ahead, that falls back to a full list when one expires.
-
-    Go: pager.New.
-    """
+    """Return a pager that reads 10 pages of 500 items ahead and falls back to a full list on expiry. Go: pager.New."""
     return ListPager(
         page_fn=fn,
         page_size=_DEFAULT_PAGE_SIZE,
@@ -184,7 +178,7 @@ def _list_accessor(page: Any) -> Any:
 
 
 def _join(page: Any, items: list[Any]) -> ListObject:
-    """A list of the items, with the first page's class, kind and resource version."""
+    """Return a list of the items, with the first page's class, kind and resource version."""
     cls = type(page) if isinstance(page, ListObject) else UnstructuredList
     joined = cls()
     joined.set_group_version_kind(page.group_version_kind())

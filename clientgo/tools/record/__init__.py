@@ -1,4 +1,4 @@
-"""Records events about objects (k8s.io/client-go/tools/record).
+"""Recorders of events about objects (k8s.io/client-go/tools/record).
 
     broadcaster = record.new_broadcaster()
     broadcaster.start_structured_logging(0)

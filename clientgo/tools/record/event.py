@@ -53,7 +53,7 @@ MAX_QUEUED_EVENTS: Final = 1000
 
 
 class EventSink(Protocol):
-    """Writes events, normally to the API: kubernetes.typed.core.v1's EventSinkImpl. Go: record.EventSink.
+    """A sink, which writes events, normally to the API: kubernetes.typed.core.v1's EventSinkImpl. Go: record.EventSink.
 
     All methods may block and raise. They return the event that the server stored.
     """
@@ -92,7 +92,7 @@ class CorrelatorOptions:
 
 
 class EventRecorder(Protocol):
-    """Records events about objects. No method blocks or raises; errors are logged. Go: record.EventRecorder."""
+    """A recorder of events about objects. No method blocks or raises; errors are logged. Go: record.EventRecorder."""
 
     def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
         """Record an event about `object`.
@@ -128,7 +128,7 @@ class EventRecorderLogger(EventRecorder, Protocol):
 
 
 class EventBroadcaster(Protocol):
-    """Receives events from recorders and passes them to handlers, sinks and logs. Go: record.EventBroadcaster.
+    """A broadcaster, which passes events from recorders to handlers, sinks and logs. Go: record.EventBroadcaster.
 
     Each start_* method starts a thread and returns the watch that the thread reads. Stopping the watch ends the thread.
     """
@@ -159,7 +159,10 @@ class EventBroadcaster(Protocol):
 
 
 class EventRecorderAdapter:
-    """Adapts a recorder of core/v1 events to events.k8s.io; drops `related` and `action`. Go: EventRecorderAdapter."""
+    """An adapter from a recorder of core/v1 events to events.k8s.io; drops `related` and `action`.
+
+    Go: EventRecorderAdapter.
+    """
 
     def __init__(self, recorder: EventRecorderLogger) -> None:
         self._recorder = recorder
@@ -190,7 +193,7 @@ class _Config:
 
 
 BroadcasterOption: TypeAlias = Callable[[_Config], None]
-"""Sets an option of a broadcaster. Go: record.BroadcasterOption."""
+"""A function that sets an option of a broadcaster. Go: record.BroadcasterOption."""
 
 
 def new_broadcaster(*opts: BroadcasterOption) -> EventBroadcasterImpl:
@@ -260,7 +263,7 @@ class EventStatistics:
 
     @property
     def dropped(self) -> int:
-        """Return the number of dropped events of all kinds."""
+        """The number of dropped events of all kinds."""
         return (
             self.dropped_queue_full
             + self.dropped_watcher_full
@@ -272,7 +275,7 @@ class EventStatistics:
 
 
 def _is_power_of_two(number: int) -> bool:
-    """Report whether a count has just doubled. Limits repeated log lines."""
+    """Report whether a count has just doubled, which limits repeated log lines."""
     return number & (number - 1) == 0
 
 
@@ -482,7 +485,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
 
 class _RecorderImpl:
-    """Creates events and passes them to the broadcaster. Go: record.recorderImpl."""
+    """A recorder that creates events and passes them to the broadcaster. Go: record.recorderImpl."""
 
     def __init__(
         self,
@@ -506,7 +509,7 @@ class _RecorderImpl:
         reason: str,
         message: str,
     ) -> None:
-        """Pass the event to the broadcaster without blocking; log why if that fails. Go: generateEvent."""
+        """Pass the event to the broadcaster without blocking; log the reason if that fails. Go: generateEvent."""
         try:
             ref = reference.get_reference(self._scheme, object)
         except Exception as err:

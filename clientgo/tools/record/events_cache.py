@@ -1,4 +1,4 @@
-"""Event correlation: combines similar events, counts repeated ones, and limits their rate.
+"""Event correlation: it combines similar events, counts repeated ones, and limits their rate.
 
 Mirrors k8s.io/client-go/tools/record/events_cache.go. An event passes three stages. The aggregator replaces it by a
 combined event when many events differ only in their message. The logger turns a repeated event into a patch of its
@@ -62,14 +62,14 @@ def _get_spam_key(event: corev1.Event) -> str:
 
 
 EventSpamKeyFunc: TypeAlias = Callable[[corev1.Event], str]
-"""Returns the key of an event's token bucket. Go: record.EventSpamKeyFunc."""
+"""A function that returns the key of an event's token bucket. Go: record.EventSpamKeyFunc."""
 
 EventFilterFunc: TypeAlias = Callable[[corev1.Event], bool]
-"""Reports whether to drop an event. Go: record.EventFilterFunc."""
+"""A function that reports whether to drop an event. Go: record.EventFilterFunc."""
 
 
 class EventSourceObjectSpamFilter:
-    """Drops events that exceed a token bucket per key. Keeps the most recently used buckets.
+    """A filter that drops events that exceed a token bucket per key. It keeps the most recently used buckets.
 
     Not thread-safe: each sink has its own. Go: record.EventSourceObjectSpamFilter.
     """
@@ -103,7 +103,10 @@ def new_event_source_object_spam_filter(
 
 
 EventAggregatorKeyFunc: TypeAlias = Callable[[corev1.Event], tuple[str, str]]
-"""Returns the key that similar events share, and the key within that group. Go: record.EventAggregatorKeyFunc."""
+"""A function that returns the key that similar events share, and the key within that group.
+
+Go: record.EventAggregatorKeyFunc.
+"""
 
 
 def event_aggregator_by_reason_func(event: corev1.Event) -> tuple[str, str]:
@@ -114,7 +117,7 @@ def event_aggregator_by_reason_func(event: corev1.Event) -> tuple[str, str]:
 
 
 EventAggregatorMessageFunc: TypeAlias = Callable[[corev1.Event], str]
-"""Returns the message of a combined event. Go: record.EventAggregatorMessageFunc."""
+"""A function that returns the message of a combined event. Go: record.EventAggregatorMessageFunc."""
 
 
 def event_aggregator_by_reason_message_func(event: corev1.Event) -> str:
@@ -131,7 +134,10 @@ class _AggregateRecord:
 
 
 class EventAggregator:
-    """Combines similar events when there are many within an interval. Thread-safe. Go: record.EventAggregator."""
+    """An aggregator, which combines similar events when there are many within an interval. Thread-safe.
+
+    Go: record.EventAggregator.
+    """
 
     def __init__(
         self,
@@ -225,10 +231,10 @@ class _EventLog:
 
 
 class _EventLogger:
-    """Counts repeats of events. Thread-safe. Go: record.eventLogger."""
+    """A counter of repeated events. Thread-safe. Go: record.eventLogger."""
 
     def __init__(self, lru_cache_entries: int) -> None:
-        # Makes reading and replacing an entry atomic.
+        # Makes the read and the replacement of an entry atomic.
         self._lock = threading.Lock()
         self._cache = lru.Cache(lru_cache_entries)
 
@@ -295,7 +301,7 @@ class EventCorrelateResult:
 
 
 class EventCorrelator:
-    """Runs the three stages. Thread-safe if its filter is. Go: record.EventCorrelator."""
+    """A pipeline of the three stages. Thread-safe if its filter is. Go: record.EventCorrelator."""
 
     def __init__(self, filter_func: EventFilterFunc, aggregator: EventAggregator, logger: _EventLogger) -> None:
         self._filter_func = filter_func

@@ -14,9 +14,9 @@ from clientgo.golang.fmt import go_value, sprintf
 
 
 class FakeRecorder:
-    """Sends `Type Reason message` to the channel `events`; None discards them. Thread-safe. Go: record.FakeRecorder.
+    """A recorder that sends `Type Reason message` to the channel `events`; None discards them. Thread-safe.
 
-    Blocks while the channel is full.
+    Blocks while the channel is full. Go: record.FakeRecorder.
     """
 
     def __init__(self, events: Channel[str] | None = None, include_object: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Threads that run a broadcaster's handlers, and a shutdown that waits for them. Has no Go file.
+"""Threads that run a broadcaster's handlers, and a shutdown that waits for them. No Go file.
 
 In Go, a broadcaster that shuts down passes the queued events to its watchers and does not wait until they are
 processed: events recorded just before the end of a program are lost. `shutdown_with_drain` of both broadcasters waits.

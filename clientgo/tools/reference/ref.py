@@ -1,4 +1,4 @@
-"""References to objects, as used in events and in other objects.
+"""References to objects, for events and other objects.
 
 Mirrors k8s.io/client-go/tools/reference/ref.go.
 """

@@ -1,31 +1,31 @@
-"""Several replicas of a controller that share its work: each works on some of the shards. Has no Go counterpart.
+"""Sharding of a controller's work among several replicas: each works on some of the shards. Not in Go.
 
-One leader leaves the other replicas idle. Here every object belongs to one of `shards` shards, by a hash of its
-namespace and name, and every shard has a Lease of its own, which one replica at a time holds by client-go's leader
-election. The replicas see each other by further Leases, work out who should have which shard, and hand shards over when
-one of them comes or goes.
+With plain leader election, only the leader works. Here every object belongs to one of `shards` shards, by a hash of its
+namespace and name, and every shard has its own Lease, which one replica at a time holds by client-go's leader election.
+The replicas detect each other by further Leases, compute the owner of each shard, and hand shards over when a replica
+joins or leaves.
 
     sharder = sharding.new_sharder(sharding.ShardingConfig(leases=client.coordination_v1(), name="my-controller", ...))
 
     queue = sharding.ShardedQueue(queue, sharder, lambda item: (item.namespace, item.name))
 
-is all that a controller with a work queue needs: others' objects are not queued, nor given to a worker. In front of a
-queue with priorities stands a ShardedPriorityQueue, and a controller-runtime's controller gets it by the option
-`new_queue`. Without a queue, `sharder.owns` is the question before, and `with sharder.working_on(...) as ours` the
-frame around the work.
+A controller with a work queue needs only this: the queue drops other replicas' objects, both on addition and before a
+worker gets them. A queue with priorities needs a ShardedPriorityQueue, which controller-runtime's controllers accept
+through the option `new_queue`. Without a queue, call `sharder.owns` first, and do the work inside `with
+sharder.working_on(...) as ours`.
 
-`on_acquired(shard)` must queue all objects of the shard again, from the cache: no handler saw their events before.
+`on_acquired(shard)` must queue all objects of the shard again, from the cache, since their earlier events were dropped.
 
-The shards of a replica that crashes come to the others within one lease duration and two retry periods, 19 s with the
-defaults; on average after one lease duration and one retry period. That is as long as plain leader election takes. The
-shards of a replica that stops come to the others within some retry periods.
+Other replicas acquire the shards of a crashed replica within one lease duration and two retry periods (19 s with the
+defaults), on average after one lease duration and one retry period. Plain leader election takes equally long. They
+acquire the shards of a stopped replica within a few retry periods.
 
-What is promised: no two replicas work on one key at the same time, as far as an election can promise it. A shard is
-given up only when the keys of it that are worked on are through, and `working_on` says no as soon as the lease is over
-by this process' clocks. What remains is the time between that question and the writes that follow it: a process that is
-paused in there (a debugger, a virtual machine that is moved) goes on when it wakes up, and works until its sync ends.
-Clocks of different machines are never compared; a clock that runs faster than another by more than the ratio of
-lease duration to renew deadline breaks the promise, as in any election.
+Guarantee: no two replicas work on the same key at the same time, within the limits of an election. A replica releases a
+shard only when the work on its keys has ended, and `working_on` yields False as soon as the lease has expired by this
+process' clocks. The remaining risk is the time between that check and the following writes: a process that is paused
+there (by a debugger, or the migration of a virtual machine) continues until its sync ends. Clocks of different machines
+are never compared. As in any election, the guarantee fails if one clock runs faster than another by more than the ratio
+of lease duration to renew deadline.
 """
 
 from clientgo.tools.sharding.assignment import assign, shard_of

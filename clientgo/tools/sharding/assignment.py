@@ -1,4 +1,4 @@
-"""Assigns objects to shards, and shards to replicas. Pure functions; no Go counterpart.
+"""Assignment of objects to shards, and of shards to replicas. Pure functions. Not in Go.
 
 Every replica computes the assignment itself. Equal member lists give equal results, so no coordinator is needed.
 """
@@ -15,7 +15,7 @@ __all__ = ["assign", "shard_of"]
 
 
 def shard_of(namespace: str, name: str, shards: int) -> int:
-    """The shard of an object, from 0 on; the same in every process and every version of Python. O(1).
+    """Return the shard of an object, from 0. The result is the same in every process and every version of Python. O(1).
 
     >>> shard_of("default", "web", 4) == shard_of("default", "web", 4)
     True
@@ -24,10 +24,10 @@ def shard_of(namespace: str, name: str, shards: int) -> int:
 
 
 def assign(shards: int, members: Iterable[str]) -> dict[int, str]:
-    """The member for each shard; empty without members. O(shards x members).
+    """Return the member for each shard; empty without members. O(shards x members).
 
-    No member has more than one shard more than another. When a member comes or goes, few shards move but those it gets
-    or leaves: each goes to the member of highest weight for it (rendezvous hashing) that has room.
+    The numbers of shards differ by at most one. When a member joins or leaves, few other shards move: each shard goes
+    to the member with the highest weight for it (rendezvous hashing) that has room.
 
     >>> sorted(Counter(assign(5, ["a", "b"]).values()).values())
     [2, 3]

@@ -1,9 +1,9 @@
-"""The replicas that take part: a Lease for each one, which it renews as long as it lives. No Go counterpart.
+"""The live replicas, each with a Lease that it renews. Not in Go.
 
-A member is alive for `lease_duration` after its last sign of life: a change of its own Lease, or of the Lease of a
-shard that it holds. Every member looks at all of them all the time, by its own clock, as leader election does: clocks
-of different machines are never compared. So when a member is found dead, the Leases of its shards have expired as well,
-and the replica that gets a shard does not begin to count then.
+A member is alive for `lease_duration` after its last activity: a change of its own Lease, or of the Lease of a shard
+that it holds. Every member observes all of them continuously with its own clock, as in leader election: clocks of
+different machines are never compared. Therefore, when a member is found dead, the Leases of its shards have expired as
+well, and the new owner of a shard need not wait for another lease duration.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["MEMBER_LABEL", "SHARD_LABEL", "MemberLeases", "MemberLeasesGetter", 
 
 MEMBER_LABEL = "sharding.clientgo/member-of"
 SHARD_LABEL = "sharding.clientgo/shard-of"
-"""The label of the Leases of shards. A Lease that an older version made gets it with its next renewal."""
+"""The label of the Leases of shards. Renewals add it to a Lease of an older version."""
 
-# A Lease that has not changed for this many lease durations belongs to a replica that is gone: it is deleted.
+# A Lease that has not changed for this number of lease durations is deleted: its replica is gone.
 _FORGOTTEN_AFTER = 10
 
 
 class MemberLeases(LeaseInterface, Protocol):
-    """The part of a typed Lease client that members use."""
+    """The methods of a typed Lease client that members use."""
 
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> coordinationv1.LeaseList: ...
 
@@ -42,24 +42,23 @@ class MemberLeases(LeaseInterface, Protocol):
 
 
 class MemberLeasesGetter(Protocol):
-    """Has a client of Leases: the typed client of coordination.k8s.io/v1 does."""
+    """A source of a client for Leases, such as the typed client of coordination.k8s.io/v1."""
 
     def leases(self, namespace: str) -> MemberLeases: ...
 
 
 class Sighting(NamedTuple):
-    """A Lease as it was last seen to change."""
+    """The last observed change of a Lease."""
 
     lease: coordinationv1.Lease
     since: float
-    """When that was, in seconds on this process' clock."""
+    """The time of the change, in seconds of this process' clock."""
 
 
 class Membership:
-    """The members of one group, as this replica sees them.
+    """The members of one group, as this replica observes them.
 
-    `renew`, `look`, `leave` and `sighting` block for requests or belong to the thread that makes them; `members` may be
-    called from any thread.
+    `renew`, `look`, `leave` and `sighting` block for requests and belong to one thread; `members` is thread-safe.
     """
 
     def __init__(
@@ -77,9 +76,9 @@ class Membership:
         self._identity = identity
         self._lease_duration = lease_duration
         self._clock = clock
-        # The name of this member's Lease; an identity may be no name for an object.
+        # The name of this member's Lease; an identity may not be a valid name.
         self._name = f"{group}-member-{hashlib.blake2b(identity.encode(), digest_size=5).hexdigest()}"
-        # By the names of the Leases. Touched by the one thread only.
+        # By the names of the Leases. Accessed only by the one thread.
         self._seen: dict[str, Sighting] = {}
         self._shards: dict[str, Sighting] = {}
         # Guards _members.
@@ -90,12 +89,12 @@ class Membership:
         return f"<Membership {self._identity} in {self._namespace}/{self._group}: {len(self.members())} members>"
 
     def members(self) -> frozenset[str]:
-        """The identities of those that were alive at the last look."""
+        """Return the identities of the members that were alive at the last check."""
         with self._lock:
             return self._members
 
     def renew(self, ctx: Context) -> None:
-        """Say that this replica is alive. Raises what the request raises."""
+        """Renew this replica's Lease. Raises the request's error."""
         now = from_clock(self._clock.now())
         try:
             lease = self._leases.get(ctx, self._name, metav1.GetOptions())
@@ -110,8 +109,10 @@ class Membership:
         self._leases.update(ctx, lease, metav1.UpdateOptions())
 
     def look(self, ctx: Context) -> frozenset[str]:
-        """Return the members that are alive. Raises what the requests raise; the members stay as they were then."""
-        # The shards first: a member that has just taken one is known by then.
+        """Check the Leases and return the live members. If a request fails, raises its error and keeps the previous
+        result.
+        """
+        # The shards first, so that a member that has just acquired one is known.
         self._shards = self._look_at(ctx, SHARD_LABEL, self._shards)
         self._seen = self._look_at(ctx, MEMBER_LABEL, self._seen)
         signs: dict[str, float] = {}
@@ -127,11 +128,11 @@ class Membership:
         return alive
 
     def sighting(self, lease_name: str) -> Sighting | None:
-        """Return what was last seen of the Lease of a shard; None before the first look, or if there is no Lease."""
+        """Return the last observed change of a shard's Lease, or None before the first check or without a Lease."""
         return self._shards.get(lease_name)
 
     def leave(self, ctx: Context) -> None:
-        """Say that this replica is gone, so that others need not wait to find out. Raises what the request raises."""
+        """Delete this replica's Lease, so that others need not wait for its expiry. Raises the request's error."""
         try:
             self._leases.delete(ctx, self._name, metav1.DeleteOptions())
         except errors.StatusError as err:
@@ -141,7 +142,7 @@ class Membership:
     def _look_at(self, ctx: Context, label: str, before: Mapping[str, Sighting]) -> dict[str, Sighting]:
         options = metav1.ListOptions(label_selector=f"{label}={self._group}")
         found = self._leases.list(ctx, options).items
-        # After the answer, as an elector does: the holder counts from before its write.
+        # Measured after the response, as in an elector: the holder measures from before its write.
         now = self._clock.now()
         return {lease.get_name(): _newer(before.get(lease.get_name()), lease, now) for lease in found}
 
@@ -152,7 +153,7 @@ class Membership:
             try:
                 self._leases.delete(ctx, name, metav1.DeleteOptions())
             except Exception as err:
-                # Another member will have deleted it, or will.
+                # Another member has deleted it, or will.
                 klog.from_context(ctx).v(4).info("Failed to delete the Lease of a member that is gone", err=err)
 
     def _new_lease(self) -> coordinationv1.Lease:

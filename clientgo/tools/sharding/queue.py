@@ -1,8 +1,8 @@
-"""A work queue that takes and gives only what is this replica's. No Go counterpart.
+"""A work queue that only accepts and returns items of this replica. Not in Go.
 
-Puts the sharder between handlers, queue and workers without a line in any of them: what is another replica's is not
-queued, what was queued and has become another's meanwhile is not given out, and a shard is not given up while an item
-of it is out.
+It connects the sharder with handlers, queue and workers without a change in any of them: it does not queue items of
+other replicas, it drops queued items that belong to another replica by now, and it keeps a shard while a worker
+processes one of its items.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
     """A rate limited queue in front of another. Thread-safe; blocks as the other does.
 
-    Invariant (`_check` asserts it): an item that is out has its shard held.
+    Invariant (`_check` asserts it): the shard of every item in progress is held.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
         sharder: Sharder,
         name_of: Callable[[T], tuple[str, str]],
     ) -> None:
-        """`name_of` gives the namespace and the name that an item stands for."""
+        """Wrap a queue. `name_of` returns the namespace and name of an item."""
         self._queue = queue
         self._sharder = sharder
         self._name_of = name_of
         # Guards _out.
         self._lock = threading.Lock()
-        # What ends the work on each item that is out.
+        # Ends the work on each item in progress.
         self._out: dict[T, contextlib.ExitStack] = {}
 
     def __repr__(self) -> str:
@@ -50,35 +50,37 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
             assert self._sharder.statistics().working >= len(self._out)
 
     def add(self, item: T) -> None:
-        """Queue the item if it is this replica's."""
+        """Queue the item if this replica owns it."""
         if self._owns(item):
             self._queue.add(item)
 
     def add_after(self, item: T, duration: float) -> None:
-        """Queue the item later if it is this replica's now."""
+        """Queue the item after a delay if this replica owns it now."""
         if self._owns(item):
             self._queue.add_after(item, duration)
 
     def add_rate_limited(self, item: T) -> None:
-        """Queue the item when the limiter says so, if it is this replica's now."""
+        """Queue the item after the limiter's delay if this replica owns it now."""
         if self._owns(item):
             self._queue.add_rate_limited(item)
 
     def _owns(self, item: T) -> bool:
-        """Report whether the item is this replica's. Raises TypeError for an unhashable item."""
-        # `name_of` expects keys: for an object its error would not name the remedy.
+        """Report whether this replica owns the item. Raises TypeError for an unhashable item."""
+        # `name_of` expects keys: its error for an object would not explain the solution.
         check_hashable(item)
         return self._sharder.owns(*self._name_of(item))
 
     def get(self) -> tuple[T, bool]:
-        """Block for an item that is this replica's; `done` must follow, as ever."""
+        """Return the next item that this replica owns. Blocks. Call `done` afterwards."""
         while True:
             item, shutdown = self._queue.get()
             if shutdown or self._begin(item):
                 return item, shutdown
 
     def _begin(self, item: T) -> bool:
-        """Begin the work on an item that came off the queue; one that is not ours any more is dropped."""
+        """Begin the work on an item from the queue. Returns False and drops it if this replica does not own it any
+        more.
+        """
         work = contextlib.ExitStack()
         if work.enter_context(self._sharder.working_on(*self._name_of(item))):
             with self._lock:
@@ -89,7 +91,7 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
         return False
 
     def done(self, item: T) -> None:
-        """The work on the item is through."""
+        """End the work on the item."""
         check_hashable(item)
         with self._lock:
             work = self._out.pop(item, None)
@@ -117,14 +119,14 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
 
 
 class PrioritizedQueue(workqueue.TypedRateLimitingInterface[T], Protocol[T]):
-    """A rate limited queue that knows priorities: workqueue.PriorityQueue is one, and controller-runtime's."""
+    """A rate limited queue with priorities, such as workqueue.PriorityQueue and controller-runtime's queue."""
 
     def add_with_opts(self, o: workqueue.AddOpts, /, *items: T) -> None:
         """Add items with a priority, after a delay or rate limited."""
         ...
 
     def get_with_priority(self) -> tuple[T, int, bool]:
-        """`get`, with the item's priority."""
+        """Return the next item with its priority, as `get` does."""
         ...
 
 
@@ -139,13 +141,13 @@ class ShardedPriorityQueue(ShardedQueue[T]):
         self._prioritized = queue
 
     def add_with_opts(self, o: workqueue.AddOpts, /, *items: T) -> None:
-        """Queue those of the items that are this replica's now."""
+        """Queue the items that this replica owns now."""
         for item in items:
             if self._owns(item):
                 self._prioritized.add_with_opts(o, item)
 
     def get_with_priority(self) -> tuple[T, int, bool]:
-        """Block for an item that is this replica's, and tell its priority."""
+        """Return the next item that this replica owns, with its priority. Blocks."""
         while True:
             item, priority, shutdown = self._prioritized.get_with_priority()
             if shutdown or self._begin(item):

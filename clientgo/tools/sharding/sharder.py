@@ -1,4 +1,4 @@
-"""Hold the shards that this replica should have, and know which objects are this replica's. No Go counterpart."""
+"""The sharder, which holds this replica's shards and knows their objects. Not in Go."""
 
 from __future__ import annotations
 
@@ -29,15 +29,17 @@ class ShardingConfig:
     leases: MemberLeasesGetter
     """The client of coordination.k8s.io/v1."""
     namespace: str
-    """Where the Leases are."""
+    """The namespace of the Leases."""
     name: str
     """Prefix of the Leases' names; equal in all replicas."""
     identity: str
-    """The name of this replica, which no other has."""
+    """The unique name of this replica."""
     shards: int
-    """Into how many parts the work is cut; the same for all replicas. More than there will be replicas."""
+    """The number of shards, equal in all replicas. It should exceed the number of replicas."""
     on_acquired: Callable[[int], object]
-    """Queues all objects of the shard again. Runs in a thread of the sharder, once the shard is this replica's."""
+    """Queues all objects of the shard again. Runs in a thread of the sharder, after this replica has acquired the
+    shard.
+    """
     lease_duration: float = 15.0
     renew_deadline: float = 10.0
     retry_period: float = 2.0
@@ -49,15 +51,15 @@ class ShardingStatistics(NamedTuple):
     members: int
     """Number of live replicas at the last check, including this one."""
     wanted: tuple[int, ...]
-    """The shards this replica should have."""
+    """The shards that this replica should hold."""
     held: tuple[int, ...]
-    """The shards it has."""
+    """The shards that this replica holds."""
     working: int
     """Number of keys that workers are processing."""
 
 
 def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
-    """Raises ValueError for a configuration that makes no sense."""
+    """Return a sharder. Raises ValueError for an invalid configuration."""
     if config.shards < 1:
         raise ValueError(f"shards must be at least 1, got {config.shards}")
     if not config.identity:
@@ -67,21 +69,22 @@ def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
 
 @dataclass
 class _Candidacy:
-    """The candidacy of this replica for a shard, or its ownership."""
+    """This replica's candidacy for a shard, or its ownership."""
 
     elector: leaderelection.LeaderElector
-    # Ends it: what is held is released.
+    # Ends the candidacy: a held shard is released.
     withdraw: CancelFunc
-    # Whether it is to end as soon as no key of the shard is worked on; the lease is renewed until then.
+    # True if it must end as soon as no key of the shard is in progress; the lease is renewed until then.
     leaving: bool = False
 
 
 class Sharder:
-    """One replica's part of the work. `run` blocks and is called once; everything else may be called from any thread.
+    """One replica's part of the sharding. Call `run` once, which blocks; all other methods are thread-safe.
 
     Invariants (`_check` asserts them):
-      * a shard that is held has a candidacy, which is not leaving;
-      * no key is worked on but of a shard that is held, or was when the work on the key began and is being given up.
+    * a held shard has a candidacy, which is not leaving;
+    * every key in progress belongs to a held shard, or to a shard that was held when the work began and is being
+      released.
     """
 
     def __init__(self, config: ShardingConfig, clock: Clock) -> None:
@@ -90,9 +93,9 @@ class Sharder:
         self._membership = Membership(
             config.leases, config.namespace, config.name, config.identity, config.lease_duration, clock
         )
-        # Guards all below. Notified when a key is through; never held while anything else runs.
+        # Guards all attributes below. Notified when the work on a key has ended; never held while other code runs.
         self._changed = threading.Condition()
-        # The shards that this replica stands for or has.
+        # The shards that this replica is a candidate for or holds.
         self._standing: dict[int, _Candidacy] = {}
         self._held: set[int] = set()
         self._working: Counter[int] = Counter()
@@ -108,7 +111,7 @@ class Sharder:
             assert all(count > 0 for count in self._working.values()), self._working
 
     def shard_of(self, namespace: str, name: str) -> int:
-        """The shard of an object."""
+        """Return the shard of an object."""
         return shard_of(namespace, name, self._config.shards)
 
     def owns(self, namespace: str, name: str) -> bool:
@@ -119,10 +122,10 @@ class Sharder:
 
     @contextlib.contextmanager
     def working_on(self, namespace: str, name: str) -> Iterator[bool]:
-        """Around the work on one key: True when the object is this replica's, and then it stays so inside `with`.
+        """Do the work on a key inside this context manager: it yields True if this replica owns the object.
 
-        The shard is not given up before the block has ended, unless its lease ends first because it cannot be renewed:
-        long work asks `owns` again before it writes.
+        The replica keeps the shard until the block has ended, unless the lease expires first because it cannot be
+        renewed: long work must call `owns` again before it writes.
         """
         shard = self.shard_of(namespace, name)
         with self._changed:
@@ -157,7 +160,7 @@ class Sharder:
             )
 
     def run(self, ctx: Context) -> None:
-        """Take part until `ctx` is done; the shards are given back then, each when its keys are through. Blocks."""
+        """Take part until `ctx` is done; then release each shard when the work on its keys has ended. Blocks."""
         try:
             wait.until_with_context(ctx, self._look_around, self._config.retry_period)
         finally:
@@ -178,13 +181,13 @@ class Sharder:
             cancel()
 
     def _look_around(self, ctx: Context) -> None:
-        """Say that this replica lives, see who else does, and stand for the shards that are this replica's."""
+        """Renew this replica's Lease, observe the others, and become a candidate for this replica's shards."""
         asking, cancel = context.with_timeout(ctx, self._config.renew_deadline)
         try:
             self._membership.renew(asking)
             members = self._membership.look(asking)
         except Exception as err:
-            # Nothing is given up: the electors see for themselves whether the leases can be renewed.
+            # Nothing is released here: the electors detect by themselves whether the leases can be renewed.
             if ctx.err() is None:
                 klog.from_context(ctx).error(err, "Failed to see the other members", group=self._config.name)
             return
@@ -200,7 +203,7 @@ class Sharder:
             self._stand(ctx, shard)
 
     def _withdraw(self, shard: int) -> None:
-        """Begin nothing new of the shard, and give it up when what was begun is through."""
+        """Begin no new work on the shard, and release it when the current work has ended."""
         with self._changed:
             candidacy = self._standing.get(shard)
             if candidacy is None or candidacy.leaving:
@@ -213,8 +216,8 @@ class Sharder:
             candidacy.withdraw()
 
     def _stand(self, ctx: Context, shard: int) -> None:
-        """Begin to stand for one shard. It ends when this replica withdraws or has lost the lease."""
-        # Not a child of `ctx`: `run` withdraws from all.
+        """Become a candidate for one shard, until this replica withdraws or has lost the lease."""
+        # Not a child of `ctx`: `run` withdraws from all shards.
         standing, withdraw = context.with_cancel(context.without_cancel(ctx))
         elector = leaderelection.new_leader_elector(
             leaderelection.LeaderElectionConfig(
@@ -263,7 +266,7 @@ class Sharder:
         return f"{self._config.name}-shard-{shard}"
 
     def _hold(self, leading: Context, shard: int, candidacy: _Candidacy) -> None:
-        """Have the shard until this replica leaves it or `leading` is done, and its keys are through."""
+        """Hold the shard until this replica withdraws or `leading` is done, and the work on its keys has ended."""
         logger = klog.from_context(leading)
         with self._changed:
             if not candidacy.leaving:

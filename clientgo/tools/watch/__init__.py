@@ -1,4 +1,4 @@
-"""Watches that survive interruptions, and waiting for what they show. Mirrors k8s.io/client-go/tools/watch."""
+"""Watches that survive interruptions, and waits for their events. Mirrors k8s.io/client-go/tools/watch."""
 
 from clientgo.tools.watch.informerwatcher import (
     new_indexer_informer_watcher,

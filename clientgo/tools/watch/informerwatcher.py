@@ -1,4 +1,4 @@
-"""An informer that looks like a watch. Mirrors client-go/tools/watch/informerwatcher.go."""
+"""A watch that an informer feeds. Mirrors client-go/tools/watch/informerwatcher.go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["new_indexer_informer_watcher", "new_indexer_informer_watcher_with_lo
 
 
 class _EventProcessor:
-    """Accepts events at any time and sends them in order to a channel when it is read.
+    """An unbounded buffer of events in front of a channel.
 
     One thread calls `run`; the other methods are thread-safe and do not block.
 
@@ -25,13 +25,13 @@ class _EventProcessor:
 
     def __init__(self, out: Channel[Event]) -> None:
         self._out = out
-        # Guards _buff; notified when there is something in it, or at the end.
+        # Guards _buff; notified when it has events, and at the end.
         self._cond = threading.Condition()
         self._buff: list[Event] = []
         self._done = Signal()
 
     def run(self) -> None:
-        """Hand events on until stopped. Blocks."""
+        """Send events until stopped. Blocks."""
         while not self._done.is_set():
             self._write_batch(self._take_batch())
 
@@ -64,22 +64,17 @@ class _EventProcessor:
 def new_indexer_informer_watcher(
     lw: cache.ListerWatcher, obj_type: object
 ) -> tuple[cache.Indexer, cache.Controller, Interface, Done]:
-    """Return an informer that emits watch events, with the background logger.
-
-    Go: watch.NewIndexerInformerWatcher.
-    """
+    """Return an informer that emits watch events, with the background logger. Go: watch.NewIndexerInformerWatcher."""
     return new_indexer_informer_watcher_with_logger(klog.background(), lw, obj_type)
 
 
 def new_indexer_informer_watcher_with_logger(
     logger: klog.Logger, lw: cache.ListerWatcher, obj_type: object
 ) -> tuple[cache.Indexer, cache.Controller, Interface, Done]:
-    """Start an informer and return its store, itself, a watch of its notifications, and what is set when it has ended.
+    """Start an informer; return its store, the informer, a watch of its notifications, and the channel of its end.
 
-    Stopping the watch stops the informer. The result channel is never closed, as in Go. A delete that was missed shows
-    the last known object: whether its deletionTimestamp is set tells them apart.
-
-    Go: watch.NewIndexerInformerWatcherWithLogger.
+    Stopping the watch stops the informer. As in Go, the result channel is never closed. The event for a missed deletion
+    contains the last known object, whose deletionTimestamp may be unset. Go: watch.NewIndexerInformerWatcherWithLogger.
     """
     events: Channel[Event] = Channel()
     watcher = ProxyWatcher(events)

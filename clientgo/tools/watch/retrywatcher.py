@@ -1,4 +1,4 @@
-"""A watch that goes on where it was interrupted. Mirrors client-go/tools/watch/retrywatcher.go."""
+"""A watch that continues after interruptions. Mirrors client-go/tools/watch/retrywatcher.go."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RETRIED_CODES = (500, 504)
 
 
 class RetryWatcher:
-    """A watch.Interface over many watches: when one ends, it opens the next at the last seen resource version.
+    """A watch that reopens itself at the last seen resource version when it ends.
 
     Its consumer does not notice timeouts and lost connections. It ends, after an ERROR event, when the server no longer
     has the version or does not permit the watch. Informers handle the first case by relisting. Go: watch.RetryWatcher.
@@ -37,7 +37,7 @@ class RetryWatcher:
         watcher_client: cache.WatcherWithContext,
         min_restart_delay: float,
     ) -> None:
-        """Use `new_retry_watcher_with_context`."""
+        """Initialize a watcher. Use `new_retry_watcher_with_context` instead."""
         self._ctx, self._cancel = context.with_cancel_cause(ctx)
         self._last_resource_version = initial_resource_version
         self._watcher_client = watcher_client
@@ -47,18 +47,18 @@ class RetryWatcher:
         threading.Thread(target=self._receive, name="retry-watcher", daemon=True).start()
 
     def result_chan(self) -> Channel[Event]:
-        """The events, without bookmarks; unbuffered, and closed when the watcher has ended.
+        """Return the events, without bookmarks; unbuffered, and closed when the watcher has ended.
 
         Go: RetryWatcher.ResultChan.
         """
         return self._result_chan
 
     def stop(self) -> None:
-        """Make the watcher end. Does not block: `done` tells when it has. Go: RetryWatcher.Stop."""
+        """Stop the watcher. Does not block; `done` is set when it has ended. Go: RetryWatcher.Stop."""
         self._cancel(RuntimeError("asked to stop"))
 
     def done(self) -> Done:
-        """Set when the watcher has ended. Go: RetryWatcher.Done."""
+        """Return the signal that is set when the watcher has ended. Go: RetryWatcher.Done."""
         return self._done
 
     def _receive(self) -> None:
@@ -74,7 +74,8 @@ class RetryWatcher:
                 logger.v(4).info("Restarting RetryWatcher", resourceVersion=self._last_resource_version)
 
         try:
-            # Not sliding: the usual end of a watch, by timeout, costs no delay, and a watch that ends at once does.
+            # Not sliding: a watch that ends normally, by timeout, is reopened without a delay, and one that ends at
+            # once is not.
             wait.non_sliding_until_with_context(receiving, watch_once, self._min_restart_delay)
         finally:
             cancel()
@@ -84,7 +85,7 @@ class RetryWatcher:
             self._done.set()
 
     def _do_receive(self, ctx: Context) -> tuple[bool, float]:
-        """Start one watch and pass its events on: whether that was the last one, and how long to wait otherwise."""
+        """Open one watch and send its events. Returns whether to end, and otherwise the delay in seconds."""
         options = metav1.ListOptions(resource_version=self._last_resource_version, allow_watch_bookmarks=True)
         try:
             watcher: Interface | None = self._watcher_client.watch_with_context(ctx, options)
@@ -113,7 +114,7 @@ class RetryWatcher:
             watcher.stop()
 
     def _watch_failed(self, ctx: Context, err: Exception) -> bool:
-        """Deal with a watch that did not start; whether to give up."""
+        """Handle a watch that did not start. Returns True to end."""
         logger = klog.from_context(ctx)
         if isinstance(err, net.ErrUnexpectedEOF):
             logger.v(1).info("Watch closed with unexpected EOF", err=err)
@@ -127,7 +128,7 @@ class RetryWatcher:
             logger.error(err, "Watch failed")
             return False
 
-        # Say more than the server does: its message is just "unknown".
+        # Log more details than the server's message, which is only "unknown".
         advice = "ensure the client has valid credentials and watch permissions on the resource"
         logger.error(err, f"Watch failed: {advice}")
         if not isinstance(err, apierrors.StatusError):
@@ -139,7 +140,7 @@ class RetryWatcher:
         return True
 
     def _handle(self, ctx: Context, event: Event) -> tuple[bool, float] | None:
-        """Pass one event on; None to go on with this watch, otherwise as `_do_receive`."""
+        """Send one event. Returns None to continue with this watch, otherwise the result of `_do_receive`."""
         if event.type == EventType.ERROR:
             return self._handle_error(ctx, event)
         if event.type not in (EventType.ADDED, EventType.MODIFIED, EventType.DELETED, EventType.BOOKMARK):
@@ -168,11 +169,11 @@ class RetryWatcher:
             return False, 0.0
         status = err.status()
         if status.code == _GONE:
-            # The version is too old, and does not get younger.
+            # The version is too old, so a retry would fail too.
             self._send(ctx, event)
             return True, 0.0
         if status.code not in _RETRIED_CODES:
-            # Retried as well, unless it is certain to be useless; the log shows which codes come up.
+            # Retried as well, unless that is certain to fail; the log shows the codes that occur.
             logger.v(5).info("Retrying after unexpected error", errorObject=repr(event.object))
         return False, _retry_after(status)
 
@@ -199,10 +200,9 @@ def new_retry_watcher(initial_resource_version: str, watcher_client: cache.Watch
 def new_retry_watcher_with_context(
     ctx: Context, initial_resource_version: str, watcher_client: cache.WatcherWithContext
 ) -> RetryWatcher:
-    """A watch from `initial_resource_version` on that is started again when it ends, at most once a second.
+    """Return a watch from `initial_resource_version` that reopens itself at most once per second.
 
-    Raises ValueError for the versions "" and "0", which a server answers with whatever it has.
-
+    Raises ValueError for the versions "" and "0", for which a server returns arbitrary data.
     Go: watch.NewRetryWatcherWithContext.
     """
     return _new_retry_watcher(ctx, initial_resource_version, watcher_client, 1.0)

@@ -1,6 +1,6 @@
-"""Wait until a watch has shown what you wait for. Mirrors client-go/tools/watch/until.go.
+"""Functions that wait until events of a watch meet conditions. Mirrors client-go/tools/watch/until.go.
 
-Go returns the last event beside the error; here the errors of these functions have it as attribute `last_event`.
+Go returns the last event together with the error; here the errors have it as the attribute `last_event`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ErrWatchClosed(Exception):
 
 
 class _UntilInterrupted(ErrWaitTimeout):
-    """The context was done before all conditions were met; `wait.interrupted` knows it."""
+    """Raised if the context is done before all conditions were met; `wait.interrupted` detects it."""
 
     def __init__(self, last_event: Event | None) -> None:
         super().__init__()
@@ -55,12 +55,11 @@ class _UntilInterrupted(ErrWaitTimeout):
 
 
 def until_without_retry(ctx: Context, watcher: Interface, *conditions: ConditionFunc) -> Event | None:
-    """Block until the conditions were met one after the other; the event that met the last one. Stops the watcher.
+    """Wait until the conditions are met one after the other; return the event that met the last one.
 
-    Each condition is asked about the event that met the one before, then about the following ones. None only without
-    conditions. Raises ErrWatchClosed when the watch ends, an error that is `wait.interrupted` when the context is done,
-    and what a condition raises. A watch ends at any time, for many reasons: prefer `until` or `until_with_sync`.
-
+    Stops the watcher. Each condition starts with the event that met the previous one. Returns None only without
+    conditions. Raises ErrWatchClosed if the watch ends, an error that is `wait.interrupted` if the context is done, and
+    the errors of conditions. A watch may end at any time: prefer `until` or `until_with_sync`.
     Go: watch.UntilWithoutRetry.
     """
     try:
@@ -90,7 +89,7 @@ def _next_match(ctx: Context, watcher: Interface, condition: ConditionFunc, last
 def until(
     ctx: Context, initial_resource_version: str, watcher_client: cache.Watcher, *conditions: ConditionFunc
 ) -> Event | None:
-    """Wait for the conditions like `until_without_retry`, with a RetryWatcher: sees every event, in order.
+    """Wait for the conditions like `until_without_retry`, with a RetryWatcher: conditions see every event, in order.
 
     So it fails if the server no longer has the version at which it was interrupted. Use it where the exact sequence
     matters, for example in tests. Raises ValueError for the versions "" and "0".
@@ -135,7 +134,7 @@ def until_with_sync(
 
 
 def context_with_optional_timeout(parent: Context, timeout: float) -> tuple[Context, CancelFunc]:
-    """`context.with_timeout`, where 0 seconds mean no timeout. A negative one is logged and counts as 0.
+    """Return a context with a timeout in seconds; 0 means no timeout. A negative one is logged and counts as 0.
 
     Go: watch.ContextWithOptionalTimeout.
     """

@@ -1,4 +1,4 @@
-"""Requests of server-side apply. Mirrors client-go's util/apply/apply.go. CBOR is left out, as everywhere."""
+"""Requests of server-side apply. Mirrors client-go's util/apply/apply.go. Without CBOR."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ __all__ = ["new_request"]
 
 
 def new_request(client: rest.Interface, apply_configuration: Struct | Mapping[str, Any]) -> rest.Request:
-    """Begin a request that applies an object or a document: what it has is what the field manager will own.
+    """Create a request that applies an object or a document; the field manager will own its fields.
 
-    The resource, the name and the options are the caller's. Raises ValueError for what JSON cannot have.
-
+    The caller sets the resource, the name and the options. Raises ValueError for values that JSON cannot represent.
     Go: apply.NewRequest.
     """
     try:

@@ -1,4 +1,4 @@
-"""Creates certificates for servers with only the standard library. Mirrors client-go's util/cert/cert.go.
+"""Certificates for servers, with only the standard library. Mirrors client-go's util/cert/cert.go.
 
 A server needs no prepared certificates: this module creates an authority, whose key is discarded, and the server's
 certificate, which cannot sign others. Keys use the curve P-256. Go uses RSA, whose keys take long to create. OpenSSL
@@ -79,7 +79,7 @@ def _add(a: _Point, b: _Point) -> _Point:
 
 @cache
 def _steps() -> tuple[_Point, ...]:
-    """The generator, doubled again and again: half the work of a multiplication, and the same in each."""
+    """Return the generator's doublings, which save half the work of each multiplication."""
     steps: list[_Point] = [(*_G, 1)]
     while len(steps) < _N.bit_length():
         steps.append(_double(steps[-1]))
@@ -87,7 +87,7 @@ def _steps() -> tuple[_Point, ...]:
 
 
 def _multiply(scalar: int) -> tuple[int, int]:
-    """scalar times the generator, in affine coordinates."""
+    """Return scalar times the generator, in affine coordinates."""
     total: _Point = (0, 0, 0)
     for step in _steps():
         if scalar & 1:
@@ -171,7 +171,7 @@ def _pem(label: str, body: bytes) -> str:
 
 
 class _Key:
-    """A private key on the curve, and what certificates say of it."""
+    """A private key on the curve, with its encodings for certificates."""
 
     def __init__(self, number: int = 0) -> None:
         self.number = number or secrets.randbelow(_N - 1) + 1
@@ -193,7 +193,7 @@ class _Key:
 
 
 def _key_of(pem: str) -> _Key:
-    """The key of what `_Key.pem` has written. Raises ValueError for anything else."""
+    """Return the key in a PEM of `_Key.pem`. Raises ValueError for anything else."""
     head, tail = "-----BEGIN EC PRIVATE KEY-----", "-----END EC PRIVATE KEY-----"
     text = pem.strip()
     if not text.startswith(head) or not text.endswith(tail):
@@ -202,7 +202,7 @@ def _key_of(pem: str) -> _Key:
         body = base64.b64decode(text.removeprefix(head).removesuffix(tail), validate=False)
     except ValueError as err:
         raise ValueError("expected an EC private key in PEM") from err
-    # A sequence of the version, then 32 octets that are the number.
+    # A sequence of the version and 32 octets with the number.
     number = int.from_bytes(body[7:39], "big")
     if len(body) < 39 or body[2:7] != b"\x02\x01\x01\x04\x20" or not 0 < number < _N:
         raise ValueError("expected a private key on the curve P-256")
@@ -213,9 +213,9 @@ def _key_of(pem: str) -> _Key:
 
 
 class Authority:
-    """A certificate authority that outlives its first certificate: keep `key` and `certificate`, and come back.
+    """A certificate authority that can be stored: keep `key` and `certificate` to load it again.
 
-    Its key is worth as much as all that it signs: it belongs in a Secret, never in a log.
+    Its key protects everything that it signs: store it in a Secret, never in a log.
     """
 
     def __init__(self, name: str, now: float, *, key: str = "", certificate: str = "", years: int = 10) -> None:
@@ -242,14 +242,14 @@ class Authority:
     def issue(
         self, name: str, hosts: Iterable[str], now: float, *, years: int = 10, client: bool = False
     ) -> tuple[str, str]:
-        """(certificate, key) in PEM, from yesterday on, of a server at these names and addresses.
+        """Return a certificate and its key in PEM, valid from yesterday, for a server at these names and addresses.
 
-        With `client` its owner may also, or without hosts only, log in with it, as `name`.
+        With `client` the owner may also (without hosts: only) authenticate as `name` with it.
         """
         key, names = _Key(), list(hosts)
         purposes = [_oid(_SERVER_AUTH)] * bool(names) + [_oid(_CLIENT_AUTH)] * client
         extensions = [
-            _extension(_BASIC_CONSTRAINTS, _sequence(), critical=True),  # is none
+            _extension(_BASIC_CONSTRAINTS, _sequence(), critical=True),  # is not an authority
             _extension(_KEY_USAGE, _bits(b"\x80", 7), critical=True),  # digitalSignature
             _extension(_EXTENDED_KEY_USAGE, _sequence(*purposes)),
             _extension(_SUBJECT_KEY, _octets(key.identifier)),
@@ -264,7 +264,7 @@ class Authority:
 def generate_self_signed_cert_key(
     host: str, alternate_ips: Iterable[str] = (), alternate_dns: Iterable[str] = ()
 ) -> tuple[str, str]:
-    """(certificate with that of its authority, key) in PEM, for a year: who connects cannot tell whose it is.
+    """Return a certificate with its authority's, and its key, in PEM, valid for a year; clients cannot authenticate it.
 
     Takes some milliseconds. Go: cert.GenerateSelfSignedCertKey.
     """
@@ -280,10 +280,10 @@ def make_certificates(
     names: tuple[str, str] = ("clientgo-apiserver-ca", "clientgo-apiserver"),
     years: int = 10,
 ) -> tuple[str, str, str]:
-    """(certificate of the authority, of the server, the server's key) in PEM, from yesterday on.
+    """Return the authority's certificate, the server's certificate and the server's key in PEM, valid from yesterday.
 
-    `hosts` are names and addresses; `names` are what the authority and the server are called. The key of the
-    authority is forgotten: it signs this one certificate, which is valid for these hosts and may not sign others.
+    `hosts` are names and addresses; `names` are the names of the authority and the server. The authority's key is
+    discarded: it signs only this certificate, which is valid for these hosts and cannot sign others.
     """
     authority = Authority(names[0], now, years=years)
     certificate, key = authority.issue(names[1], hosts, now, years=years)
@@ -316,14 +316,14 @@ def _certificate(
 
 
 def context_of(certificate: str, key: str) -> ssl.SSLContext:
-    """A server context that has the certificate."""
+    """Return a server context with the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     load_pair(context, certificate, key)
     return context
 
 
 def load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Give the context a certificate and its key in PEM; they are on disk only while OpenSSL reads them."""
+    """Load a certificate and its key, in PEM, into the context; they are on disk only while OpenSSL reads them."""
     with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
         path = Path(folder) / "both.pem"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

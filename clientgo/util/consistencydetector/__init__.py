@@ -1,4 +1,4 @@
-"""Check that a streamed list brought what an ordinary list brings; for test clusters. Go: util/consistencydetector."""
+"""A check that a streamed list equals an ordinary list; for test clusters. Go: util/consistencydetector."""
 
 from clientgo.util.consistencydetector.data_consistency_detector import (
     DataInconsistencyError,

@@ -1,9 +1,9 @@
-"""Compare what was streamed with what a list at the same version says.
+"""A comparison of streamed objects with a list at the same version.
 
-Mirrors util/consistencydetector/data_consistency_detector.go. Costs a full list read from the server's database: meant
-for continuous integration, switched on by the environment variable KUBE_WATCHLIST_INCONSISTENCY_DETECTOR.
+Mirrors util/consistencydetector/data_consistency_detector.go. It costs a full list from the server's database: it is
+for continuous integration and enabled by the environment variable KUBE_WATCHLIST_INCONSISTENCY_DETECTOR.
 
-Differs from Go: an inconsistency is raised as a DataInconsistencyError (Go panics).
+Difference from Go: an inconsistency raises DataInconsistencyError (Go panics).
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import wait
 
-# Go: RetrieveItemsFunc. Gives the objects to check.
+# Returns the objects to check. Go: RetrieveItemsFunc.
 RetrieveItemsFunc = Callable[[], Sequence[Any]]
-# Go: ListFunc. Makes the list to check them against.
+# Returns the list for the comparison. Go: ListFunc.
 ListFunc = Callable[[context.Context, metav1.ListOptions], runtime.Object]
-# Go: TransformFunc. What the objects to check went through.
+# The transform of the objects to check. Go: TransformFunc.
 TransformFunc = Callable[[Any], Any]
 
-# What Go's strconv.ParseBool takes for true.
+# The texts that Go's strconv.ParseBool accepts as true.
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 
 _enabled = os.environ.get("KUBE_WATCHLIST_INCONSISTENCY_DETECTOR", "") in _TRUE
 
 
 class DataInconsistencyError(AssertionError):
-    """The stream and the list disagree. Beyond Go, which panics with the same text."""
+    """Raised if the stream and the list differ. Go panics with the same text."""
 
 
 def is_data_consistency_detection_for_watch_list_enabled() -> bool:
@@ -44,7 +44,7 @@ def is_data_consistency_detection_for_watch_list_enabled() -> bool:
 
 
 def set_data_consistency_detection_for_watch_list_enabled_for_test(enabled: bool) -> Callable[[], None]:
-    """Switch the check on or off; the returned function undoes that.
+    """Enable or disable the check; the returned function undoes that.
 
     Go: SetDataConsistencyDetectionForWatchListEnabledForTest.
     """
@@ -103,7 +103,7 @@ def check_data_consistency(
 
 
 def _list_until_it_works(ctx: context.Context, list_fn: ListFunc, options: metav1.ListOptions) -> runtime.Object:
-    """Raises what the wait ends with when `ctx` is done first."""
+    """List with retries. Raises the wait's error if `ctx` is done first."""
     listed: list[runtime.Object] = []
 
     def try_list(_: context.Context) -> bool:
@@ -119,14 +119,14 @@ def _list_until_it_works(ctx: context.Context, list_fn: ListFunc, options: metav
 
 
 def _can_form_additional_list_call(last_synced_resource_version: str, list_options: metav1.ListOptions) -> bool:
-    """A list at an exact version takes neither a continue token nor the version "0"."""
+    """Report whether a list at an exact version is possible: it needs no continue token and a version except "0"."""
     return not list_options.continue_ and last_synced_resource_version != "0"
 
 
 def _prepare_list_call_options(
     last_synced_resource_version: str, list_options: metav1.ListOptions, retrieved_items_count: int
 ) -> metav1.ListOptions:
-    """The options with which the same objects come from the server's database."""
+    """Return the options that fetch the same objects from the server's database."""
     options = list_options.deep_copy()
     # A watch cache ignores the limit of a list of any data; the database would not.
     if options.resource_version == "0" and 0 < options.limit < retrieved_items_count:

@@ -1,8 +1,8 @@
-"""The way from client-side to server-side apply. Mirrors k8s.io/client-go/util/csaupgrade.
+"""The migration from client-side to server-side apply. Mirrors k8s.io/client-go/util/csaupgrade.
 
-An object that `kubectl apply` or a program's updates made has fields that the field manager owns by `Update`. Before
-the same program applies on the server it hands these fields over to its `Apply`; otherwise fields that are no longer
-applied would stay:
+After `kubectl apply` or a program's updates, the field manager owns fields by `Update`. Before the program uses
+server-side apply, it must transfer these fields to its `Apply`; otherwise fields that it no longer applies would
+remain:
 
     patch = csaupgrade.upgrade_managed_fields_patch(obj, {"kubectl-client-side-apply"}, "my-controller")
     if patch is not None:

@@ -1,7 +1,7 @@
-"""Managed fields of client-side apply become those of server-side apply. Mirrors util/csaupgrade/upgrade.go.
+"""Conversion of managed fields from client-side to server-side apply. Mirrors util/csaupgrade/upgrade.go.
 
-A set of fields is a `managedfields.FieldSet`: Python's set of paths. Differs from Go: several client-side managers are
-upgraded in alphabetical order, where Go's order is random; fields that only change their order are no change.
+A set of fields is a `managedfields.FieldSet`: Python's set of paths. Differences from Go: several client-side managers
+are upgraded in alphabetical order, in Go in random order; a different order of fields is not a change.
 """
 
 from __future__ import annotations
@@ -42,11 +42,9 @@ def _owns(entry: metav1.ManagedFieldsEntry, fields: FieldSet) -> bool:
 def upgrade_managed_fields(
     obj: Object, csa_manager_names: Iterable[str], ssa_manager_name: str, *opts: Option
 ) -> None:
-    """Hand the fields that managers of client-side apply own by Update over to the Apply of another manager.
+    """Transfer fields that client-side managers own by Update to the Apply of another manager.
 
-    Changes `obj`. This cannot be undone. Raises ValueError for fields that cannot be read.
-
-    Go: csaupgrade.UpgradeManagedFields.
+    Changes `obj`. This cannot be undone. Raises ValueError for unreadable fields. Go: csaupgrade.UpgradeManagedFields.
     """
     accessor = meta.accessor(obj)
     upgraded = _upgraded_by_all(accessor.get_managed_fields(), csa_manager_names, ssa_manager_name, opts)
@@ -56,10 +54,10 @@ def upgrade_managed_fields(
 def upgrade_managed_fields_patch(
     obj: Object, csa_manager_names: Iterable[str], ssa_manager_name: str, *opts: Option
 ) -> bytes | None:
-    """Return a JSON patch that does on the server what `upgrade_managed_fields` does; None when nothing changes.
+    """Return a JSON patch that has the effect of `upgrade_managed_fields` on the server, or None without a change.
 
-    The server answers with a conflict when the object has changed since. Raises ValueError for fields that cannot be
-    read. Go: csaupgrade.UpgradeManagedFieldsPatch.
+    The server responds with a conflict if the object has changed since. Raises ValueError for unreadable fields.
+    Go: csaupgrade.UpgradeManagedFieldsPatch.
     """
     accessor = meta.accessor(obj)
     before = _documents(accessor.get_managed_fields())
@@ -68,7 +66,8 @@ def upgrade_managed_fields_patch(
         return None
     patch = [
         {"op": "replace", "path": "/metadata/managedFields", "value": after or None},
-        # "replace" and not "test": so the storage answers with a conflict, and not the server with an invalid request.
+        # "replace" instead of "test", so that the storage responds with a conflict, not the server with an invalid
+        # request.
         {"op": "replace", "path": "/metadata/resourceVersion", "value": accessor.get_resource_version()},
     ]
     return escape_html(encode(patch)).encode()
@@ -95,7 +94,7 @@ def _upgraded_by_all(
 def _upgraded(
     entries: list[metav1.ManagedFieldsEntry], csa_manager_name: str, ssa_manager_name: str, subresource: str
 ) -> list[metav1.ManagedFieldsEntry]:
-    """Return the entries without those of the client-side manager; the entries are changed in place."""
+    """Return the entries without those of the client-side manager. Changes the entries in place."""
     updates = [
         entry for entry in entries if _is_of(entry, csa_manager_name, _UPDATE) and entry.subresource == subresource
     ]
@@ -107,7 +106,7 @@ def _upgraded(
     if applies:
         target = applies[0]
     else:
-        # The most recent entry comes first. It is no update any more, so it is neither merged nor removed below.
+        # The most recent entry comes first. It is not an update any more, so it is neither merged nor removed below.
         target = updates.pop(0)
         target.operation, target.manager = _APPLY, ssa_manager_name
     fields = _fields(target)

@@ -1,4 +1,4 @@
-"""Errors of programs that exited. Mirrors k8s.io/client-go/util/exec."""
+"""Errors of failed programs. Mirrors k8s.io/client-go/util/exec."""
 
 from clientgo.util.exec.exec import CodeExitError, ExitError
 

@@ -1,4 +1,4 @@
-"""Errors of programs that exited with another status than 0. Mirrors client-go's util/exec/exec.go."""
+"""Errors of programs with a nonzero exit status. Mirrors client-go's util/exec/exec.go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["CodeExitError", "ExitError"]
 
 
 class ExitError(Exception):
-    """A program that ended in failure; see CodeExitError. Go: exec.ExitError."""
+    """Raised for a program that failed; see CodeExitError. Go: exec.ExitError."""
 
     @abstractmethod
     def __str__(self) -> str:
@@ -24,7 +24,7 @@ class ExitError(Exception):
 
 
 class CodeExitError(ExitError):
-    """An error and the exit status of the program that failed. Go: exec.CodeExitError.
+    """Raised for a program that failed, with its exit status. Go: exec.CodeExitError.
 
     >>> str(CodeExitError(err=RuntimeError("command terminated"), code=3))
     'command terminated'

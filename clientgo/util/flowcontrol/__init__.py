@@ -1,4 +1,4 @@
-"""Limits on how often something happens: token buckets and backoff per id. Mirrors util/flowcontrol.
+"""Rate limits: token buckets, and backoff per ID. Mirrors util/flowcontrol.
 
 `clientgo.util.flowcontrol.rate` is the token bucket itself, as Go's golang.org/x/time/rate.
 """

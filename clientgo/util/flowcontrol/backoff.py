@@ -1,7 +1,7 @@
-"""Exponential backoff for many ids at once. Mirrors util/flowcontrol/backoff.go.
+"""Exponential backoff for many IDs. Mirrors util/flowcontrol/backoff.go.
 
-An id that is not updated for twice the longest backoff starts anew. Differs from Go: points in time and durations are
-float seconds, and the lock is not part of the public interface.
+An ID that is not updated for twice the longest backoff starts again. Difference from Go: times and durations are float
+seconds, and the lock is not part of the public interface.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ class Backoff:
     """
 
     def __init__(self, initial: float, maximum: float, clock: PassiveClock, max_jitter_factor: float = 0.0) -> None:
-        """Use `new_back_off`. Durations in seconds; jitter adds up to `max_jitter_factor` times the current backoff."""
+        """Initialize the backoffs; use `new_back_off` instead.
+
+        Durations are seconds; jitter adds up to `max_jitter_factor` times the current backoff.
+        """
         self.clock = clock
         self.has_expired_func: Callable[[float, float, float], bool] | None = None
-        """Decides from (event_time, last_update, max_duration) whether an entry starts anew and may be collected.
+        """Reports from (event_time, last_update, max_duration) whether an entry has expired.
 
         None means after more than 2 * max_duration. Called with the lock held.
         """
@@ -51,13 +54,15 @@ class Backoff:
         self._rand = random.Random(clock.now()) if max_jitter_factor > 0 else None
 
     def get(self, id: str) -> float:
-        """The current backoff of `id` in seconds; 0.0 when it has none."""
+        """Return the current backoff of `id` in seconds, or 0.0."""
         with self._lock:
             entry = self._per_item_backoff.get(id)
             return entry.backoff if entry is not None else 0.0
 
     def next(self, id: str, event_time: float) -> None:
-        """Move `id` to its next backoff: the initial one at first and when expired by `event_time`, else doubled."""
+        """Advance `id` to its next backoff: the initial one if it is new or expired by `event_time`, otherwise the
+        double.
+        """
         with self._lock:
             entry = self._per_item_backoff.get(id)
             if entry is None or self._has_expired(event_time, entry.last_update):
@@ -68,7 +73,7 @@ class Backoff:
             entry.last_update = self.clock.now()
 
     def reset(self, id: str) -> None:
-        """Forget `id`."""
+        """Drop `id`."""
         with self._lock:
             self._per_item_backoff.pop(id, None)
 
@@ -85,7 +90,7 @@ class Backoff:
             return entry is not None and entry.backoff - (event_time - entry.last_update) > RESOLUTION
 
     def gc(self) -> None:
-        """Forget all ids that have expired."""
+        """Drop all expired IDs."""
         with self._lock:
             now = self.clock.now()
             expired = [id for id, entry in self._per_item_backoff.items() if self._has_expired(now, entry.last_update)]
@@ -93,7 +98,7 @@ class Backoff:
                 del self._per_item_backoff[id]
 
     def delete_entry(self, id: str) -> None:
-        """Forget `id`, as `reset` does."""
+        """Drop `id`, as `reset` does."""
         self.reset(id)
 
     def _live_entry(self, id: str, event_time: float) -> _BackoffEntry | None:
@@ -122,20 +127,20 @@ class Backoff:
 
 
 def new_fake_back_off(initial: float, max: float, tc: PassiveClock) -> Backoff:
-    """A Backoff on the clock of a test. Go: flowcontrol.NewFakeBackOff."""
+    """Return a Backoff with a test's clock. Go: flowcontrol.NewFakeBackOff."""
     return Backoff(initial, max, tc)
 
 
 def new_back_off(initial: float, max: float) -> Backoff:
-    """A Backoff from `initial` to `max` seconds. Go: flowcontrol.NewBackOff."""
+    """Return a Backoff from `initial` to `max` seconds. Go: flowcontrol.NewBackOff."""
     return new_back_off_with_jitter(initial, max, 0.0)
 
 
 def new_fake_back_off_with_jitter(initial: float, max: float, tc: PassiveClock, max_jitter_factor: float) -> Backoff:
-    """`new_back_off_with_jitter` on the clock of a test. Go: flowcontrol.NewFakeBackOffWithJitter."""
+    """Return a Backoff with jitter and a test's clock. Go: flowcontrol.NewFakeBackOffWithJitter."""
     return Backoff(initial, max, tc, max_jitter_factor)
 
 
 def new_back_off_with_jitter(initial: float, max: float, max_jitter_factor: float) -> Backoff:
-    """A Backoff that adds up to `max_jitter_factor` times the backoff. Go: flowcontrol.NewBackOffWithJitter."""
+    """Return a Backoff that adds up to `max_jitter_factor` times the backoff. Go: flowcontrol.NewBackOffWithJitter."""
     return Backoff(initial, max, REAL_CLOCK, max_jitter_factor)

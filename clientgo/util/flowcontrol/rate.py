@@ -1,8 +1,8 @@
-"""A token bucket. Mirrors golang.org/x/time/rate, which client-go's limiters stand on.
+"""A token bucket. Mirrors golang.org/x/time/rate, the basis of client-go's limiters.
 
-Times are float seconds of the limiter's clock, durations float seconds; an unlimited rate is `INF`, and a delay without
-end is Go's longest duration, `INF_DURATION`. Differs from Go: the clock can be injected, and a wait shorter than the
-clock's RESOLUTION is none, because a float of today's date cannot tell it from rounding.
+Times are float seconds of the limiter's clock, durations float seconds; an unlimited rate is `INF`, and an infinite
+delay is Go's longest duration, `INF_DURATION`. Differences from Go: the clock can be injected, and a wait shorter than
+the clock's RESOLUTION is skipped, because floats of today's date cannot distinguish it from rounding.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ INF = math.inf
 INF_DURATION = MAX_DURATION
 """The delay of an event that can never happen. Go: rate.InfDuration."""
 
-# The longest duration and a time added up, a float is exact to two microseconds.
+# In the sum of a time and the longest duration, a float is exact to two microseconds.
 _ENDLESS = INF_DURATION - 1e-5
 
 
 def every(interval: float) -> float:
-    """The limit that allows one event per `interval` seconds. Go: rate.Every.
+    """Return the limit that allows one event per `interval` seconds. Go: rate.Every.
 
     >>> every(0.5), every(0)
     (2.0, inf)
@@ -57,9 +57,9 @@ class Reservation:
     _limiter: Limiter
     _ok: bool
     _tokens: int = 0
-    # By the limiter's own time.
+    # In the limiter's own time.
     _time_to_act: float = 0.0
-    # The limit at the time of the reservation; it can change later.
+    # The limit at the time of the reservation, which can change later.
     _limit: float = field(default=0.0)
 
     def ok(self) -> bool:
@@ -70,20 +70,20 @@ class Reservation:
         return self._ok
 
     def delay(self) -> float:
-        """Seconds from now until the event may happen."""
+        """Return the seconds from now until the event may happen."""
         return self._delay_from(self._limiter._elapsed())
 
     def delay_from(self, t: float) -> float:
-        """Seconds from `t` until the event may happen; 0.0 when it may happen at once, INF_DURATION when never."""
+        """Return the seconds from `t` until the event may happen; 0.0 for at once, INF_DURATION for never."""
         return self._delay_from(t - self._limiter._began)
 
     def cancel(self) -> None:
-        """The event will not happen: give back the tokens as far as later reservations allow."""
+        """Cancel the event: return the tokens that later reservations do not depend on."""
         if self._ok:
             self._limiter._give_back(self, self._limiter._elapsed())
 
     def cancel_at(self, t: float) -> None:
-        """`cancel`, as of time `t`. Does nothing when the event was due before."""
+        """Cancel at time `t`, as `cancel` does. Does nothing if the event was due before."""
         if self._ok:
             self._limiter._give_back(self, t - self._limiter._began)
 
@@ -100,38 +100,37 @@ class Reservation:
 
 
 class Limiter:
-    """A bucket of `burst` tokens that refills at `limit` tokens a second. Go: rate.Limiter.
+    """A bucket of `burst` tokens that refills at `limit` tokens per second. Go: rate.Limiter.
 
-    `allow` takes a token or refuses, `reserve` takes one from the future and says how long to wait, `wait` waits.
-    Each has a variant for several tokens at once. Thread-safe; only `wait` and `wait_n` block.
+    `allow` takes a token if there is one, `reserve` takes one in advance and returns the delay, `wait` waits. Each has
+    a variant for several tokens. Thread-safe; only `wait` and `wait_n` block.
 
-    Invariants (`_check` asserts them): `_tokens` is never above `_burst`, and below zero by what is reserved and not
-    yet due; `_last_event` is the time of the latest event reserved. Every method is O(1), however many tokens it takes.
+    Invariants (`_check` asserts them): `_tokens` is never above `_burst`, and negative by the reserved tokens that are
+    not yet due; `_last_event` is the time of the latest reserved event. Every method is O(1), for any number of tokens.
     """
 
     def __init__(self, limit: float, burst: int, clock: WithDelayedExecution | None = None) -> None:
-        """A full bucket. A limit of 0 hands out what is in the bucket and nothing more."""
+        """Initialize a full bucket. With a limit of 0 it never refills."""
         self._clock: WithDelayedExecution = clock or REAL_CLOCK
-        # Times below are seconds since `_began`: plain floats that do not change when the wall clock is set. A time
-        # that the
-        # caller passes is a time of the clock.
+        # Times below are seconds since `_began`: plain floats that do not change when the wall clock is set. A caller
+        # passes a time of the clock.
         self._began = self._clock.now()
-        # Guards everything below.
+        # Guards all attributes below.
         self._lock = threading.Lock()
         self._limit = limit
         self._burst = burst
         self._tokens = float(burst)
-        # When _tokens was true. Nothing can have happened before: the bucket was full.
+        # The time of _tokens. No earlier time is possible: the bucket was full.
         self._last = -INF
         self._last_event = -INF
 
     def limit(self) -> float:
-        """Tokens a second."""
+        """Return the tokens per second."""
         with self._lock:
             return self._limit
 
     def burst(self) -> int:
-        """Return the capacity of the bucket, which is the largest number of tokens for one event."""
+        """Return the capacity of the bucket, which is also the maximum for one event."""
         with self._lock:
             return self._burst
 
@@ -145,30 +144,30 @@ class Limiter:
             return self._advance(t - self._began)[1]
 
     def allow(self) -> bool:
-        """Take a token if there is one now."""
+        """Take a token if one is available. Returns False otherwise."""
         return self._reserve(self._elapsed(), 1, 0.0).ok()
 
     def allow_n(self, t: float, n: int) -> bool:
-        """Take `n` tokens if there are so many at time `t`, otherwise none."""
+        """Take `n` tokens if they are available at time `t`. Returns False otherwise."""
         return self._reserve(t - self._began, n, 0.0).ok()
 
     def reserve(self) -> Reservation:
-        """Take a token, from the future if need be; see the reservation's `delay`."""
+        """Take a token, in advance if necessary; see the reservation's `delay`."""
         return self._reserve(self._elapsed(), 1, INF_DURATION)
 
     def reserve_n(self, t: float, n: int) -> Reservation:
-        """Take `n` tokens at time `t`, from the future if need be. Not `ok` when `n` is above the burst."""
+        """Take `n` tokens at time `t`, in advance if necessary. Not `ok` if `n` exceeds the burst."""
         return self._reserve(t - self._began, n, INF_DURATION)
 
     def wait(self, ctx: context.Context) -> None:
-        """Block until there is a token and take it. Raises as `wait_n`."""
+        """Wait for a token and take it. Raises the errors of `wait_n`."""
         self.wait_n(ctx, 1)
 
     def wait_n(self, ctx: context.Context, n: int) -> None:
-        """Block until there are `n` tokens and take them.
+        """Wait for `n` tokens and take them.
 
-        Raises `ctx.err()` when the context is done first, and ValueError at once when `n` is above the burst or the
-        context's deadline would pass before.
+        Raises `ctx.err()` if the context is done first, and ValueError at once if `n` exceeds the burst or the
+        context's deadline would pass first.
         """
         with self._lock:
             burst, limit = self._burst, self._limit
@@ -191,7 +190,7 @@ class Limiter:
         raise err
 
     def set_limit(self, limit: float) -> None:
-        """Change the rate from now on. Reservations made before keep their time."""
+        """Change the rate from now on. Earlier reservations keep their time."""
         self.set_limit_at(self._clock.now(), limit)
 
     def set_limit_at(self, t: float, limit: float) -> None:
@@ -215,7 +214,7 @@ class Limiter:
         return self._clock.since(self._began)
 
     def _reserve(self, t: float, n: int, max_wait: float) -> Reservation:
-        """Take `n` tokens unless that means waiting longer than `max_wait`."""
+        """Take `n` tokens unless that needs a longer wait than `max_wait`."""
         with self._lock:
             if self._limit == INF:
                 return Reservation(self, True, n, t)
@@ -237,7 +236,7 @@ class Limiter:
         with self._lock:
             if self._limit == INF or reservation._tokens == 0 or reservation._time_to_act < t - RESOLUTION:
                 return
-            # What was reserved after this cannot move forward any more: those tokens stay taken.
+            # Later reservations cannot move forward any more: their tokens stay taken.
             later = self._last_event - reservation._time_to_act
             restored = reservation._tokens - _tokens_from_duration(reservation._limit, later)
             if restored <= 0:
@@ -251,7 +250,7 @@ class Limiter:
                     self._last_event = previous
 
     def _advance(self, t: float) -> tuple[float, float]:
-        """The time and the tokens at `t`, or at the last change when `t` lies before it. The lock is held."""
+        """Return the time and the tokens at `t`, or at the last change if `t` is earlier. The caller holds the lock."""
         burst = float(self._burst)
         if self._limit == INF:
             return t, burst
@@ -267,5 +266,5 @@ class Limiter:
 
 
 def new_limiter(limit: float, burst: int, clock: WithDelayedExecution | None = None) -> Limiter:
-    """A full bucket of `burst` tokens that refills at `limit` a second. Go: rate.NewLimiter."""
+    """Return a full bucket of `burst` tokens that refills at `limit` per second. Go: rate.NewLimiter."""
     return Limiter(limit, burst, clock)

@@ -1,6 +1,6 @@
 """Rate limiters for clients: a token bucket, and fakes for tests. Mirrors util/flowcontrol/throttle.go.
 
-Differs from Go: a limiter with an injected clock uses it for `wait` too, where Go goes to the real time.
+Difference from Go: a limiter with an injected clock uses it for `wait` too; Go uses the real time.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = [
 
 
 class PassiveRateLimiter(Protocol):
-    """Says whether something may happen now. Go: flowcontrol.PassiveRateLimiter."""
+    """A rate limiter without waiting. Go: flowcontrol.PassiveRateLimiter."""
 
     def try_accept(self) -> bool:
-        """Take a token if there is one; never blocks."""
+        """Take a token if one is available. Never blocks."""
         ...
 
     def stop(self) -> None:
@@ -42,14 +42,14 @@ class PassiveRateLimiter(Protocol):
 
 
 class RateLimiter(PassiveRateLimiter, Protocol):
-    """Also waits until something may happen. Go: flowcontrol.RateLimiter."""
+    """A rate limiter that can wait for a token. Go: flowcontrol.RateLimiter."""
 
     def accept(self) -> None:
-        """Block until there is a token and take it. Nothing can end the wait: prefer `wait`."""
+        """Wait for a token and take it. The wait cannot be cancelled: prefer `wait`."""
         ...
 
     def wait(self, ctx: context.Context) -> None:
-        """Block until there is a token and take it. Raises when `ctx` is done before, or its deadline would pass."""
+        """Wait for a token and take it. Raises an error if `ctx` is done first, or its deadline would pass first."""
         ...
 
 
@@ -63,7 +63,7 @@ class Clock(PassiveClock, Protocol):
 
 class _TokenBucketPassiveRateLimiter:
     def __init__(self, qps: float, burst: int, clock: PassiveClock) -> None:
-        # A clock that only tells the time serves everything but waiting, which is then done in real time.
+        # A clock without timers supports everything except waiting, which then uses real time.
         waits = hasattr(clock, "wait")
         self._limiter = Limiter(qps, burst, cast(WithDelayedExecution, clock) if waits else REAL_CLOCK)
         self._qps = qps
@@ -76,7 +76,7 @@ class _TokenBucketPassiveRateLimiter:
         return self._qps
 
     def burst(self) -> int:
-        """Return how many calls it lets through at once. Beyond Go."""
+        """Return the burst size. Not in Go."""
         return self._limiter.burst()
 
     def try_accept(self) -> bool:
@@ -95,14 +95,14 @@ class _TokenBucketRateLimiter(_TokenBucketPassiveRateLimiter):
         now = self._clock.now()
         delay = self._limiter.reserve_n(now, 1).delay_from(now)
         if delay > 0:
-            self._sleep(delay)  # 292 years where there will never be a token, as in Go
+            self._sleep(delay)  # 292 years if there will never be a token, as in Go
 
     def wait(self, ctx: context.Context) -> None:
         self._limiter.wait(ctx)
 
 
 def new_token_bucket_rate_limiter(qps: float, burst: int) -> RateLimiter:
-    """Lets `burst` calls through at once and `qps` a second in the long run. The bucket starts full.
+    """Return a limiter for `burst` calls at once and `qps` per second on average. The bucket starts full.
 
     Go: flowcontrol.NewTokenBucketRateLimiter.
     """
@@ -115,12 +115,15 @@ def new_token_bucket_passive_rate_limiter(qps: float, burst: int) -> PassiveRate
 
 
 def new_token_bucket_rate_limiter_with_clock(qps: float, burst: int, c: Clock) -> RateLimiter:
-    """`new_token_bucket_rate_limiter` on a given clock. Go: flowcontrol.NewTokenBucketRateLimiterWithClock."""
+    """Return a limiter, as `new_token_bucket_rate_limiter` does, with the given clock.
+
+    Go: flowcontrol.NewTokenBucketRateLimiterWithClock.
+    """
     return _TokenBucketRateLimiter(qps, burst, c)
 
 
 def new_token_bucket_passive_rate_limiter_with_clock(qps: float, burst: int, c: PassiveClock) -> PassiveRateLimiter:
-    """`new_token_bucket_passive_rate_limiter` on a given clock."""
+    """Return a passive limiter, as `new_token_bucket_passive_rate_limiter` does, with the given clock."""
     return _TokenBucketPassiveRateLimiter(qps, burst, c)
 
 
@@ -142,7 +145,7 @@ class _FakeAlwaysRateLimiter:
 
 
 def new_fake_always_rate_limiter() -> RateLimiter:
-    """Lets everything through. Go: flowcontrol.NewFakeAlwaysRateLimiter."""
+    """Return a limiter that permits every call. Go: flowcontrol.NewFakeAlwaysRateLimiter."""
     return _FakeAlwaysRateLimiter()
 
 
@@ -167,5 +170,8 @@ class _FakeNeverRateLimiter:
 
 
 def new_fake_never_rate_limiter() -> RateLimiter:
-    """Lets nothing through: `accept` blocks until `stop`, `wait` raises. Go: flowcontrol.NewFakeNeverRateLimiter."""
+    """Return a limiter that permits no call: `accept` blocks until `stop`, `wait` raises an error.
+
+    Go: flowcontrol.NewFakeNeverRateLimiter.
+    """
     return _FakeNeverRateLimiter()

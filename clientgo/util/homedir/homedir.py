@@ -1,4 +1,4 @@
-"""Where a user's files are. Mirrors client-go/util/homedir/homedir.go."""
+"""The user's home directory. Mirrors client-go/util/homedir/homedir.go."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ __all__ = ["home_dir"]
 
 
 def home_dir() -> str:
-    """The home directory of the current user, "" if unknown: $HOME, and on Windows the first that fits.
+    """Return the home directory of the current user, or "" if it is unknown.
 
-    On Windows, in this order: the first of HOME, HOMEDRIVE+HOMEPATH and USERPROFILE that contains .kube/config; the
-    first of HOME, USERPROFILE and HOMEDRIVE+HOMEPATH that exists and can be written; that exists; that is set.
-
-    Go: homedir.HomeDir.
+    It is $HOME except on Windows. There, in this order, it is: the first of HOME, HOMEDRIVE+HOMEPATH and USERPROFILE
+    that contains .kube/config; the first of HOME, USERPROFILE and HOMEDRIVE+HOMEPATH that is a writable directory; the
+    first that exists; the first that is set. Go: homedir.HomeDir.
     """
     home = os.environ.get("HOME", "")
     if sys.platform != "win32":

@@ -1,4 +1,4 @@
-"""Templates with JSONPath expressions, as `kubectl get -o jsonpath` takes. Mirrors k8s.io/client-go/util/jsonpath.
+"""Templates with JSONPath expressions, as in `kubectl get -o jsonpath`. Mirrors k8s.io/client-go/util/jsonpath.
 
 A template is text with actions in braces: fields (`{.spec.nodeName}`, `{['a','b']}`), indexes and slices (`[0]`,
 `[-1:]`, `[::2]`), wildcards (`[*]`, `.*`), recursive descent (`..name`), filters (`[?(@.type=="Ready")]`), unions,

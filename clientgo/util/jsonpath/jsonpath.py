@@ -1,10 +1,10 @@
 """The evaluation of templates. Mirrors client-go's util/jsonpath/jsonpath.go.
 
-Evaluates JSON documents: dicts, lists and scalars. An API object is evaluated as its document, as kubectl does.
+It evaluates JSON documents: dicts, lists and scalars. An API object is evaluated as its document, as in kubectl.
 
-Differs from Go: a template may be executed again, and by several threads at once; in Go a second execution begins
-inside the template's last range. The fields of a dict come in their order in the dict, where Go's come in random order.
-What makes Go panic raises JSONPathError with the panic's text.
+Differences from Go: a template may be executed again, and by several threads concurrently; in Go a second execution
+begins inside the template's last range. The fields of a dict keep their order; in Go it is random. Data for which Go
+panics raise JSONPathError with the panic's text.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ NO_VALUE: Final = _NoValue()
 
 
 class JSONPathError(ValueError):
-    """A template that cannot be evaluated for this data. Its text is Go's."""
+    """Raised for a template that cannot be evaluated for this data. The text is Go's."""
 
     def __init__(self, message: str, results: Sequence[Any] = ()) -> None:
         super().__init__(message)
-        # The values that Go returns beside the error; a filter for existence takes them as its answer.
+        # The values that Go returns together with the error, which an existence filter uses.
         self.results = results
 
 
@@ -67,11 +67,11 @@ class Writer(Protocol):
 
 
 class _Int(int):
-    """An integer of the template: Go's int, where those of documents are int64."""
+    """An integer of the template: Go's int, whereas integers of documents are int64."""
 
 
 class _Uint8(int):
-    """A byte of a string, which is what a wildcard finds in one."""
+    """A byte of a string, the result of a wildcard on a string."""
 
 
 def new(name: str) -> JSONPath:
@@ -95,7 +95,7 @@ class JSONPath:
         return f"<JSONPath {self._name}>"
 
     def allow_missing_keys(self, allow: bool) -> Self:
-        """Let a field that the data does not have be empty; otherwise it is an error. Returns the template.
+        """Return no result for a missing field instead of an error. Returns the template.
 
         kubectl allows missing keys. Go: jsonpath.JSONPath.AllowMissingKeys.
         """
@@ -108,7 +108,7 @@ class JSONPath:
         self._parser = parse(self._name, text)
 
     def execute(self, wr: Writer, data: Any) -> None:
-        """Evaluate the template for the data and write the results. Writes nothing when the evaluation fails.
+        """Evaluate the template and write the results. Writes nothing if the evaluation fails.
 
         Raises JSONPathError. Go: jsonpath.JSONPath.Execute.
         """
@@ -116,9 +116,9 @@ class JSONPath:
             self.print_results(wr, results)
 
     def find_results(self, data: Any) -> list[list[Any]]:
-        """Return the values that each part of the template finds: text is a part with one value.
+        """Return the values of each part of the template; plain text is a part with one value.
 
-        The values are copies of the data's. Raises JSONPathError. Go: jsonpath.JSONPath.FindResults.
+        The values are copies. Raises JSONPathError. Go: jsonpath.JSONPath.FindResults.
         """
         if self._parser is None:
             raise JSONPathError(f"{self._name} is an incomplete jsonpath template")
@@ -126,11 +126,11 @@ class JSONPath:
         return _Execution(self._parser.root.nodes, self._allow_missing_keys).find(document, 0)
 
     def enable_json_output(self, v: bool) -> None:
-        """Let `print_results` write a JSON array of the results. Go: jsonpath.JSONPath.EnableJSONOutput."""
+        """Make `print_results` write a JSON array of the results. Go: jsonpath.JSONPath.EnableJSONOutput."""
         self._output_json = v
 
     def print_results(self, wr: Writer, results: Sequence[Any]) -> None:
-        """Write values with a space between them; dicts and lists as compact JSON. Raises JSONPathError.
+        """Write values separated by a space; dicts and lists as compact JSON. Raises JSONPathError.
 
         Go: jsonpath.JSONPath.PrintResults.
         """
@@ -141,20 +141,20 @@ class JSONPath:
 
 
 class _Execution:
-    """One evaluation of a template: which ranges are open."""
+    """The state of one evaluation of a template: the open ranges."""
 
     def __init__(self, nodes: Sequence[Node], allow_missing_keys: bool) -> None:
         self._nodes = nodes
         self._allow_missing_keys = allow_missing_keys
-        # How many ranges the current node begins, are open, and ends.
+        # The numbers of ranges that the current node begins, that are open, and that it ends.
         self._begin_range = 0
         self._in_range = 0
         self._end_range = 0
-        # The position of the end that was met last.
+        # The position of the last end.
         self._last_end = -1
 
     def find(self, data: Any, at: int) -> list[list[Any]]:
-        """Return the results of the nodes from a position on, up to the end of the current range."""
+        """Return the results of the nodes from a position to the end of the current range."""
         current = [NO_VALUE if data is None else data]
         found: list[list[Any]] = []
         while at < len(self._nodes):
@@ -178,7 +178,7 @@ class _Execution:
         for value in values:
             found += self.find(_known(value), at)
         if not values:
-            # The nodes have no results here, but the position of the range's end has to be known.
+            # The nodes have no results here, but the position of the range's end is needed.
             self.find(None, at)
         self._in_range -= 1
         return found
@@ -274,7 +274,7 @@ class _Execution:
         return compare(left[0], right[0])
 
     def _exists(self, item: Any, node: ListNode) -> bool:
-        """Report whether the expression finds a value; as in Go the values beside an error count too."""
+        """Report whether the expression finds a value; as in Go, values returned with an error count too."""
         try:
             return bool(self._eval_list([item], node))
         except JSONPathError as err:
@@ -357,7 +357,7 @@ def _children(value: Any) -> Sequence[Any]:
 
 
 def _eval_recursive(values: Sequence[Any]) -> list[Any]:
-    """Return each value that has children, and those below it, parents first."""
+    """Return each value that has children, and the values below it, parents first."""
     results: list[Any] = []
     pending = list(reversed(values))
     while pending:
@@ -370,7 +370,7 @@ def _eval_recursive(values: Sequence[Any]) -> list[Any]:
 
 
 def _known(value: Any) -> Any:
-    """Return the value; what makes Go panic is an error."""
+    """Return the value. Raises JSONPathError if Go would panic."""
     if value is NO_VALUE:
         raise JSONPathError("reflect: call of reflect.Value.Interface on zero Value")
     return value
@@ -394,7 +394,7 @@ def _json(value: Any) -> str:
 
 
 def _indented(value: Any, line: str) -> str:
-    """Return JSON as Go's json.MarshalIndent writes it; `line` begins a line at the value's own level."""
+    """Return JSON as Go's json.MarshalIndent writes it; `line` starts a line at the value's own level."""
     if not value or not isinstance(value, dict | list):
         return _json(value)
     inner = line + _INDENT
@@ -405,7 +405,7 @@ def _indented(value: Any, line: str) -> str:
 
 
 class _ComparisonError(Exception):
-    """Two values that cannot be compared."""
+    """Raised for two values that cannot be compared."""
 
 
 _KINDS: Final[tuple[tuple[type, str], ...]] = ((bool, "bool"), (int, "int"), (float, "float"), (str, "string"))

@@ -78,7 +78,7 @@ class Node(Protocol):
 
 
 class _Typed:
-    """The base of all nodes: its class has the type, its text is the type's name."""
+    """The base class of all nodes: the class has the type, and the text is the type's name."""
 
     node_type: ClassVar[NodeType]
 
@@ -140,13 +140,13 @@ class IdentifierNode(_Typed):
 
 @dataclass
 class ParamsEntry:
-    """One number of a slice. Go: jsonpath.ParamsEntry."""
+    """A number of a slice. Go: jsonpath.ParamsEntry."""
 
     value: int = 0
     known: bool = False
-    """Reports whether the template has the number."""
+    """True if the template has the number."""
     derived: bool = False
-    """Reports whether the number is an end that follows from an index: 3 in [2]."""
+    """True if the number is an end derived from an index: 3 in [2]."""
 
     def __str__(self) -> str:
         return f"{{{self.value} {str(self.known).lower()} {str(self.derived).lower()}}}"
@@ -166,7 +166,7 @@ class ArrayNode(_Typed):
 
 @dataclass
 class FilterNode(_Typed):
-    """A filter; its operator is "exists" when it compares nothing. Go: jsonpath.FilterNode."""
+    """A filter; its operator is "exists" if it has no comparison. Go: jsonpath.FilterNode."""
 
     node_type = NodeType.NODE_FILTER
 
@@ -192,7 +192,7 @@ class IntNode(_Typed):
 
 @dataclass
 class FloatNode(_Typed):
-    """A number with a point. Go: jsonpath.FloatNode."""
+    """A floating-point number. Go: jsonpath.FloatNode."""
 
     node_type = NodeType.NODE_FLOAT
 

@@ -1,6 +1,6 @@
 """The parser of templates. Mirrors client-go's util/jsonpath/parser.go.
 
-Differs from Go: a long template costs no stack, and a `Parser` may parse again.
+Difference from Go: parsing uses no recursion for long templates, and a `Parser` can be reused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["ErrSyntax", "Parser", "new_parser", "parse", "unquote_extend"]
 
 _DICT_KEY: Final = re.compile(r"'([^']*)'")
 _SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
-# With the line ends, which no match may have in its last group: without them a long text takes quadratic time.
+# Includes the line ends, which the last group of a match must not contain; otherwise a long text takes quadratic time.
 _COMPARISON: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _HEX: Final = re.compile(r"[0-9A-Fa-f]+")
@@ -44,7 +44,7 @@ _HEX_DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 
 
 class ErrSyntax(ValueError):
-    """A quoted text that is malformed. Go: jsonpath.ErrSyntax."""
+    """Raised for a malformed quoted text. Go: jsonpath.ErrSyntax."""
 
     def __init__(self) -> None:
         super().__init__("invalid syntax")
@@ -58,7 +58,7 @@ def parse(name: str, text: str) -> Parser:
 
 
 def new_parser(name: str) -> Parser:
-    """Return a parser that has parsed nothing yet. Go: jsonpath.NewParser."""
+    """Return a parser without a template. Go: jsonpath.NewParser."""
     return Parser(name)
 
 
@@ -100,7 +100,7 @@ class Parser:
         self._start = self._pos
 
     def _peek(self) -> str:
-        """Return the next character, "" at the end."""
+        """Return the next character, or "" at the end."""
         return self._input[self._pos : self._pos + 1]
 
     def _next(self) -> str:
@@ -109,7 +109,7 @@ class Parser:
         return char
 
     def _parse_in_action(self, cur: ListNode) -> bool:
-        """Parse the next part of an action; report whether the action goes on."""
+        """Parse the next part of an action. Returns False at its end."""
         if self._input.startswith("[?(", self._pos):
             self._parse_filter(cur)
             return True
@@ -287,7 +287,7 @@ def _is_alphanumeric(char: str) -> bool:
 
 
 def unquote_extend(s: str) -> str:
-    """Return what a Go string literal in double or single quotes stands for. Raises ErrSyntax.
+    """Return the value of a Go string literal in double or single quotes. Raises ErrSyntax.
 
     >>> unquote_extend("'a\\\\tb'"), unquote_extend('"\\\\u00e9"')
     ('a\\tb', 'é')

@@ -1,4 +1,4 @@
-"""Retrying on errors, conflicts above all. Mirrors k8s.io/client-go/util/retry."""
+"""Retries of failed operations, mainly after conflicts. Mirrors k8s.io/client-go/util/retry."""
 
 from clientgo.util.retry.util import DEFAULT_BACKOFF, DEFAULT_RETRY, on_error, retry_on_conflict
 

@@ -1,4 +1,4 @@
-"""Retries operations that failed because of a conflict. Mirrors client-go/util/retry/util.go."""
+"""Retries of failed operations, mainly after conflicts. Mirrors client-go/util/retry/util.go."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from clientgo.apimachinery.util import wait
 __all__ = ["DEFAULT_BACKOFF", "DEFAULT_RETRY", "on_error", "retry_on_conflict"]
 
 DEFAULT_RETRY = wait.Backoff(steps=5, duration=0.01, factor=1.0, jitter=0.1)
-"""For conflicts between clients that all change the same object."""
+"""The backoff for conflicts between clients that change the same object."""
 
 DEFAULT_BACKOFF = wait.Backoff(steps=4, duration=0.01, factor=5.0, jitter=0.1)
-"""For conflicts with controllers that manage the object all the time."""
+"""The backoff for conflicts with controllers that change the object continuously."""
 
 
 def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: Callable[[], object]) -> None:
     """Call `fn` until it does not raise, at most `backoff.steps` times, with the backoff's delays in between.
 
-    An error that is not `retriable` is raised at once, the last one when the tries are used up. Blocks. Differs from
-    Go, where an `fn` that was cancelled or timed out looks as if it had succeeded.
-
-    Go: retry.OnError.
+    Raises an error that is not `retriable` at once, and the last error after the last attempt. Blocks. Difference from
+    Go: there, an `fn` that was cancelled or timed out appears to have succeeded. Go: retry.OnError.
     """
     last_err: Exception | None = None
 
@@ -40,7 +38,7 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
     try:
         wait.exponential_backoff(backoff, attempt)
     except wait.ErrWaitTimeout:
-        # As in Go there is no error when the backoff allows no try at all.
+        # As in Go there is no error if the backoff has no steps.
         if last_err is not None:
             raise last_err from None
 
@@ -48,7 +46,7 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
 def retry_on_conflict(backoff: wait.Backoff, fn: Callable[[], object]) -> None:
     """Call `fn` again when it raises a Conflict; see `on_error`.
 
-    `fn` must read the object anew each time, change it and write it:
+    `fn` must read the object each time, change it and write it:
 
         def update() -> None:
             foo = foos.get(ctx, name)

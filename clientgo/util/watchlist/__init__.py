@@ -1,4 +1,4 @@
-"""Streaming lists: whether a list request can be made as one, and whether a client can stream. Go: util/watchlist."""
+"""Streaming lists: checks whether a list request, and a client, support streaming. Go: util/watchlist."""
 
 from clientgo.util.watchlist.watch_list import (
     does_client_not_support_watch_list_semantics,

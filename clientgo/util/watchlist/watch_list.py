@@ -1,7 +1,7 @@
-"""Turn a list request into a watch that begins with the same objects.
+"""Conversion of a list request to a watch that starts with the same objects.
 
-Mirrors util/watchlist/watch_list.go. Go validates with the internal version of ListOptions; the rules that matter for a
-request of this kind stand here.
+Mirrors util/watchlist/watch_list.go. Go validates with the internal version of ListOptions; this module contains the
+relevant rules.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 def prepare_watch_list_options_from_list_options(
     list_options: metav1.ListOptions,
 ) -> tuple[metav1.ListOptions, bool]:
-    """Options for a watch that streams what a list with `list_options` would return.
+    """Return the options of a watch that streams the objects of a list, and whether that is possible.
 
-    (those options, True), or (empty options, False) when there is no such watch: for a page of a list, for a list at an
-    exact version, for options a server would refuse, and with the gate WatchListClient off. Go:
-    PrepareWatchListOptionsFromListOptions.
+    It is not possible for a page of a list, for a list at an exact version, for options that a server rejects, and with
+    the gate WatchListClient disabled; then the options are empty. Go: PrepareWatchListOptionsFromListOptions.
     """
     if not features.feature_gates().enabled(features.WATCH_LIST_CLIENT) or not _can_stream(list_options):
         return metav1.ListOptions(), False
@@ -33,7 +32,7 @@ def prepare_watch_list_options_from_list_options(
 def _can_stream(options: metav1.ListOptions) -> bool:
     if options.continue_:
         return False
-    # A watch cache ignores the limit of a list of any data, so that one may be streamed in full.
+    # A watch cache ignores the limit of a list of any data, so that such a list may be streamed completely.
     if options.limit > 0 and options.resource_version != "0":
         return False
     match = options.resource_version_match

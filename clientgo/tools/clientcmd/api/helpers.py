@@ -1,6 +1,6 @@
-"""Making kubeconfigs smaller, self-contained, or fit to be shown. Mirrors tools/clientcmd/api/helpers.go.
+"""Functions that minify, flatten, shorten or redact kubeconfigs. Mirrors tools/clientcmd/api/helpers.go.
 
-Differs: flatten_content returns the path and the contents instead of changing them through pointers.
+Difference: flatten_content returns the path and the contents instead of changing them through pointers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from clientgo.tools.clientcmd.api.types import Config
 
-# What the base64 decoder makes of a text that its encoder then prints.
+# The result of decoding a text that Go's base64 encoder then prints.
 _DATA_OMITTED = base64.b64decode("DATA+OMITTED")
 
 
@@ -31,7 +31,7 @@ def is_config_empty(config: Config) -> bool:
 
 
 def minify_config(config: Config) -> None:
-    """Keep only what the current context needs. Go: MinifyConfig. Raises ValueError when something is missing."""
+    """Keep only the entries of the current context. Raises ValueError if one is missing. Go: MinifyConfig."""
     if not config.current_context:
         raise ValueError("current-context must exist in order to minify")
     context = config.contexts.get(config.current_context)
@@ -47,7 +47,7 @@ def minify_config(config: Config) -> None:
 
 
 def shorten_config(config: Config) -> None:
-    """Replace data and tokens by short texts, for people to read. Go: ShortenConfig."""
+    """Replace data and tokens by short texts for display. Go: ShortenConfig."""
     for info in config.auth_infos.values():
         if info.client_key_data:
             info.client_key_data = _DATA_OMITTED
@@ -61,7 +61,7 @@ def shorten_config(config: Config) -> None:
 
 
 def flatten_config(config: Config) -> None:
-    """Replace files by their content, so that the config stands by itself. Go: FlattenConfig.
+    """Replace file references by their content, so that the config is self-contained. Go: FlattenConfig.
 
     Raises OSError, ValueError.
     """
@@ -79,7 +79,7 @@ def flatten_config(config: Config) -> None:
 
 
 def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, bytes]:
-    """("", content of the file), or both as they are without a path. Go: FlattenContent.
+    """Return "" and the file's content, or both arguments unchanged without a path. Go: FlattenContent.
 
     Raises OSError, ValueError.
     """
@@ -92,12 +92,12 @@ def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, byt
 
 
 def resolve_path(path: str, base: str) -> str:
-    """The path below `base`, unless it is absolute or empty. Go: ResolvePath."""
+    """Return the path below `base`, unless it is absolute or empty. Go: ResolvePath."""
     return os.path.normpath(os.path.join(base, path)) if path and not os.path.isabs(path) else path
 
 
 def make_abs(path: str, base: str) -> str:
-    """The path below `base`, by default the working directory, unless it is absolute. Go: MakeAbs."""
+    """Return the path below `base`, by default the working directory, unless it is absolute. Go: MakeAbs."""
     return path if os.path.isabs(path) else os.path.normpath(os.path.join(base or os.getcwd(), path))
 
 

@@ -1,6 +1,6 @@
 """The group version of kubeconfigs in memory. Mirrors tools/clientcmd/api/register.go.
 
-Differs: kubeconfigs are no API objects here, so that adding them to a scheme does nothing.
+Difference: kubeconfigs are not API objects here, so adding them to a scheme does nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ SCHEME_GROUP_VERSION = GroupVersion("", "__internal")
 
 
 def _add_known_types(scheme: Scheme) -> None:
-    """Nothing to add: kubeconfigs are read and written by tools.clientcmd.api.latest."""
+    """Do nothing: tools.clientcmd.api.latest reads and writes kubeconfigs."""
 
 
 SCHEME_BUILDER = new_scheme_builder(_add_known_types)

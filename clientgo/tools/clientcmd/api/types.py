@@ -16,19 +16,19 @@ from clientgo.golang.http import redacted_url
 
 _REDACTED = "--- REDACTED ---"
 
-# The value of a field's metadata entry "datapolicy" says what kind of secret the field holds.
+# The metadata entry "datapolicy" of a field states the kind of its secret.
 _SECRET = "datapolicy"
 
 
 class _Copied:
     def deep_copy(self) -> Self:
-        """A copy that shares nothing. Go: DeepCopy."""
+        """Return a deep copy. Go: DeepCopy."""
         return copy.deepcopy(self)
 
 
 @dataclass(kw_only=True)
 class Preferences(_Copied):
-    """Preferences of command line tools; nothing reads them any more."""
+    """Preferences of command line tools, which are no longer used."""
 
     colors: bool = False
     extensions: dict[str, Any] = field(default_factory=dict)
@@ -38,22 +38,22 @@ class Preferences(_Copied):
 class Cluster(_Copied):
     """The address of a cluster, and its certificate authority."""
 
-    # The file it was read from.
+    # The file that contains this entry.
     location_of_origin: str = ""
     server: str = ""
     tls_server_name: str = ""
     insecure_skip_tls_verify: bool = False
     certificate_authority: str = ""
-    # PEM, wins over the file.
+    # PEM; it takes precedence over the file.
     certificate_authority_data: bytes = b""
-    # http, https or socks5. Without it the environment decides.
+    # An http, https or socks5 URL; None selects the environment's proxy.
     proxy_url: str = ""
     disable_compression: bool = False
     extensions: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shown = {each.name: getattr(self, each.name) for each in fields(self)}
-        # Both may hold a password.
+        # Both may contain a password.
         shown.update(server=redacted_url(self.server), proxy_url=redacted_url(self.proxy_url))
         return f"Cluster({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
@@ -68,7 +68,7 @@ class AuthInfo(_Copied):
     client_key: str = ""
     client_key_data: bytes = field(default=b"", repr=False, metadata={_SECRET: "security-key"})
     token: str = field(default="", repr=False, metadata={_SECRET: "token"})
-    # Read again as it changes; what was read last wins over `token`.
+    # Reread when it changes; its content takes precedence over `token`.
     token_file: str = ""
     impersonate: str = ""
     impersonate_uid: str = ""
@@ -144,18 +144,18 @@ class AllowlistEntry(_Copied):
 
 @dataclass(kw_only=True)
 class PluginPolicy(_Copied):
-    """The program's say in which plugins may run. "" is PLUGIN_POLICY_ALLOW_ALL."""
+    """The program's policy on plugins. "" is PLUGIN_POLICY_ALLOW_ALL."""
 
     policy_type: str = ""
-    # None is no list at all, which only the policy PLUGIN_POLICY_ALLOWLIST refuses.
+    # None means no list, which only the policy PLUGIN_POLICY_ALLOWLIST rejects.
     allowlist: list[AllowlistEntry] | None = None
 
 
 @dataclass(kw_only=True, repr=False)
 class ExecConfig(_Copied):
-    """A program that gives credentials.
+    """A plugin, which is a program that provides credentials.
 
-    Fields that stand in no kubeconfig are set by the program using this library.
+    The program that uses this library sets the fields that kubeconfigs do not contain.
     """
 
     command: str = ""
@@ -163,14 +163,14 @@ class ExecConfig(_Copied):
     env: list[ExecEnvVar] = field(default_factory=list)
     api_version: str = ""
     install_hint: str = ""
-    """Shown when the command is not there."""
+    """A message for users without the command."""
     provide_cluster_info: bool = False
-    """True to pass the cluster's information to the plugin."""
+    """Pass the cluster's information to the plugin."""
     config: Any = None
-    """Not in the kubeconfig's user: the cluster's extension for plugins."""
+    """The cluster's extension for plugins. Not in the kubeconfig's user."""
     interactive_mode: str = ""
     stdin_unavailable: bool = False
-    """Not in the kubeconfig: the program uses its standard input itself, and says why."""
+    """The reason why the program's standard input is unavailable. Not in the kubeconfig."""
     stdin_unavailable_message: str = ""
     plugin_policy: PluginPolicy = field(default_factory=PluginPolicy)
     """Not in the kubeconfig."""
@@ -203,7 +203,7 @@ class Config(_Copied):
     extensions: dict[str, Any] = field(default_factory=dict)
 
     def get_object_kind(self) -> Self:
-        """The config itself. Go: GetObjectKind."""
+        """Return the config itself. Go: GetObjectKind."""
         return self
 
     def group_version_kind(self) -> GroupVersionKind:
@@ -216,25 +216,25 @@ class Config(_Copied):
 
 
 def new_config() -> Config:
-    """An empty kubeconfig. Go: NewConfig."""
+    """Return an empty kubeconfig. Go: NewConfig."""
     return Config()
 
 
 def new_context() -> Context:
-    """An empty context. Go: NewContext."""
+    """Return an empty context. Go: NewContext."""
     return Context()
 
 
 def new_cluster() -> Cluster:
-    """An empty cluster. Go: NewCluster."""
+    """Return an empty cluster. Go: NewCluster."""
     return Cluster()
 
 
 def new_auth_info() -> AuthInfo:
-    """An empty user. Go: NewAuthInfo."""
+    """Return an empty user. Go: NewAuthInfo."""
     return AuthInfo()
 
 
 def new_preferences() -> Preferences:
-    """Empty preferences. Go: NewPreferences."""
+    """Return empty preferences. Go: NewPreferences."""
     return Preferences()

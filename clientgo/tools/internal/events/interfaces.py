@@ -11,7 +11,7 @@ from clientgo import klog
 
 
 class EventRecorder(Protocol):
-    """Records events about objects. Go: internal/events.EventRecorder."""
+    """A recorder of events about objects. Go: internal/events.EventRecorder."""
 
     def eventf(
         self, regarding: Any, related: Any, eventtype: str, reason: str, action: str, note: str, /, *args: Any

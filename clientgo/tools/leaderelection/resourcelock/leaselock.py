@@ -28,15 +28,15 @@ class LeaseInterface(Protocol):
 
 
 class LeasesGetter(Protocol):
-    """Returns clients for Leases, such as the typed client of coordination.k8s.io/v1."""
+    """A source of clients for Leases, such as the typed client of coordination.k8s.io/v1."""
 
     def leases(self, namespace: str) -> LeaseInterface: ...
 
 
 class LeaseLock:
-    """Stores the record in the spec of a Lease. The server's resourceVersion check prevents concurrent writes.
+    """A lock whose record is the spec of a Lease. The server's resourceVersion check prevents concurrent writes.
 
-    Go: resourcelock.LeaseLock. Not thread-safe.
+    Not thread-safe. Go: resourcelock.LeaseLock.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"
 
 
 class MultiLock:
-    """Holds both locks or none. Go: resourcelock.MultiLock. Not thread-safe."""
+    """A lock that holds two locks or none. Not thread-safe. Go: resourcelock.MultiLock."""
 
     def __init__(self, primary: Interface, secondary: Interface) -> None:
         self.primary = primary

@@ -18,7 +18,10 @@ def validate_event_type(eventtype: str) -> bool:
 
 
 def is_key_not_found_error(err: BaseException | None) -> bool:
-    """Report whether the server answered 404. Does not examine the error's causes. Go: util.IsKeyNotFoundError."""
+    """Report whether the server responded with 404. Does not examine the error's causes.
+
+    Go: util.IsKeyNotFoundError.
+    """
     return isinstance(err, StatusError) and err.status().code == 404
 
 

@@ -1,4 +1,4 @@
-"""The current form of kubeconfig files. Mirrors k8s.io/client-go/tools/clientcmd/api/latest."""
+"""The current format of kubeconfig files. Mirrors k8s.io/client-go/tools/clientcmd/api/latest."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         VERSIONS,
     )
 else:
-    # It comes with YAML, which a program in a pod has no use for.
+    # Imports YAML, which a program in a pod does not need.
     __getattr__, __dir__ = later(
         __name__, {"latest": ["CODEC", "EXTERNAL_VERSION", "LIMITS", "OLDEST_VERSION", "VERSION", "VERSIONS"]}
     )

@@ -1,7 +1,7 @@
-"""Reads and writes kubeconfig files. Mirrors tools/clientcmd/api/latest/latest.go.
+"""A codec for kubeconfig files. Mirrors tools/clientcmd/api/latest/latest.go.
 
-Differs: what a file may ask for is bounded, see `LIMITS`; and no error repeats a word of a file but kind and version,
-names and the values of clusters and contexts, for a token without quotes may look like an alias or a tag.
+Differences: `LIMITS` limits the size of a file. Errors contain only kind and version, names, and values of clusters and
+contexts, since an unquoted token may look like an alias or a tag.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ VERSIONS = ["v1"]
 LIMITS: Final = Limits(size=16 * 1024 * 1024, depth=100, values=250_000)
 """Limits of a kubeconfig file; Go has none. They permit thousands of clusters with certificates."""
 
-# Where Go makes the scheme that knows the kinds: its name in errors.
+# The position at which Go creates the scheme, which its errors name.
 _SCHEME: Final = "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 _HEADER: Final = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
-# What Go's YAML library takes for something else than a text: (tag, pattern, first characters). PyYAML has other rules.
+# Texts that Go's YAML library does not read as strings: (tag, pattern, first characters). PyYAML has other rules.
 _NOT_A_TEXT = (
     ("bool", r"(?:y|Y|n|N|[Yy]es|YES|[Nn]o|NO|[Tt]rue|TRUE|[Ff]alse|FALSE|[Oo]n|ON|[Oo]ff|OFF)$", "yYnNtTfFoO"),
     ("int", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)$", "-+0123456789"),
@@ -43,7 +43,7 @@ _NOT_A_TEXT = (
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML with quotes around every text that Go or Python would take for something else."""
+    """A YAML dumper that quotes every text that Go or Python would not read as a string."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -63,14 +63,14 @@ class _Codec:
     """YAML or JSON of version v1."""
 
     def decode(self, data: bytes) -> Config:
-        """The config in a file's first document. Raises ValueError; never with a secret of the file in it."""
+        """Return the config in a file's first document. Raises ValueError without any secret of the file."""
         problem = ""
         try:
             document = unmarshal(data, LIMITS)
         except YAMLSyntaxError as err:
             problem = err.redacted
         if problem:
-            # Raised out here: the error with the words of the file would be this one's context.
+            # Raised outside of the except clause: the error contains text of the file and would become the context.
             raise ValueError(problem)
         kind, version = _kind_and_version(document)
         group_version = parse_group_version(version)
@@ -79,7 +79,7 @@ class _Codec:
         return from_document(document or {})
 
     def encode(self, config: Config) -> bytes:
-        """The config as YAML, with sorted keys."""
+        """Return the config as YAML, with sorted keys."""
         document = to_document(config)
         text: str = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, default_flow_style=False, width=math.inf)
         return text.encode()
@@ -95,7 +95,7 @@ def _kind_and_version(document: Any) -> tuple[str, str]:
         raise ValueError(f"{failure} {names[type(document)]} into Go value of type {_HEADER}")
     found = {"apiVersion": "", "kind": ""}
     for key in sorted(document):
-        # Go's decoder for this takes any case.
+        # Go's decoder ignores case here.
         name = next((name for name in found if name.lower() == key.lower()), None)
         value = document[key]
         if name is None or value is None:

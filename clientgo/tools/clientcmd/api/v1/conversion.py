@@ -1,12 +1,12 @@
-"""From the document of a kubeconfig file to the config in memory and back.
+"""Conversion between the document of a kubeconfig file and the config in memory.
 
-Mirrors tools/clientcmd/api/v1/conversion.go, and what Go's JSON decoder does before it.
+Mirrors tools/clientcmd/api/v1/conversion.go and the preceding step in Go's JSON decoder.
 
-A file lists named clusters, users and contexts; in memory they stand in dicts. The tables below say what types.go of
-both packages say in struct tags: the name in the file, and the type there. The first wrong value in the order of a
-sorted document is reported as by Go, with the struct it belongs to and the path to it.
+A file lists named clusters, users and contexts; in memory they are dicts. The tables below correspond to the struct
+tags of both packages' types.go: the name and the type of each field in the file. As in Go, the error is the first wrong
+value of the sorted document, with its struct and its path.
 
-Differs: a name that comes twice is reported without the credentials that Go prints with it.
+Difference: the error for a duplicate name omits the credentials that Go prints.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class _Where(NamedTuple):
-    """The struct that a value belongs to, and the path of fields from the document to it."""
+    """The struct of a value, and the path of fields to it."""
 
     struct: str = ""
     path: str = ""
@@ -43,7 +43,7 @@ class _Where(NamedTuple):
 
 
 class _Type(NamedTuple):
-    """A type in the file: what Go calls it, and how a value that is not null is read. Null is `zero()`."""
+    """A type in the file: Go's name, and the parser of a value that is not null. Null becomes `zero()`."""
 
     go: str
     load: Callable[[Any, _Where], Any]
@@ -114,7 +114,7 @@ class _Field(NamedTuple):
 
 
 def _struct(cls: Callable[[], T], name: str, table: tuple[_Field, ...]) -> _Type:
-    """A struct: null leaves a field as it is, and what the table does not name is ignored."""
+    """Return a struct: null keeps a field's value, and fields that are not in the table are ignored."""
     by_name = {field.name: field for field in table}
 
     def load(value: Any, where: _Where) -> T:
@@ -131,7 +131,7 @@ def _struct(cls: Callable[[], T], name: str, table: tuple[_Field, ...]) -> _Type
 
 
 class _Named:
-    """One entry of a list of named things, as it stands in the file."""
+    """An entry of a list of named items in the file."""
 
     def __init__(self, value: Any) -> None:
         self.name = ""
@@ -139,13 +139,13 @@ class _Named:
 
 
 def _named_list(key: str, struct: str, value: _Type) -> _Type:
-    """A list of {"name": ..., key: ...}."""
+    """Return a list of {"name": ..., key: ...}."""
     fields = (_Field("name", "name", _STRING), _Field("value", key, value))
     return _list_of(_struct(lambda: _Named(value.zero()), struct, fields))
 
 
 def _by_name(entries: list[_Named], struct: str, target: str, show: Callable[[Any], str]) -> dict[str, Any]:
-    """The entries as a dict. Raises ValueError for a name that comes twice."""
+    """Return the entries as a dict. Raises ValueError for a duplicate name."""
     result: dict[str, Any] = {}
     for entry in entries:
         if entry.name in result:
@@ -171,7 +171,7 @@ def _dump_extensions(extensions: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _show_hidden(value: Any) -> str:
-    """In place of what may be a secret."""
+    """Return a placeholder for a possible secret."""
     return "{...}"
 
 
@@ -180,7 +180,7 @@ def _show_listed(value: Any) -> str:
 
 
 _EXTENSION_LIST = _named_list("extension", "NamedExtension", _ANYTHING)
-# Lists until `_convert_extensions`, as in the file's structs: wrong types come before names that come twice.
+# Lists until `_convert_extensions`, as in the file's structs: wrong types are reported before duplicate names.
 _EXTENSIONS = _Field("extensions", "extensions", _EXTENSION_LIST, _dump_extensions)
 
 _PREFERENCES = (_Field("colors", "colors", _BOOL), _EXTENSIONS)
@@ -254,7 +254,7 @@ _AUTH_INFO = (
 
 
 class _Section(NamedTuple):
-    """One of the lists of the config: its attribute, its key, the key of an entry, and Go's names for both types."""
+    """A list of the config: its attribute, its key, the key of an entry, and Go's names for both types."""
 
     attr: str
     key: str
@@ -266,7 +266,7 @@ class _Section(NamedTuple):
 
 
 def _show_fields(table: tuple[_Field, ...]) -> Callable[[Any], str]:
-    """A struct without secrets as Go's %v shows it."""
+    """Return a function that formats a struct as Go's %v does, without secrets."""
 
     def show_field(field: _Field, value: Any) -> str:
         return _show_listed(value) if field is _EXTENSIONS else go_value(value)
@@ -303,19 +303,19 @@ _CONFIG = _struct(
 
 
 def from_document(document: Mapping[str, Any]) -> Config:
-    """The config a kubeconfig's document describes. O(its size).
+    """Return the config of a kubeconfig's document. O(size).
 
-    Raises ValueError for fields of a wrong type and names that come twice.
+    Raises ValueError for fields of a wrong type and duplicate names.
 
     >>> from_document({"users": [{"name": "me", "user": {"token": 5}}]})
     Traceback (most recent call last):
     ValueError: json: cannot unmarshal number into Go struct field AuthInfo.users.user.token of type string
     """
     config: Config = _CONFIG.load(dict(document), _Where())
-    config.kind = config.api_version = ""  # which kind and version a file has is nothing that the config in memory says
+    config.kind = config.api_version = ""  # the config in memory has neither kind nor version
     _convert_extensions(config.preferences)
     for section in _SECTIONS:
-        # A list as in the file, or the empty dict of a new config.
+        # The list from the file, or the empty dict of a new config.
         entries: list[_Named] = list(getattr(config, section.attr))
         for entry in entries:
             _convert(entry.value)
@@ -332,7 +332,7 @@ def _convert(value: Cluster | AuthInfo | Context) -> None:
 
 
 def _convert_extensions(owner: Any) -> None:
-    """Where the file had extensions their list becomes a dict."""
+    """Convert the lists of extensions to dicts."""
     if isinstance(owner.extensions, list):
         owner.extensions = _by_name(owner.extensions, "NamedExtension", "runtime.Object", _show_hidden)
 
@@ -347,7 +347,7 @@ def _dump(table: tuple[_Field, ...], obj: Any) -> dict[str, Any]:
 
 
 def to_document(config: Config) -> dict[str, Any]:
-    """The document to write into a file; lists are sorted by name."""
+    """Return the document for a file; lists are sorted by name."""
     document: dict[str, Any] = {"kind": "Config", "apiVersion": "v1", "current-context": config.current_context}
     for section in _SECTIONS:
         named: dict[str, Any] = getattr(config, section.attr)
