@@ -161,6 +161,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/cel/library/quantities.py:_NUMERIC": Attack("1"),
     "clientgo/testing/apiserver/cel/library/quantities.py:_SEMVER": Attack("a.", prefix="1.2.3-"),
     "clientgo/testing/apiserver/cel/library/quantities.py:_normalized": Attack("1"),
+    "clientgo/testing/apiserver/cel/library/regex_size.py:_COUNTED": Attack("0", prefix="{"),
     "clientgo/testing/apiserver/cel/library/standard.py:_DOUBLE": Attack("0"),
     "clientgo/testing/apiserver/cel/library/standard.py:_OFFSET": Attack("0"),
     "clientgo/testing/apiserver/cel/library/standard.py:_TIME": Attack("0", prefix="2001-01-01T00:00:00."),
@@ -196,7 +197,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/kinds/schema_formats.py:_isbn13": Attack("0"),
     "clientgo/testing/apiserver/kinds/structural_schema.py:_NOT_OF_STRUCTURE": Attack("x-kubernetes-list"),
     "clientgo/testing/apiserver/kinds/certificates.py:_PEM": Attack(
-        "a", prefix="-----BEGIN A-----", functions=("search",)
+        "a", prefix="-----BEGIN A-----", functions=("search", "finditer")
     ),
     "clientgo/testing/apiserver/kinds/validation/definitions.py:_PROTECTED": Attack("k8s."),
     "clientgo/testing/apiserver/kinds/validation/definitions.py:_approval": Attack("a", suffix="", prefix="http://"),
@@ -376,7 +377,7 @@ def test_the_worst_text_takes_linear_time(uses: dict[str, Use], key: str) -> Non
 def _pumps(pattern: str) -> list[str]:
     """Short texts to repeat: usual characters, the signs that the pattern mentions, and pairs of them."""
     signs = [char for char in dict.fromkeys(pattern) if not char.isalnum()]
-    single = list(dict.fromkeys(['a', "A", "0", ".", "-", " ", "\n", '"', "\\", *signs]))
+    single = list(dict.fromkeys(["a", "A", "0", ".", "-", " ", "\n", '"', "\\", *signs]))
     return single + ["".join(pair) for pair in itertools.product(single[:8] + signs[:4], repeat=2)]
 
 
@@ -402,4 +403,3 @@ def test_the_search_finds_a_quadratic_expression(source: str) -> None:
 
 def test_computed_patterns_are_trusted(uses: dict[str, Use]) -> None:
     assert [key for key, use in uses.items() if use.pattern is None and isinstance(REGISTRY.get(key), Attack)] == []
-

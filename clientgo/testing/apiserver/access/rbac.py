@@ -144,7 +144,7 @@ def _is_subject(user: User, subject: Json, namespace: str) -> bool:
     if kind == "Group":
         return name in user.groups
     owner = subject.get("namespace") or namespace
-    return bool(user.name == f"system:serviceaccount:{owner}:{name}")
+    return kind == "ServiceAccount" and bool(owner) and bool(user.name == f"system:serviceaccount:{owner}:{name}")
 
 
 def _subject_text(user: User, subjects: Any, namespace: str) -> str:
@@ -161,18 +161,20 @@ def rule_allows(rule: Json, attributes: Attributes) -> bool:
         return False
     if attributes.path:
         return any(
-            url == "*" or url == attributes.path or (url.endswith("*") and attributes.path.startswith(url[:-1]))
+            url == "*" or url == attributes.path or (url.endswith("*") and attributes.path.startswith(url.rstrip("*")))
             for url in rule.get("nonResourceURLs") or ()
         )
     groups = rule.get("apiGroups") or ()
     if "*" not in groups and attributes.group not in groups:
         return False
     resources = rule.get("resources") or ()
-    full = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
-    if "*" not in resources and full not in resources and f"*/{attributes.subresource}" not in resources:
+    names = {attributes.resource}
+    if attributes.subresource:
+        names = {f"{attributes.resource}/{attributes.subresource}", f"*/{attributes.subresource}"}
+    if "*" not in resources and names.isdisjoint(resources):
         return False
-    names = rule.get("resourceNames") or ()
-    return not names or attributes.name in names
+    only = rule.get("resourceNames") or ()
+    return not only or attributes.name in only
 
 
 def forbidden(user: User, attributes: Attributes, reason: str = "") -> errors.ApiError:

@@ -59,10 +59,10 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
         info, rest = RequestInfo(parts[1], parts[2]), parts[3:]
     else:
         return None
-    # An object is watched by its old path alone: asked to watch, its own gives it.
-    watches_one = rest[0] == "watch" and len(rest) > 1
-    if watches_one:
-        watch, rest = True, rest[1:]
+    # The old path of a watch, under watch/. Its verb is `watch` for every method, though only GET is served there.
+    watches = rest[0] == "watch" and len(rest) > 1
+    if watches:
+        rest = rest[1:]
     if rest[0] == "namespaces":
         rest = _namespaced(info, rest)
     info.resource = rest[0]
@@ -72,14 +72,12 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
         info.subresource = rest[2]
     info.extra = rest[3:]
     # An unknown method has no verb, also when it is named after one.
-    info.verb = _VERBS.get(method, "")
+    info.verb = "watch" if watches else _VERBS.get(method, "")
     if not info.name:
         if info.verb == "get":
             info.verb = "watch" if watch else "list"
         elif info.verb == "delete":
             info.verb = "deletecollection"
-    elif watches_one and info.verb == "get" and not info.subresource:
-        info.verb = "watch"
     return info
 
 

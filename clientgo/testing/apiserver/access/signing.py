@@ -1,6 +1,6 @@
-"""CertificateSigningRequests: who asked, and who approved. Mirrors the registry of certificates.k8s.io.
+"""Identity, approval and signing of CertificateSigningRequests. Mirrors the registry of certificates.k8s.io.
 
-Nothing here signs; an approved request waits for a signer, as in a cluster without one.
+This server has no signer. An approved request waits for one, as in a cluster without a signer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLURAL = "certificatesigningrequests"
 
 
 def asked_by(obj: Json, user: User | None) -> None:
-    """Write into a new request who makes it, whatever it says itself."""
+    """Write the user's identity into a new request, in place of the identity that the request claims."""
     spec = obj["spec"]
     for name in ("username", "uid", "groups", "extra"):
         spec.pop(name, None)
@@ -60,7 +60,7 @@ def _may(authorize: Callable[[User, Attributes], None], user: User, verb: str, s
 
 
 def decided(obj: Json, old: Json, now: str) -> Json:
-    """The request after a write to its approval: the decision is new, everything else is old."""
+    """Return the request after a write to `approval`: its decision is new, everything else is old."""
     before = (old.get("status") or {}).get("conditions") or []
     others = [condition for condition in before if condition.get("type") not in DECISIONS]
     decisions = [
@@ -75,10 +75,36 @@ def decided(obj: Json, old: Json, now: str) -> Json:
     }
 
 
+def issued(obj: Json, old: Json, now: str) -> Json:
+    """Return the request after a write to `status`: its conditions have times, and its decision is the old one.
+
+    Go: the status strategy's PrepareForUpdate.
+    """
+    before = (old.get("status") or {}).get("conditions") or []
+    conditions = [*((obj.get("status") or {}).get("conditions") or ())]
+    if not conditions:
+        return obj
+    for kind in DECISIONS:
+        known = [condition for condition in before if condition.get("type") == kind]
+        places = [i for i, condition in enumerate(conditions) if condition.get("type") == kind]
+        # If the write adds conditions of this type, validation reports this.
+        if len(places) <= len(known):
+            for place, condition in zip(places, known, strict=False):
+                conditions[place] = condition
+    timed = [_with_times(condition, before, now) for condition in conditions]
+    return {**obj, "status": {**obj["status"], "conditions": timed}}
+
+
 def _with_times(condition: Json, before: list[Json], now: str) -> Json:
-    known: Json = next((c for c in before if c.get("type") == condition.get("type")), {})
-    moved = known.get("status") != condition.get("status")
-    since = now if moved else known.get("lastTransitionTime") or now
+    since = next(
+        (
+            known["lastTransitionTime"]
+            for known in before
+            if all(known.get(name) == condition.get(name) for name in ("type", "status"))
+            and known.get("lastTransitionTime")
+        ),
+        now,
+    )
     return {
         **condition,
         "lastUpdateTime": condition.get("lastUpdateTime") or now,

@@ -1,4 +1,4 @@
-"""What a CertificateSigningRequest asks for. Go parses it with crypto/x509."""
+"""The subject of a CertificateSigningRequest, and its certificate. Go parses both with crypto/x509."""
 
 from __future__ import annotations
 
@@ -31,6 +31,29 @@ def organizations(request: str) -> list[str]:
     if found is None or found[1] != "CERTIFICATE REQUEST":
         raise ValueError("PEM block type must be CERTIFICATE REQUEST")
     return list(_organizations(base64.b64decode("".join(found[2].split()))))
+
+
+def check_certificate(certificate: str) -> None:
+    """Raise ValueError unless the base64 `certificate` holds certificates in PEM. O(len(certificate)).
+
+    Go parses each certificate; here its outer element must be a whole sequence in DER.
+    """
+    try:
+        text = base64.b64decode(certificate, validate=True).decode("ascii", "replace")
+    except (binascii.Error, ValueError):
+        text = ""
+    blocks = list(_PEM.finditer(text))
+    if not blocks:
+        raise ValueError("must contain one or more CERTIFICATE PEM blocks")
+    for block in blocks:
+        if block[1] != "CERTIFICATE":
+            raise ValueError(f'only CERTIFICATE PEM blocks are allowed, found "{block[1]}"')
+        try:
+            der = base64.b64decode("".join(block[2].split()))
+        except binascii.Error:
+            raise ValueError("must contain one or more CERTIFICATE PEM blocks") from None
+        if _expect(der, _SEQUENCE).rest:
+            raise ValueError("x509: trailing data")
 
 
 class _Element(NamedTuple):

@@ -6,7 +6,7 @@ has not changed may stay as it is although it would be refused now (apiextension
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from clientgo.testing.apiserver.cel.common.values import map_key
 from clientgo.testing.apiserver.kinds import patterns, schema_formats
@@ -19,6 +19,7 @@ from clientgo.testing.apiserver.wire.errors import (
     field_too_long,
     field_too_many,
     field_type_invalid,
+    internal_text,
 )
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 
@@ -32,48 +33,85 @@ class _Unknown:
 
 _UNKNOWN = _Unknown()
 _EPSILON = 1e-9
+# Steps of one validation: several times the values that a request has room for. About ten seconds.
+_MAX_STEPS: Final = 3_000_000
+# Characters of all messages of one validation. Each is held several times until the answer is sent.
+_MAX_TEXT: Final = 8 * 1024 * 1024
+# Choices of an enum that are compared in the time of a step.
+_CHOICES_PER_STEP: Final = 16
 
 
 def validate(value: Any, schema: Json, place: str = "") -> list[FieldError]:
-    """All violations; `place` is where the value stands in the whole object, and texts do not mention it."""
-    errors = _Found(place)
+    """Return all violations. `place` is the value's path in the whole object; the messages do not mention it.
+
+    Raises ApiError 500 if schema and value together take too much time or too many messages.
+    """
+    errors = _Found(place, _Work())
     _validate(value, schema, "", errors, _UNKNOWN)
     return errors.list
 
 
 def validate_update(value: Any, old: Any, schema: Json, place: str = "") -> list[FieldError]:
-    """The violations of what has changed."""
+    """Return the violations in the parts that have changed. Raises ApiError like `validate`."""
     if not validate(value, schema, place):
         return []
-    errors = _Found(place)
+    errors = _Found(place, _Work())
     _validate_changed(value, schema, "", errors, old)
     return errors.list
 
 
+class _Work:
+    """The steps and the text of messages that one validation may still take."""
+
+    __slots__ = ("_steps", "_text")
+
+    def __init__(self) -> None:
+        self._steps = _MAX_STEPS
+        self._text = _MAX_TEXT
+
+    def spend(self, steps: int) -> None:
+        """Raise ApiError 500 if the steps are used up."""
+        self._steps -= steps
+        if self._steps < 0:
+            raise internal_text(f"the validation by the schema takes more than {_MAX_STEPS} steps")
+
+    def say(self, size: int) -> None:
+        """Raise ApiError 500 if the messages are too long."""
+        self._text -= size
+        if self._text < 0:
+            raise internal_text(f"the violations of the schema take more than {_MAX_TEXT} characters")
+
+
 class _Found:
-    """What has been found: each thing once, as the same is often seen by several ways."""
+    """The violations found so far, each once: several alternatives of a schema often find the same one."""
 
-    __slots__ = ("_texts", "list", "place")
+    __slots__ = ("_texts", "list", "place", "work")
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, work: _Work) -> None:
         self.place = place
+        self.work = work
         self.list: list[FieldError] = []
         self._texts: set[str] = set()
 
+    def inner(self) -> _Found:
+        """Return an empty list of violations that shares the work."""
+        return _Found(self.place, self.work)
+
     def add(self, error: FieldError) -> None:
-        """An error of one field, named by its path below the value."""
+        """Add the error of a field, whose path begins below the value."""
         path = error.field.removeprefix(".")
         if self.place:
             path = f"{self.place}.{path}" if path else self.place
         self.keep(FieldError(error.reason, path or _NOWHERE, error.body))
 
     def add_text(self, text: str) -> None:
-        """What is said of the whole."""
+        """Add a message about the whole value."""
         self.keep(field_invalid(self.place or _NOWHERE, "", text))
 
     def keep(self, error: FieldError) -> None:
         text = str(error)
         if text not in self._texts:
+            self.work.say(len(text))
             self._texts.add(text)
             self.list.append(error)
 
@@ -103,7 +141,7 @@ def _type_of(value: Any) -> str:
 
 def _validate_changed(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
     """As _validate; of a value that is as it was, nothing is wrong."""
-    found = _Found(errors.place)
+    found = errors.inner()
     count = _validate(value, schema, path, found, old)
     if found.list and not _is_same(value, old, schema):
         errors.merge(found)
@@ -131,6 +169,7 @@ def _validate_field(value: Any, schema: Json, path: str, errors: _Found, old: An
 
 def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
     """Add the violations. The result is how many of the checks were made, by which alternatives are told apart."""
+    errors.work.spend(1)
     if value is None:
         if schema.get("type") and not schema.get("nullable"):
             errors.add(_wrong_type(path, schema["type"], "null"))
@@ -190,6 +229,7 @@ _NUMBER_FORMATS = frozenset(("int32", "int64", "float", "double"))
 
 def _validate_enum(value: Any, schema: Json, path: str, errors: _Found) -> None:
     enum = schema.get("enum")
+    errors.work.spend(len(enum or ()) // _CHOICES_PER_STEP)
     if not enum or any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in enum):
         return
     shown = [choice if isinstance(choice, str) else dumps_text(choice) for choice in enum]
@@ -331,7 +371,7 @@ def _is_whole(value: float) -> bool:
 
 def _validate_composition(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
     def tried(inner: Json) -> tuple[_Found, int]:
-        found = _Found(errors.place)
+        found = errors.inner()
         return found, _validate(value, inner, path, found, old)
 
     count = 0

@@ -125,6 +125,8 @@ class Dispatcher:
         if verb not in resource.verbs:
             raise _not_supported(resource, verb)
         named = bool(info.name)
+        if verb == "watch" and call.request.method not in ("GET", "HEAD"):
+            raise errors.method_not_allowed()
         if verb == "create":
             if (named and not resource.custom) or (resource.namespaced and not call.namespace):
                 raise errors.method_not_allowed()

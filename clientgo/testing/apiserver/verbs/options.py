@@ -133,7 +133,10 @@ def decode_token(token: str) -> tuple[int, str]:
         raise errors.bad_request(
             "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion"
         )
-    return version, start.removeprefix("/").removesuffix("\x00")
+    key = start.removeprefix("/")
+    if key and not {"", ".", ".."}.isdisjoint(key.split("/")):
+        raise errors.bad_request(f"invalid continue token: continue key is not valid: {start}")
+    return version, key.removesuffix("\x00")
 
 
 class WriteOptions:

@@ -43,12 +43,13 @@ def binding(writer: Writer, call: Call) -> http.Response:
     def attempt(current: Stored | None) -> tuple[Stored, bool]:
         if current is None:
             raise pod_call.not_found()
-        bound = current.obj["spec"].get("nodeName")
-        if bound:
-            why = f'pod {name} is already assigned to node "{bound}"'
-            raise errors.conflict("", "pods/binding", name, why)
+        _check_bindable(current.obj, doc["metadata"])
         obj = copy(current.obj)
         obj["spec"]["nodeName"] = node
+        for part, wins in (("annotations", True), ("labels", False)):
+            given, known = doc["metadata"].get(part) or {}, obj["metadata"].get(part) or {}
+            if given:
+                obj["metadata"][part] = {**known, **given} if wins else {**given, **known}
         conditions = obj["status"].setdefault("conditions", []) or []
         now = writer.times.now_text()
         scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
@@ -63,6 +64,31 @@ def binding(writer: Writer, call: Call) -> http.Response:
     return render(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
     )
+
+
+def _check_bindable(pod: Json, binding: Json) -> None:
+    """Raise ApiError 409 if the pod has another identity than the binding says, or cannot be bound.
+
+    `binding` is the binding's metadata. Go: BindingREST.setPodNodeAndMetadata.
+    """
+    metadata, spec = pod["metadata"], pod["spec"]
+    name = metadata["name"]
+    for label, field in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
+        wanted, found = binding.get(field), metadata[field]
+        if wanted and wanted != found:
+            key = f"/registry/pods/{metadata['namespace']}/{name}"
+            why = f"Precondition failed: {label} in precondition: {wanted}, {label} in object meta: {found}"
+            head = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+            raise errors.conflict("", "pods", name, head + why)
+    why = ""
+    if metadata.get("deletionTimestamp"):
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+    elif spec.get("nodeName"):
+        why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+    elif spec.get("schedulingGates"):
+        why = f"pod {name} has non-empty .spec.schedulingGates"
+    if why:
+        raise errors.conflict("", "pods/binding", name, why)
 
 
 def _binding_problems(target: Json) -> list[errors.FieldError]:

@@ -364,6 +364,8 @@ class Writer(Verb):
             obj = signing.decided(obj, live, self.times.now_text())
         else:
             obj = strategy.before_update(resource, _own_levels(obj), live, call.subresource, self.allocate)
+            if call.subresource == "status" and resource.storage == certificates.STORAGE:
+                obj = signing.issued(obj, live, self.times.now_text())
             self._stamp_phase(resource, obj, live)
         if managed is None:
             # Fields belong to who sent them, and not to who got them from the server.

@@ -196,6 +196,35 @@ def test_every_sort_of_default_is_counted(default: Any) -> None:
         structural.default({str(i): None for i in range(10_000)}, {"additionalProperties": {"default": default}})
 
 
+ALTERNATIVES = {"type": "integer", "oneOf": [{"minimum": i} for i in range(2000)]}
+MANY_CHOICES = {"type": "integer", "enum": list(range(50_000))}
+
+
+@pytest.mark.parametrize(
+    ("items", "value", "why"),
+    [
+        (ALTERNATIVES, [3000] * 2000, "the validation by the schema takes more than 3000000 steps"),
+        (MANY_CHOICES, [49_999] * 2000, "the validation by the schema takes more than 3000000 steps"),
+        (MANY_CHOICES, [-1] * 100, "the violations of the schema take more than 8388608 characters"),
+    ],
+)
+@pytest.mark.parametrize("before", [False, True])
+def test_a_schema_cannot_multiply_a_value_without_end(items: Any, value: Any, why: str, before: bool) -> None:
+    schema = {"type": "array", "items": items}
+    with pytest.raises(ApiError) as refused:
+        if before:
+            schema_validation.validate_update(value, [0], schema)
+        else:
+            schema_validation.validate(value, schema)
+    assert (refused.value.code, refused.value.message) == (500, why)
+
+
+def test_the_largest_request_has_room_in_one_validation() -> None:
+    # Two bytes of JSON for each value.
+    schema = {"type": "array", "items": {"type": "integer", "anyOf": [{"minimum": 0}]}}
+    assert schema_validation.validate([1] * (MAX_REQUEST_BYTES // 2), schema) == []
+
+
 # ---- time: what is quadratic takes minutes for these, what is linear a second at most
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from clientgo.codegen import structural
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.cel.library import regex
+from clientgo.testing.apiserver.cel.common.values import EvalError
+from clientgo.testing.apiserver.cel.library import regex, regex_size
 from clientgo.testing.apiserver.kinds import linear_regex, patterns
 from clientgo.testing.apiserver.kinds.validation import custom_resources
 
@@ -75,6 +77,46 @@ def test_a_search_beyond_its_bound_is_an_invalid_value(monkeypatch: pytest.Monke
 def validate(schema: Json, value: Any) -> list[Any]:
     root = {"type": "object", "properties": {"v": schema}}
     return list(custom_resources.validate({"v": value}, root))
+
+
+SLOW_TO_COMPILE = [r"\d{1,1000}" * 20, "x?" * 6000, r"[^\pL]" * 900, "(?:(?:a{0,30}){0,30}b?){30}"]
+SLOW_TO_COMPILE += ["[]?*]a{0,999}" * 6, r"(?:\Qa{\E{0,99}){0,99}", "(?P<n>[[:alpha:]-]{0,999})" * 6, "{x{0,900}" * 6]
+
+
+@needs_re2
+@pytest.mark.parametrize("pattern", SLOW_TO_COMPILE)
+def test_a_pattern_that_takes_long_to_compile_is_refused(pattern: str) -> None:
+    started = time.thread_time()
+    with pytest.raises(patterns.PatternError, match="error parsing regexp: expression too large: `"):
+        patterns.check(pattern)
+    with pytest.raises(EvalError, match="error parsing regexp: expression too large: `"):
+        regex.compile_pattern(pattern)
+    assert time.thread_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[a-z]" * 9000,
+        "[?*]" * 9000,
+        r"\?" * 9000,
+        r"\Q" + "?" * 9000,
+        "a{1}" * 9000,
+        "{a}" * 9000,
+        "[[:^alpha:]?]" * 900,
+        r"\x{10FFFF}" * 900,
+        r"\d{1,1000}" * 4,
+        "a|" * 9000,
+        "(?:a)" * 9000,
+        "(?i)a+" * 4000,
+        "a{99999}",
+        "a{2,1}",
+        "(",
+        ")?",
+    ],
+)
+def test_patterns_that_compile_quickly_are_not_too_large(pattern: str) -> None:
+    assert not regex_size.is_too_large(pattern)
 
 
 @pytest.mark.parametrize(

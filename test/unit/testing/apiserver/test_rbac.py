@@ -88,6 +88,8 @@ def test_a_role_binding_holds_in_its_namespace_and_a_cluster_role_binding_everyw
         ({"resources": ["*/log"]}, {"subresource": "log"}, True),
         ({"resources": ["*/log"]}, {"subresource": "exec"}, False),
         ({"resources": ["*"]}, {"subresource": "exec"}, True),
+        ({"resources": ["*/"]}, {}, False),
+        ({"resources": ["*/"]}, {"subresource": "exec"}, False),
         ({"resourceNames": ["web"]}, {"name": "web"}, True),
         ({"resourceNames": ["web"]}, {"name": "db"}, False),
         ({"resourceNames": ["web"]}, {}, False),
@@ -96,6 +98,7 @@ def test_a_role_binding_holds_in_its_namespace_and_a_cluster_role_binding_everyw
         ({"nonResourceURLs": ["/healthz"]}, {"path": "/healthz/etcd"}, False),
         ({"nonResourceURLs": ["/healthz/*"]}, {"path": "/healthz/etcd"}, True),
         ({"nonResourceURLs": ["*"]}, {"path": "/metrics"}, True),
+        ({"nonResourceURLs": ["/metrics/**"]}, {"path": "/metrics/a"}, True),
     ],
 )
 def test_a_rule_allows_what_it_names(rule: Json, asked: Json, allowed: bool) -> None:

@@ -56,8 +56,34 @@ def test_a_method_named_after_a_verb_reaches_nothing(api: Api, method: str) -> N
 
 def _all(api: Api) -> list[Json]:
     del api.session.headers["Impersonate-User"]
+    return _list(api)
+
+
+def _list(api: Api) -> list[Json]:
     found: list[Json] = api("GET", MAPS, want=200)["items"]
     return found
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "POST", "REPORT"])
+@pytest.mark.parametrize(
+    "path", ["/configmaps", "/namespaces/default/configmaps", "/namespaces/default/configmaps/mine"]
+)
+def test_the_verb_below_watch_is_watch(method: str, path: str) -> None:
+    info = routing.parse(method, f"/api/v1/watch{path}", False)
+    assert info is not None
+    assert (info.verb, info.resource) == ("watch", "configmaps")
+
+
+def test_nothing_is_written_through_the_path_of_a_watch(api: Api) -> None:
+    api("POST", MAPS, {"metadata": {"name": "mine"}}, want=201)
+    path = "/api/v1/watch/namespaces/default/configmaps"
+    api("DELETE", f"{path}/mine", want=405)
+    api("PUT", f"{path}/mine", {"metadata": {"name": "mine"}, "data": {"a": "b"}}, want=405)
+    api("POST", path, {"metadata": {"name": "other"}}, want=405)
+    api("DELETE", path, want=405)
+    (left,) = (each for each in _list(api) if each["metadata"]["name"] != "kube-root-ca.crt")
+    assert left["metadata"]["name"] == "mine"
+    assert "data" not in left
 
 
 def test_a_master_is_told_that_an_unknown_method_is_not_allowed(api: Api) -> None:

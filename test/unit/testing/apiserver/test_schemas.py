@@ -339,6 +339,17 @@ def test_a_continue_token_of_somebody_elses(token: str, why: str) -> None:
         options.decode_token(token)
 
 
+@pytest.mark.parametrize("start", ["../kube-system/", "a/../b\0", "//a", "a/./b", "/.."])
+def test_a_continue_token_leads_to_no_other_folder(start: str) -> None:
+    with pytest.raises(ApiError, match="invalid continue token: continue key is not valid: "):
+        options.decode_token(options.encode_token(1, start))
+
+
+@pytest.mark.parametrize("start", ["a\0", "/team/a\0", "a..b\0", "..a\0"])
+def test_a_continue_token_of_this_server_is_read(start: str) -> None:
+    assert options.decode_token(options.encode_token(7, start)) == (7, start.removeprefix("/").removesuffix("\0"))
+
+
 def test_whole_floats_print_as_go_prints_them() -> None:
     read = jsonio.loads(b'{"c":1.0,"b":12345678901234567890,"a":[1e30,2.5]}')
     assert jsonio.dumps(jsonio.sort_keys(read)) == b'{"a":[1e+30,2.5],"b":12345678901234567000,"c":1}'

@@ -169,6 +169,11 @@ def test_a_request_that_is_none_is_invalid(api: Api, request_bytes: bytes) -> No
     assert [cause["field"] for cause in refused["details"]["causes"]] == ["spec.request"]
 
 
+def pem(kind: str, der: bytes = b"0\0", headers: str = "") -> str:
+    body = f"-----BEGIN {kind}-----\n{headers}{base64.b64encode(der).decode()}\n-----END {kind}-----\n"
+    return base64.b64encode(body.encode()).decode()
+
+
 def with_conditions(made: Json, *kinds: str, status: str = "True", **more: Any) -> Json:
     conditions = [{"type": kind, "status": status, "reason": "r", "message": "m"} for kind in kinds]
     return {**made, "status": {"conditions": conditions, **more}}
@@ -181,9 +186,9 @@ def test_a_write_to_the_status_decides_nothing(api: Api) -> None:
     assert 'updates may not add a condition of type "Approved"' in refused["message"]
     approved = api("PUT", f"{path}/approval", with_conditions(made, "Approved", certificate="Zm9v"), want=200)
     assert "certificate" not in approved["status"], "approval issues nothing"
-    issued = api("PUT", f"{path}/status", {**approved, "status": {"certificate": "Zm9v"}}, want=200)
+    issued = api("PUT", f"{path}/status", {**approved, "status": {"certificate": pem("CERTIFICATE")}}, want=200)
     assert issued["status"]["conditions"] == approved["status"]["conditions"], "a decision stays"
-    assert issued["status"]["certificate"] == "Zm9v"
+    assert issued["status"]["certificate"] == pem("CERTIFICATE")
     other = {**issued, "status": {**issued["status"], "certificate": "YmFy"}}
     assert "may not modify existing certificate" in api("PUT", f"{path}/status", other, want=422)["message"]
 
@@ -197,3 +202,59 @@ def test_a_decision_is_final(api: Api) -> None:
     denied = api("PUT", path, with_conditions(made, "Denied"), want=200)
     removed = api("PUT", path, with_conditions(denied, "Approved"), want=422)
     assert 'updates may not remove a condition of type "Denied"' in removed["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"signerName": ""}, "spec.signerName: Required value"),
+        ({"signerName": "signer"}, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+        ({"signerName": "a.b/c/d"}, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+        ({"signerName": "local/signer"}, "should be a domain with at least two segments separated by dots"),
+        ({"signerName": "Example.com/signer"}, 'Invalid value: "Example.com": validating label "Example": '),
+        ({"signerName": "example.com/"}, 'Invalid value: "": validating label "": '),
+        ({"signerName": "example.com/" + "a" * 600}, "Too long: may not be more than 571 bytes"),
+        ({"signerName": "a." * 130 + "a/x"}, "Too long: may not be more than 253 bytes"),
+        ({"signerName": "kubernetes.io/legacy-unknown"}, "the legacy signerName is not allowed via this API version"),
+        ({"usages": ["client auth", "flying"]}, 'spec.usages[1]: Unsupported value: "flying": supported values: "any"'),
+        ({"usages": ["any", "any"]}, 'spec.usages[1]: Duplicate value: "any"'),
+        ({"expirationSeconds": 599}, "may not specify a duration less than 600 seconds (10 minutes)"),
+    ],
+)
+def test_a_request_names_a_signer_and_known_usages(api: Api, change: Json, why: str) -> None:
+    spec = {"request": request_pem("CN=a"), "signerName": "example.com/signer", "usages": ["any"], **change}
+    refused = api("POST", REQUESTS, {"metadata": {"name": "unfit"}, "spec": spec}, want=422)
+    assert why in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("certificate", "why"),
+    [
+        ("Zm9v", "must contain one or more CERTIFICATE PEM blocks"),
+        (pem("PRIVATE KEY"), 'only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"'),
+        (pem("CERTIFICATE", b"0"), "asn1: syntax error: data truncated"),
+        (pem("CERTIFICATE", b"0\0\0"), "x509: trailing data"),
+    ],
+)
+def test_a_certificate_is_one_in_pem(api: Api, certificate: str, why: str) -> None:
+    made = request_of(api, f"garbage-{len(why)}-{len(certificate)}")
+    path = f"{REQUESTS}/{made['metadata']['name']}/status"
+    refused = api("PUT", path, {**made, "status": {"certificate": certificate}}, want=422)
+    assert why.replace('\\"', '"') in refused["message"]
+
+
+def test_a_write_to_the_status_keeps_the_decision_and_stamps_conditions(api: Api) -> None:
+    path = f"{REQUESTS}/stamped"
+    approved = api("PUT", f"{path}/approval", with_conditions(request_of(api, "stamped"), "Approved"), want=200)
+    # Another reason for the approval changes nothing, and a new condition gets its times.
+    changed = with_conditions(approved, "Failed", "Approved")
+    changed["status"]["conditions"][1]["reason"] = "Other"
+    written = api("PUT", f"{path}/status", changed, want=200)
+    failed, kept = written["status"]["conditions"]
+    assert [kept] == approved["status"]["conditions"]
+    assert failed["type"] == "Failed"
+    assert failed["lastUpdateTime"] and failed["lastTransitionTime"]
+    without = api("PUT", f"{path}/status", with_conditions(written, "Failed"), want=200)
+    assert [each["type"] for each in without["status"]["conditions"]] == ["Failed", "Approved"]
+    refused = api("PUT", f"{path}/status", with_conditions(without, "Failed", "Approved", "Approved"), want=422)
+    assert 'may not add a condition of type "Approved"' in refused["message"]

@@ -16,6 +16,7 @@ from typing import Any, Final
 from clientgo.testing.apiserver.cel.common.types import BOOL, INT, LIST_STRING, STRING
 from clientgo.testing.apiserver.cel.common.values import EvalError
 from clientgo.testing.apiserver.cel.library.declare import Function, must, no_overload
+from clientgo.testing.apiserver.cel.library.regex_size import is_too_large
 
 AVAILABLE: Final = find_spec("re2") is not None
 MISSING: Final = "regular expressions need google-re2, which is not installed: pip install 'clientgo[cel]'"
@@ -37,6 +38,8 @@ _re2: Any = importlib.import_module("re2") if AVAILABLE else None
 
 
 def _compile(pattern: str, memory: int) -> Any:
+    if is_too_large(pattern):
+        raise EvalError(f"error parsing regexp: expression too large: `{pattern}`")
     options = _re2.Options()
     options.log_errors = False
     options.max_mem = memory

@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
-from clientgo.testing.apiserver.kinds.certificates import DECISIONS, organizations
-from clientgo.testing.apiserver.wire.errors import FieldError, field_forbidden, field_invalid, field_required
+from collections.abc import Callable
+
+from clientgo.apimachinery.util import validation
+from clientgo.golang.strconv import quote
+from clientgo.testing.apiserver.kinds.certificates import DECISIONS, check_certificate, organizations
+from clientgo.testing.apiserver.wire.errors import (
+    FieldError,
+    field_duplicate,
+    field_forbidden,
+    field_invalid,
+    field_not_supported,
+    field_required,
+    field_too_long,
+)
 from clientgo.testing.apiserver.wire.jsonio import Json
+
+_USAGES = frozenset(
+    {
+        "any",
+        "cert sign",
+        "client auth",
+        "code signing",
+        "content commitment",
+        "crl sign",
+        "data encipherment",
+        "decipher only",
+        "digital signature",
+        "email protection",
+        "encipher only",
+        "ipsec end system",
+        "ipsec tunnel",
+        "ipsec user",
+        "key agreement",
+        "key encipherment",
+        "microsoft sgc",
+        "netscape sgc",
+        "ocsp signing",
+        "s/mime",
+        "server auth",
+        "signing",
+        "timestamping",
+    }
+)
+_LEGACY_SIGNER = "kubernetes.io/legacy-unknown"
+_SHORTEST_SECONDS = 600
+_MAX_DOMAIN = validation.DNS1123_SUBDOMAIN_MAX_LENGTH
+# The last segment has room for a label, a dot and a subdomain.
+_MAX_SIGNER = 2 * _MAX_DOMAIN + validation.DNS1123_LABEL_MAX_LENGTH + 2
 
 
 def signing_request(obj: Json) -> list[FieldError]:
@@ -15,9 +60,58 @@ def signing_request(obj: Json) -> list[FieldError]:
         organizations(spec.get("request") or "")
     except ValueError as err:
         found.append(field_invalid("spec.request", spec.get("request") or "", str(err)))
-    if not spec.get("usages"):
-        found.append(field_required("spec.usages"))
+    found += _usages(spec.get("usages") or [])
+    signer = spec.get("signerName") or ""
+    if signer == _LEGACY_SIGNER:
+        text = "the legacy signerName is not allowed via this API version"
+        found.append(field_invalid("spec.signerName", signer, text))
+    else:
+        found += _signer(signer)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < _SHORTEST_SECONDS:
+        text = f"may not specify a duration less than {_SHORTEST_SECONDS} seconds (10 minutes)"
+        found.append(field_invalid("spec.expirationSeconds", seconds, text))
     return found
+
+
+def _usages(usages: list[str]) -> list[FieldError]:
+    found = [] if usages else [field_required("spec.usages")]
+    seen: set[str] = set()
+    for i, usage in enumerate(usages):
+        if usage not in _USAGES:
+            found.append(field_not_supported(f"spec.usages[{i}]", usage, sorted(_USAGES)))
+        if usage in seen:
+            found.append(field_duplicate(f"spec.usages[{i}]", usage))
+        seen.add(usage)
+    return found
+
+
+def _signer(name: str) -> list[FieldError]:
+    """Validate the name of a signer. Go: ValidateSignerName."""
+    field = "spec.signerName"
+    if not name:
+        return [field_required(field)]
+    domain, slash, path = name.partition("/")
+    if not slash or "/" in path:
+        text = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        return [field_invalid(field, name, text)]
+    found = [field_too_long(field, _MAX_DOMAIN)] if len(domain) > _MAX_DOMAIN else []
+    labels = domain.split(".")
+    found += _labels(field, domain, labels, validation.is_dns1123_label)
+    if len(labels) < 2:
+        found.append(field_invalid(field, domain, "should be a domain with at least two segments separated by dots"))
+    found += _labels(field, path, path.split("."), validation.is_dns1123_subdomain)
+    if len(name) > _MAX_SIGNER:
+        found.append(field_too_long(field, _MAX_SIGNER))
+    return found
+
+
+def _labels(field: str, part: str, labels: list[str], check: Callable[[str], list[str]]) -> list[FieldError]:
+    """Return the problems of the first label that has any."""
+    for label in labels:
+        if problems := check(label):
+            return [field_invalid(field, part, f"validating label {quote(label)}: {text}") for text in problems]
+    return []
 
 
 def status_update(obj: Json, old: Json) -> list[FieldError]:
@@ -26,6 +120,11 @@ def status_update(obj: Json, old: Json) -> list[FieldError]:
     issued, before = (_status(each).get("certificate") for each in (obj, old))
     if before and issued != before:
         found.append(field_forbidden("status.certificate", "updates may not modify existing certificate content"))
+    if issued and issued != before:
+        try:
+            check_certificate(issued)
+        except ValueError as err:
+            found.append(field_invalid("status.certificate", "<certificate data>", str(err)))
     return found + _lost(obj, old, ("Failed",)) + _conditions(obj)
 
 
