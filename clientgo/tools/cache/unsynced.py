@@ -43,7 +43,9 @@ class RejectionReport:
         if not rejected or self._is_over or self._is_synced():
             return
         key, oldest = min(rejected.items(), key=lambda item: item[1].since)
-        if self._clock.since(oldest.since) < _PATIENCE - RESOLUTION:  # the one of before was accepted meanwhile
+        if (
+            self._clock.since(oldest.since) < _PATIENCE - RESOLUTION
+        ):  # a later rejection, while the earlier object was accepted
             self._look_later()
             return
         self._is_over = True
@@ -63,7 +65,7 @@ _calling_threads: set[int] = set()
 
 @contextmanager
 def calling_handlers() -> Iterator[None]:
-    """Mark the thread as one that calls event handlers: what these read is never early."""
+    """Mark the current thread as one that calls event handlers. Their reads are never early."""
     thread = threading.get_ident()
     _calling_threads.add(thread)
     try:
@@ -73,10 +75,14 @@ def calling_handlers() -> Iterator[None]:
 
 
 class EarlyReads:
-    """Reports the first early read of an indexer, which holds this until its informer has synced or stopped.
+    """Reports the first early read of an indexer, which refers to this object until its informer has synced or stopped.
 
     A handler may read at any time: it is called for the objects of the initial list, before the cache has synced. An
     indexer that a test fills by hand needs no informer that runs.
+
+    Only listers report reads. A read through `get_store()` or `get_indexer()` is not reported: the informer itself
+    reads the same store while it syncs, and so do debuggers and health checks, which want its present contents. A
+    reconciler reads listers.
     """
 
     def __init__(self, name: str, indexer: Any, synced: Signal) -> None:

@@ -16,24 +16,26 @@ from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.clock.testing import FakeClock
 
 Warnings = Callable[[], list[str]]
+# No other test has a queue or an item of this name. A queue that another test left behind may be reported at any time.
+PODS = "pods of test_unfinished"
 
 
-def plain(clock: WithTicker, name: str = "pods") -> Any:
+def plain(clock: WithTicker, name: str = PODS) -> Any:
     return workqueue.new_typed_with_config(workqueue.TypedQueueConfig(name=name, clock=clock))
 
 
-def rate_limiting(clock: WithTicker, name: str = "pods") -> Any:
+def rate_limiting(clock: WithTicker, name: str = PODS) -> Any:
     config = workqueue.TypedRateLimitingQueueConfig[str](name=name, clock=clock)
     return workqueue.new_typed_rate_limiting_queue_with_config(
         workqueue.default_typed_controller_rate_limiter(), config
     )
 
 
-def priority(clock: WithTicker, name: str = "pods") -> Any:
+def priority(clock: WithTicker, name: str = PODS) -> Any:
     return workqueue.new_priority_queue(workqueue.PriorityQueueConfig(name=name, clock=clock))
 
 
-def dropping(clock: WithTicker, name: str = "pods") -> Any:
+def dropping(clock: WithTicker, name: str = PODS) -> Any:
     return DroppingPriorityQueue(workqueue.PriorityQueueConfig(name=name, clock=clock))
 
 
@@ -42,9 +44,14 @@ queues = pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority, d
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
-    """The warnings logged so far."""
+    """The warnings logged so far about queues of this module."""
     caplog.set_level(logging.INFO)
-    return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
+
+    def logged() -> list[str]:
+        lines = [each.getMessage() for each in caplog.records]
+        return [line for line in lines if "Warning" in line and PODS in line]
+
+    return logged
 
 
 def step(clock: FakeClock, seconds: int) -> None:
@@ -71,7 +78,7 @@ def test_an_item_that_is_not_done_a_minute_after_get_is_reported_once(
     assert len(warnings()) == 1
 
     assert "call done for each item, also when its work fails; let long work return early" in line
-    assert 'queue="pods"' in line
+    assert f'queue="{PODS}"' in line
     assert 'item="default/a"' in line
     assert "itemsInProgress=2" in line
 
@@ -145,13 +152,13 @@ def test_a_drain_that_waits_for_an_item_is_reported_once(new_queue: Callable[...
 def test_a_queue_without_a_name_is_reported_too(warnings: Warnings) -> None:
     clock = FakeClock()
     queue = plain(clock, name="")
-    queue.add("a")
+    queue.add(PODS)
     queue.get()
     step(clock, 60)
     queue.shut_down()
 
     (line,) = warnings()
-    assert 'queue="(without a name)" item="a"' in line
+    assert f'queue="(without a name)" item="{PODS}"' in line
 
 
 def test_a_queue_that_is_gone_is_not_reported(warnings: Warnings) -> None:
@@ -162,6 +169,19 @@ def test_a_queue_that_is_gone_is_not_reported(warnings: Warnings) -> None:
     del queue
     step(clock, 600)
 
+    assert warnings() == []
+
+
+def test_a_queue_that_another_test_left_behind_does_not_disturb_this_one(
+    warnings: Warnings, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = FakeClock()
+    left = plain(clock, name="left behind")
+    left.add("a")
+    left.get()
+    step(clock, 60)
+
+    assert any('queue="left behind"' in each.getMessage() for each in caplog.records)
     assert warnings() == []
 
 
