@@ -1,7 +1,8 @@
-"""Facts about the built-in types as the Go sources give them: fields in order, Go types, patch strategies, list types.
+"""Facts about the built-in types from the Go sources: fields in order, Go types, patch strategies, list types.
 
-Data where the packages beside it are classes: for those who work on plain documents of any kind, as server-side apply
-and the embedded API server do. There is no Go counterpart; hack/make-apiserver-data takes the facts from the Go sources.
+They are data, unlike the classes in the other packages, for code that works on plain documents of any kind, such as
+server-side apply and the embedded API server. No Go file: hack/make-apiserver-data extracts the facts from the Go
+sources.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SHORT_PACKAGES = {"resource": "k8s.io/apimachinery/pkg/api/resource", "metav1":
 
 
 class FieldFact(NamedTuple):
-    """One field of a Go struct; `type` is the Go type, absolute when the field was inlined from another package."""
+    """A field of a Go struct; `type` is the Go type, absolute if the field was inlined from another package."""
 
     json: str
     type: str
@@ -32,7 +33,7 @@ class FieldFact(NamedTuple):
 
 @cache
 def data() -> dict[str, Any]:
-    """All facts: "packages" by Go package, and "merge" by OpenAPI definition. Nobody may change them."""
+    """Return all facts: "packages" by Go package, and "merge" by OpenAPI definition. Callers must not change them."""
     packed = pkgutil.get_data("clientgo.api", "data/facts.json.gz")
     assert packed is not None
     loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
@@ -40,13 +41,13 @@ def data() -> dict[str, Any]:
 
 
 def types_of(package: str) -> dict[str, Any]:
-    """The types of a Go package: a list of rows for a struct, a Go type for another name of it. Empty when unknown."""
+    """Return the types of a Go package: a list of rows for a struct, a Go type for an alias. Empty if unknown."""
     known: dict[str, Any] = data()["packages"].get(package, {}).get("types", {})
     return known
 
 
 def definition_name(package: str, name: str) -> str:
-    """The OpenAPI definition of a type.
+    """Return the name of a type's OpenAPI definition.
 
     >>> definition_name("k8s.io/api/core/v1", "Pod")
     'io.k8s.api.core.v1.Pod'
@@ -56,7 +57,7 @@ def definition_name(package: str, name: str) -> str:
 
 
 def resolve(go_type: str, package: str) -> tuple[str, str]:
-    """Package and name of a type without stars and brackets, as it stands in `package`.
+    """Resolve a type without stars and brackets, used in `package`, to its package and name.
 
     >>> resolve("metav1.Time", "k8s.io/api/core/v1")
     ('k8s.io/apimachinery/pkg/apis/meta/v1', 'Time')
@@ -70,12 +71,13 @@ def resolve(go_type: str, package: str) -> tuple[str, str]:
 
 
 def is_struct(package: str, name: str) -> bool:
-    """Whether the facts have that type, and as a struct."""
+    """Report whether the facts contain that type as a struct."""
     return isinstance(types_of(package).get(name), list)
 
 
 def fields_of(package: str, name: str) -> Iterator[FieldFact]:
-    """The fields of a struct in order, those of inlined structs in their place. Raises KeyError for an unknown type."""
+    """Yield the fields of a struct in order, including those of inlined structs. Raises KeyError for an unknown type.
+    """
     return _fields(package, name, package)
 
 
@@ -93,7 +95,7 @@ def _fields(package: str, name: str, home: str) -> Iterator[FieldFact]:
 
 
 def _qualified(go_type: str, package: str) -> str:
-    """A type of another package made absolute."""
+    """Return an absolute name for a type of another package."""
     match = re.match(r"^((?:\*|\[\]|map\[[^\]]*\])*)(.*)$", go_type)
     assert match is not None
     prefix, name = match[1], match[2]
@@ -104,7 +106,8 @@ def _qualified(go_type: str, package: str) -> str:
 
 @cache
 def collection_of(go_type: str, package: str) -> tuple[str, str, str]:
-    """("list" | "map" | "bytes" | "", type of the elements, package it stands in); names and pointers looked through.
+    """Return the collection ("list", "map", "bytes" or ""), the element type and its package. Follows aliases and
+    pointers.
 
     >>> collection_of("[]Container", "k8s.io/api/core/v1")
     ('list', 'Container', 'k8s.io/api/core/v1')
@@ -125,14 +128,16 @@ def collection_of(go_type: str, package: str) -> tuple[str, str, str]:
 
 @cache
 def merge_facts(definition: str) -> dict[str, Any]:
-    """Which fields of a definition are associative lists (their keys), "set" or "atomic"; "" stands for itself."""
+    """Return a definition's associative lists (their keys), and fields that are "set" or "atomic"; "" is the type
+    itself.
+    """
     facts: dict[str, Any] = data()["merge"].get(definition, {})
     return facts
 
 
 @cache
 def packages_by_group_version() -> dict[str, str]:
-    """The Go package of each group and version: "apps/v1" to "k8s.io/api/apps/v1"."""
+    """Return the Go package of each group and version: "apps/v1" to "k8s.io/api/apps/v1"."""
     out = {}
     for package, fact in data()["packages"].items():
         if not package.startswith("k8s.io/api") or package.startswith("k8s.io/apimachinery"):
@@ -144,6 +149,6 @@ def packages_by_group_version() -> dict[str, str]:
 
 
 def package_of_kind(group_version: str, kind: str) -> str | None:
-    """The Go package of a kind, None when the facts do not have it."""
+    """Return the Go package of a kind, or None if it is unknown."""
     package = packages_by_group_version().get(group_version)
     return package if package is not None and is_struct(package, kind) else None

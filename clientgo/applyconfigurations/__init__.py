@@ -1,4 +1,4 @@
-"""What server-side apply needs to know of the built-in kinds (k8s.io/client-go/applyconfigurations)."""
+"""The merge semantics of the built-in kinds for server-side apply (k8s.io/client-go/applyconfigurations)."""
 
 from clientgo.applyconfigurations.utils import new_type_converter
 

@@ -1,6 +1,7 @@
-"""Mirrors k8s.io/client-go/applyconfigurations/utils.go.
+"""The type converter of the built-in kinds. Mirrors k8s.io/client-go/applyconfigurations/utils.go.
 
-Differs from Go: the converter needs no scheme; what it does not know merges as its JSON suggests, where Go raises.
+Difference from Go: the converter needs no scheme; unknown kinds merge by the shape of their JSON, where Go returns an
+error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def new_type_converter() -> TypeConverter:
-    """How the fields of the built-in kinds merge. Go: applyconfigurations.NewTypeConverter."""
+    """Return the converter for the built-in kinds. Go: applyconfigurations.NewTypeConverter."""
     return _convert
 
 

@@ -15,11 +15,11 @@ from clientgo.tools.cache.beyond.unstarted import StartWarnings, reporting_unsto
 
 
 class ResourceInformers:
-    """Makes, shares, starts and joins one informer a resource. Thread-safe."""
+    """A factory of shared informers, one per resource. Thread-safe."""
 
     def __init__(self, new_informer: Callable[[GroupVersionResource], GenericInformer]) -> None:
         self._new_informer = new_informer
-        # Guards the rest; never held while an informer runs or ends.
+        # Guards the other attributes; not held while an informer runs or ends.
         self._lock = threading.Lock()
         self._informers: dict[GroupVersionResource, GenericInformer] = {}
         self._started: dict[GroupVersionResource, threading.Thread] = {}
@@ -27,7 +27,7 @@ class ResourceInformers:
         self._warnings = StartWarnings()
 
     def for_resource(self, gvr: GroupVersionResource) -> GenericInformer:
-        """The informer of a resource, made when first asked for."""
+        """Return the resource's informer, which is created on first use."""
         with self._lock:
             if gvr not in self._informers:
                 self._informers[gvr] = self._new_informer(gvr)
@@ -40,7 +40,7 @@ class ResourceInformers:
             self._warnings.looked(gvr.resource for gvr in unstarted)
 
     def start(self, stop_ch: StopChannel) -> None:
-        """Start what is not running yet, until `stop_ch` is set. Does not block."""
+        """Start the informers that are not running, until `stop_ch` is set. Does not block."""
         ctx = wait.context_for_channel(stop_ch)
         with self._lock:
             if self._shutting_down:
@@ -55,7 +55,7 @@ class ResourceInformers:
                 thread.start()
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[GroupVersionResource, bool]:
-        """Block until all started informers have synced or `stop_ch` is set; which have."""
+        """Wait until all started informers have synced or `stop_ch` is set; return each one's state."""
         with self._lock:
             informers = {gvr: self._informers[gvr].informer() for gvr in self._started}
             if not self._shutting_down:
@@ -63,7 +63,7 @@ class ResourceInformers:
         return {gvr: cache.wait_for_cache_sync(stop_ch, each.has_synced) for gvr, each in informers.items()}
 
     def shutdown(self) -> None:
-        """Start no more, and wait until those that run have ended, which `stop_ch` makes them do."""
+        """Prevent further starts, and wait until all informers have ended. Set their `stop_ch` before."""
         with self._lock:
             self._shutting_down = True
             threads = list(self._started.values())

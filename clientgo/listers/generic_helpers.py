@@ -1,4 +1,4 @@
-"""What all generated listers share. Mirrors listers/generic_helpers.go."""
+"""The base class of all generated listers. Mirrors listers/generic_helpers.go."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ T = TypeVar("T", bound=runtime.ResourceObject)
 class ResourceIndexer(Generic[T]):
     """An indexer's objects of one resource, in all namespaces or in one. Go: listers.ResourceIndexer.
 
-    What it returns is shared with everybody and read-only: `deep_copy()` before changing anything.
+    The objects are shared and read-only: use `deep_copy()` before a change.
     """
 
     def __init__(self, indexer: cache.Indexer, resource: GroupResource, namespace: str = "") -> None:
-        """`namespace` is "" for all namespaces and for cluster-scoped kinds. Go: listers.New."""
+        """Initialize a lister. `namespace` is "" for all namespaces and for cluster-scoped kinds. Go: listers.New."""
         self.indexer = indexer
         self.resource = resource
         self._namespace = namespace
 
     def list(self, selector: Selector) -> list[T]:
-        """The objects whose labels match. O(n), with n the objects of the namespace if it is indexed.
+        """Return the objects whose labels match. O(n), with n the objects of the namespace if it is indexed.
 
-        Raises TypeError for a string, of which `labels.parse` makes a selector.
+        Raises TypeError for a string; `labels.parse` makes a selector from it.
         """
         if isinstance(selector, str):
             raise TypeError(f"expected a selector, got {selector!r}; labels.parse makes one of it")
@@ -45,7 +45,7 @@ class ResourceIndexer(Generic[T]):
         return found
 
     def get(self, name: str) -> T:
-        """The object of that name. Raises StatusError for which `is_not_found` is true. O(1)."""
+        """Return the object of that name. Raises StatusError for which `is_not_found` returns True. O(1)."""
         key = f"{self._namespace}/{name}" if self._namespace else name
         obj, exists = self.indexer.get_by_key(key)
         if not exists:

@@ -1,4 +1,5 @@
-"""Finding the workloads whose selector an object matches. Has no Go file: Go repeats it in every lister's expansion."""
+"""A search for the workloads whose selector matches an object. No Go file: Go repeats it in every lister's expansion.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ def all_selecting(
     none: str = "",
     empty_matches: bool = False,
 ) -> list[T]:
-    """What the lister has in the object's namespace with a `spec.selector` that matches the object's labels.
+    """Return the workloads in the object's namespace whose `spec.selector` matches the object's labels.
 
-    An empty selector matches nothing, unless `empty_matches`; an absent or invalid one never does. Raises LookupError
-    when nothing does, with the text "`missing` x in namespace ..."; and when the object has no labels, if there is a text
-    for that: "`none` x because it has no labels". O(n) in the workloads of the namespace.
+    An empty selector matches nothing, unless `empty_matches` is set; a missing or invalid one never matches. Raises
+    LookupError with the text "`missing` x in namespace ..." if nothing matches, and, if `none` is set, with the text
+    "`none` x because it has no labels" for an object without labels. O(n) in the workloads of the namespace.
     """
     own = labels.Set(obj.get_labels())
     name, namespace = obj.get_name(), obj.get_namespace()
@@ -44,7 +45,7 @@ def all_selecting(
 
 
 def _selector_of(workload: Any) -> labels.Selector | None:
-    """None for one that is invalid."""
+    """Return the selector of a workload, or None if it is invalid."""
     selector = workload.spec.selector
     if selector is not None and not isinstance(selector, metav1.LabelSelector):
         return labels.Set(selector).as_selector_pre_validated()

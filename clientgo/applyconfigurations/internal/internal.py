@@ -1,6 +1,6 @@
-"""How the built-in types merge, from the facts about them.
+"""The merge semantics of the built-in types, from the facts about them.
 
-Takes the place of applyconfigurations/internal/internal.go, a schema in YAML; here types are read when first asked for.
+Replaces applyconfigurations/internal/internal.go, a schema in YAML; here types are read on first use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EXTRA_FACTS: dict[str, dict[str, Any]] = {
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec": {},
 }
 _NUMBERS = ("int32", "int64", "int", "uint32", "byte", "float64")
-# Types with a JSON form of their own; those that are not here but could hold anything are leaves.
+# Types with a custom JSON form; others that may contain any value are leaves.
 _SPECIAL = {
     f"{facts.META_V1}.Time": "untyped",
     f"{facts.META_V1}.MicroTime": "untyped",
@@ -31,22 +31,22 @@ _SPECIAL = {
     "k8s.io/apimachinery/pkg/types.UID": "string",
     "k8s.io/apimachinery/pkg/types.NodeName": "string",
 }
-# apiextensions' unions of a schema and something else, and arbitrary JSON.
+# apiextensions' unions of a schema and another type, and arbitrary JSON.
 _ANYTHING = ("JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrStringArray")
-# Types may be recursive: a struct is here before its fields are known.
+# Types may be recursive: a struct is added before its fields are known.
 _STRUCTS: dict[tuple[str, str], Node] = {}
-# Guards _STRUCTS, so that nobody else sees such a struct.
+# Guards _STRUCTS, so that other threads do not see such a struct.
 _LOCK = threading.RLock()
 
 
 def of_kind(group_version: str, kind: str) -> Node | None:
-    """How a built-in kind merges, None for one that is not built in."""
+    """Return the merge semantics of a kind, or None if it is not built in."""
     package = facts.package_of_kind(group_version, kind)
     return of_type(package, kind) if package is not None else None
 
 
 def of_type(package: str, name: str) -> Node:
-    """How a struct of a Go package merges. Raises KeyError for an unknown one."""
+    """Return the merge semantics of a struct in a Go package. Raises KeyError for an unknown one."""
     with _LOCK:
         known = _STRUCTS.get((package, name))
         if known is not None:
@@ -80,7 +80,7 @@ def _of_field(go_type: str, package: str, fact: Any) -> Node:
 
 @cache
 def _of_single(go_type: str, package: str) -> Node:
-    """The node of a type that is no list or map of its own; those inside of others are leaves."""
+    """Return the node of a type that is neither list nor map; nested lists and maps are leaves."""
     go_type = go_type.lstrip("*")
     if go_type in ("string", "[]byte"):
         return SCALARS["string"]

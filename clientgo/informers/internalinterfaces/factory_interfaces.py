@@ -1,4 +1,4 @@
-"""What a generated informer needs of the factory it belongs to. Mirrors internalinterfaces/factory_interfaces.go."""
+"""The interface between a generated informer and its factory. Mirrors internalinterfaces/factory_interfaces.go."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TweakListOptionsFunc = Callable[[metav1.ListOptions], None]
 
 
 class SharedInformerFactory(Protocol):
-    """The little of a factory that its informers use. Go: internalinterfaces.SharedInformerFactory."""
+    """The methods of a factory that its informers use. Go: internalinterfaces.SharedInformerFactory."""
 
     def start(self, stop_ch: StopChannel) -> None: ...
 
@@ -33,17 +33,17 @@ class SharedInformerFactory(Protocol):
 
 @dataclass(kw_only=True)
 class InformerOptions:
-    """How an informer is made. Go: internalinterfaces.InformerOptions."""
+    """The options of an informer. Go: internalinterfaces.InformerOptions."""
 
     resync_period: float = 0.0
     """Seconds between resyncs; 0 for none."""
     indexers: cache.Indexers = field(default_factory=dict)
     informer_name: cache.InformerName | None = None
-    """Names the informer in metrics; without it there are none."""
+    """The informer's name in metrics; None disables them."""
     tweak_list_options: TweakListOptionsFunc | None = None
 
 
 def identifier(options: InformerOptions, gvr: GroupVersionResource) -> cache.InformerNameAndResource:
-    """Who an informer of `gvr` is in metrics; nobody without a name, as Go's nil InformerName has it."""
+    """Return the identity of the informer of `gvr` in metrics; empty without a name, as Go's nil InformerName."""
     name = options.informer_name
     return cache.InformerNameAndResource("", gvr) if name is None else name.with_resource(gvr)

@@ -1,4 +1,4 @@
-"""The part of an informer factory that is the same for every clientset.
+"""The base class of informer factories.
 
 client-go generates it into each factory.go; here the generated factories inherit it and add their API groups.
 """
@@ -21,13 +21,13 @@ SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInform
 
 
 class BaseSharedInformerFactory:
-    """Shares one informer per kind among all who ask, and starts and stops them together.
+    """A factory that shares one informer per kind, and starts and stops all of them. Thread-safe.
 
-    Start as often as informers were added: each is started once. Thread-safe.
+    Call `start` after adding informers, as often as needed: it starts each one once.
     """
 
     def __init__(self, client: object, default_resync: float) -> None:
-        """`client` is the clientset the informers list and watch with; `default_resync` is in seconds, 0 for none."""
+        """Initialize a factory for a clientset. `default_resync` is in seconds; 0 disables resyncs."""
         self._client = client
         self._default_resync = default_resync
         self.namespace = metav1.NAMESPACE_ALL
@@ -35,7 +35,7 @@ class BaseSharedInformerFactory:
         self._custom_resync: dict[type[runtime.Object], float] = {}
         self._transform: cache.TransformFunc | None = None
         self._informer_name: cache.InformerName | None = None
-        # Guards the four fields below; held for dict operations and while an informer is made, not while one runs.
+        # Guards the four fields below; held for dict operations and while an informer is created, not while one runs.
         self._lock = threading.Lock()
         self._informers: dict[type[runtime.Object], cache.SharedIndexInformer] = {}
         self._started: dict[type[runtime.Object], threading.Thread] = {}
@@ -43,7 +43,7 @@ class BaseSharedInformerFactory:
         self._warnings = StartWarnings()
 
     def informer_name(self) -> cache.InformerName | None:
-        """The name given by `with_informer_name`. Go: InformerName."""
+        """Return the name set by `with_informer_name`. Go: InformerName."""
         return self._informer_name
 
     def start(self, stop_ch: StopChannel) -> None:
@@ -72,9 +72,9 @@ class BaseSharedInformerFactory:
                 thread.start()
 
     def shutdown(self) -> None:
-        """Refuse further starts and wait until all started informers have ended. Go: Shutdown.
+        """Reject further starts and wait until all started informers have ended. Go: Shutdown.
 
-        The context or stop channel they were started with must be done, or this blocks for ever.
+        Blocks forever unless their context or stop channel is done.
         """
         with self._lock:
             self._shutting_down = True
@@ -87,11 +87,14 @@ class BaseSharedInformerFactory:
             self._informer_name.release()
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[type[runtime.Object], bool]:
-        """Block until every started informer has synced or `stop_ch` is set; say which have. Go: WaitForCacheSync."""
+        """Wait until every started informer has synced or `stop_ch` is set; return each one's state.
+
+        Go: WaitForCacheSync.
+        """
         return self.wait_for_cache_sync_with_context(wait.context_for_channel(stop_ch)).synced
 
     def wait_for_cache_sync_with_context(self, ctx: Context) -> cache.SyncResult:
-        """Block until every started informer has synced or `ctx` is done. Go: WaitForCacheSyncWithContext."""
+        """Wait until every started informer has synced or `ctx` is done. Go: WaitForCacheSyncWithContext."""
         with self._lock:
             informers = {kind: informer for kind, informer in self._informers.items() if kind in self._started}
             if not self._shutting_down:
@@ -103,7 +106,7 @@ class BaseSharedInformerFactory:
     def informer_for(
         self, object_class: type[runtime.Object], new_func: NewInformerFunc
     ) -> cache.SharedIndexInformer:
-        """The informer of a class; the first who asks makes it with `new_func`. Go: InformerFor."""
+        """Return the informer of a class. The first call creates it with `new_func`. Go: InformerFor."""
         with self._lock:
             informer = self._informers.get(object_class)
             if informer is not None:
@@ -121,7 +124,7 @@ class BaseSharedInformerFactory:
             self._warnings.looked(kind.__name__ for kind in unstarted)
 
     def made(self) -> dict[type[runtime.Object], cache.SharedIndexInformer]:
-        """The informers that somebody asked for, for inspection. Beyond Go."""
+        """Return the created informers, for inspection. Not in Go."""
         with self._lock:
             return dict(self._informers)
 
@@ -132,7 +135,7 @@ class BaseSharedInformerFactory:
 
 
 def with_custom_resync_config(resync_config: Mapping[type[runtime.Object], float]) -> SharedInformerOption:
-    """Resync periods of single classes, in seconds. Go: WithCustomResyncConfig."""
+    """Set the resync periods of single classes, in seconds. Go: WithCustomResyncConfig."""
 
     def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
         factory._custom_resync.update(resync_config)
@@ -142,7 +145,7 @@ def with_custom_resync_config(resync_config: Mapping[type[runtime.Object], float
 
 
 def with_tweak_list_options(tweak_list_options: TweakListOptionsFunc) -> SharedInformerOption:
-    """Filter what all informers of the factory list and watch. Go: WithTweakListOptions."""
+    """Change the options of all the factory's lists and watches. Go: WithTweakListOptions."""
 
     def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
         factory.tweak_list_options = tweak_list_options
@@ -152,7 +155,7 @@ def with_tweak_list_options(tweak_list_options: TweakListOptionsFunc) -> SharedI
 
 
 def with_namespace(namespace: str) -> SharedInformerOption:
-    """Look at one namespace only. Go: WithNamespace."""
+    """Restrict the factory to one namespace. Go: WithNamespace."""
 
     def apply(factory: BaseSharedInformerFactory) -> BaseSharedInformerFactory:
         factory.namespace = namespace

@@ -1,4 +1,4 @@
-"""What the lister of daemonsets can do beyond the generated methods.
+"""Methods of the lister of daemonsets in addition to the generated ones.
 
 Mirrors listers/apps/v1/daemonset_expansion.go.
 """
@@ -15,7 +15,7 @@ class DaemonSetListerExpansion(ResourceIndexer[appsv1.DaemonSet]):
     """The extra methods of DaemonSetLister."""
 
     def get_pod_daemon_sets(self, pod: corev1.Pod) -> list[appsv1.DaemonSet]:
-        """The DaemonSets whose selector matches the pod; only the one that owns it manages it.
+        """Return the DaemonSets whose selector matches the pod; only its owner manages it.
 
         Raises LookupError when there is none or the pod has no labels. Go: GetPodDaemonSets.
         """
@@ -24,7 +24,7 @@ class DaemonSetListerExpansion(ResourceIndexer[appsv1.DaemonSet]):
         )
 
     def get_history_daemon_sets(self, history: appsv1.ControllerRevision) -> list[appsv1.DaemonSet]:
-        """The DaemonSets whose selector matches the revision; only the one that owns it manages it.
+        """Return the DaemonSets whose selector matches the revision; only its owner manages it.
 
         Raises LookupError when there is none or the revision has no labels. Go: GetHistoryDaemonSets.
         """

@@ -1,4 +1,4 @@
-"""What the lister of replicasets can do beyond the generated methods.
+"""Methods of the lister of replicasets in addition to the generated ones.
 
 Mirrors listers/apps/v1/replicaset_expansion.go.
 """
@@ -15,7 +15,7 @@ class ReplicaSetListerExpansion(ResourceIndexer[appsv1.ReplicaSet]):
     """The extra method of ReplicaSetLister."""
 
     def get_pod_replica_sets(self, pod: corev1.Pod) -> list[appsv1.ReplicaSet]:
-        """The ReplicaSets whose selector matches the pod; only the one that owns it manages it.
+        """Return the ReplicaSets whose selector matches the pod; only its owner manages it.
 
         Raises LookupError when there is none or the pod has no labels. Go: GetPodReplicaSets.
         """

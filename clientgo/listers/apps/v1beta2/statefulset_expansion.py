@@ -1,4 +1,4 @@
-"""What the lister of statefulsets can do beyond the generated methods.
+"""Methods of the lister of statefulsets in addition to the generated ones.
 
 Mirrors listers/apps/v1beta2/statefulset_expansion.go.
 """
@@ -15,7 +15,7 @@ class StatefulSetListerExpansion(ResourceIndexer[appsv1beta2.StatefulSet]):
     """The extra method of StatefulSetLister."""
 
     def get_pod_stateful_sets(self, pod: corev1.Pod) -> list[appsv1beta2.StatefulSet]:
-        """The StatefulSets whose selector matches the pod; only the one that owns it manages it.
+        """Return the StatefulSets whose selector matches the pod; only its owner manages it.
 
         Raises LookupError when there is none or the pod has no labels. Go: GetPodStatefulSets.
         """

@@ -1,4 +1,4 @@
-"""What the lister of jobs can do beyond the generated methods.
+"""Methods of the lister of jobs in addition to the generated ones.
 
 Mirrors listers/batch/v1/job_expansion.go.
 """
@@ -15,7 +15,7 @@ class JobListerExpansion(ResourceIndexer[batchv1.Job]):
     """The extra method of JobLister."""
 
     def get_pod_jobs(self, pod: corev1.Pod) -> list[batchv1.Job]:
-        """The Jobs whose selector matches the pod; only the one that owns it manages it.
+        """Return the Jobs whose selector matches the pod; only its owner manages it.
 
         Raises LookupError when there is none or the pod has no labels. Go: GetPodJobs.
         """

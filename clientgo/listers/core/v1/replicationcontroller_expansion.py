@@ -1,4 +1,4 @@
-"""What the lister of replicationcontrollers can do beyond the generated methods.
+"""Methods of the lister of replicationcontrollers in addition to the generated ones.
 
 Mirrors listers/core/v1/replicationcontroller_expansion.go.
 """
@@ -14,7 +14,7 @@ class ReplicationControllerListerExpansion(ResourceIndexer[corev1.ReplicationCon
     """The extra method of ReplicationControllerLister."""
 
     def get_pod_controllers(self, pod: corev1.Pod) -> list[corev1.ReplicationController]:
-        """The ReplicationControllers whose selector matches the pod; only the one that owns it manages it.
+        """Return the ReplicationControllers whose selector matches the pod; only its owner manages it.
 
         Raises LookupError when there is none or the pod has no labels. Go: GetPodControllers.
         """

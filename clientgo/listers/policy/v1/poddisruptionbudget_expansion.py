@@ -1,4 +1,4 @@
-"""What the lister of poddisruptionbudgets can do beyond the generated methods.
+"""Methods of the lister of poddisruptionbudgets in addition to the generated ones.
 
 Mirrors listers/policy/v1/poddisruptionbudget_expansion.go.
 """
@@ -15,7 +15,7 @@ class PodDisruptionBudgetListerExpansion(ResourceIndexer[policyv1.PodDisruptionB
     """The extra method of PodDisruptionBudgetLister."""
 
     def get_pod_pod_disruption_budgets(self, pod: corev1.Pod) -> list[policyv1.PodDisruptionBudget]:
-        """The budgets whose selector matches the pod; an empty one matches every pod.
+        """Return the budgets whose selector matches the pod; an empty one matches every pod.
 
         Raises LookupError when there is none. Go: GetPodPodDisruptionBudgets.
         """

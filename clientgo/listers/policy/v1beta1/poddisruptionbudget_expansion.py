@@ -1,4 +1,4 @@
-"""What the lister of poddisruptionbudgets can do beyond the generated methods.
+"""Methods of the lister of poddisruptionbudgets in addition to the generated ones.
 
 Mirrors listers/policy/v1beta1/poddisruptionbudget_expansion.go.
 """
@@ -15,7 +15,7 @@ class PodDisruptionBudgetListerExpansion(ResourceIndexer[policyv1beta1.PodDisrup
     """The extra method of PodDisruptionBudgetLister."""
 
     def get_pod_pod_disruption_budgets(self, pod: corev1.Pod) -> list[policyv1beta1.PodDisruptionBudget]:
-        """The budgets whose selector matches the pod; an empty one matches none, unlike in policy/v1.
+        """Return the budgets whose selector matches the pod; an empty one matches none, unlike in policy/v1.
 
         Raises LookupError when there is none. Go: GetPodPodDisruptionBudgets.
         """

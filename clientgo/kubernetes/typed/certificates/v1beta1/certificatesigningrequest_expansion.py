@@ -1,4 +1,4 @@
-"""What the client of certificate signing requests can do beyond the generated methods.
+"""Methods of the client of certificate signing requests in addition to the generated ones.
 
 Mirrors kubernetes/typed/certificates/v1beta1/certificatesigningrequest_expansion.go.
 """

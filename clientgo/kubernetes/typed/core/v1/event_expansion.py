@@ -1,7 +1,7 @@
-"""What the client of events can do beyond the generated methods. Mirrors kubernetes/typed/core/v1/event_expansion.go.
+"""Methods of the client of events in addition to the generated ones. Mirrors kubernetes/typed/core/v1/event_expansion.go.
 
-An event lives in the namespace of the object it is about, whichever namespace the client was made for; hence methods
-that take the namespace from the event, which the event recorder uses.
+An event is in the namespace of its object, regardless of the client's namespace. Therefore these methods, which the
+event recorder uses, take the namespace from the event.
 """
 
 from __future__ import annotations
@@ -22,52 +22,52 @@ if TYPE_CHECKING:
 
 
 class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventList]):
-    """The extra methods of EventInterface. All block for one request and raise StatusError when it is refused."""
+    """The extra methods of EventInterface. All block for one request and raise StatusError if the server rejects it."""
 
     def create_with_event_namespace(self, event: corev1.Event) -> corev1.Event:
-        """Deprecated form of the method below. Go: CreateWithEventNamespace."""
+        """Deprecated: use create_with_event_namespace_with_context. Go: CreateWithEventNamespace."""
         return self.create_with_event_namespace_with_context(context.background(), event)
 
     @takes_context
     def create_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
-        """Create the event in its own namespace. Raises ValueError when the client is bound to another one."""
+        """Create the event in its own namespace. Raises ValueError if the client is bound to another one."""
         self._check_namespace(event, "create")
         return self._in_namespace_of(event, self.get_client().post()).body(event).do(ctx).into(corev1.Event())
 
     def update_with_event_namespace(self, event: corev1.Event) -> corev1.Event:
-        """Deprecated form of the method below. Go: UpdateWithEventNamespace."""
+        """Deprecated: use update_with_event_namespace_with_context. Go: UpdateWithEventNamespace."""
         return self.update_with_event_namespace_with_context(context.background(), event)
 
     @takes_context
     def update_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event) -> corev1.Event:
-        """Replace the event in its own namespace. Raises ValueError when the client is bound to another one."""
+        """Replace the event in its own namespace. Raises ValueError if the client is bound to another one."""
         self._check_namespace(event, "update")
         request = self._in_namespace_of(event, self.get_client().put()).name(event.metadata.name)
         return request.body(event).do(ctx).into(corev1.Event())
 
     def patch_with_event_namespace(self, event: corev1.Event, data: bytes) -> corev1.Event:
-        """Deprecated form of the method below. Go: PatchWithEventNamespace."""
+        """Deprecated: use patch_with_event_namespace_with_context. Go: PatchWithEventNamespace."""
         return self.patch_with_event_namespace_with_context(context.background(), event, data)
 
     @takes_context
     def patch_with_event_namespace_with_context(self, ctx: Context, event: corev1.Event, data: bytes) -> corev1.Event:
-        """Apply a strategic merge patch to the event; of `event` only name and namespace matter.
+        """Apply a strategic merge patch to the event. Uses only name and namespace of `event`.
 
-        Raises ValueError when the client is bound to another namespace.
+        Raises ValueError if the client is bound to another namespace.
         """
         self._check_namespace(event, "patch")
         request = self._in_namespace_of(event, self.get_client().patch(PatchType.STRATEGIC_MERGE))
         return request.name(event.metadata.name).body(data).do(ctx).into(corev1.Event())
 
     def search(self, scheme: runtime.Scheme, obj_or_ref: runtime.Object) -> corev1.EventList:
-        """Deprecated form of the method below. Go: Search."""
+        """Deprecated: use search_with_context. Go: Search."""
         return self.search_with_context(context.background(), scheme, obj_or_ref)
 
     @takes_context
     def search_with_context(
         self, ctx: Context, scheme: runtime.Scheme, obj_or_ref: runtime.Object
     ) -> corev1.EventList:
-        """The events about an object. Raises ValueError when the client is bound to another namespace."""
+        """Return the events about an object. Raises ValueError if the client is bound to another namespace."""
         from clientgo.tools import reference
 
         ref = reference.get_reference(scheme, obj_or_ref)
@@ -86,7 +86,7 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
         involved_object_kind: str | None,
         involved_object_uid: str | None,
     ) -> fields.Selector:
-        """A selector of the events about an object, by what is known of it (None where unknown)."""
+        """Return a selector of the events about an object; None matches any value."""
         known = {
             "involvedObject.name": involved_object_name,
             "involvedObject.namespace": involved_object_namespace,
@@ -106,25 +106,25 @@ class EventExpansion(gentype.ClientWithListAndApply[corev1.Event, corev1.EventLi
 
 
 def get_involved_object_name_field_label(version: str) -> str:
-    """The label that selects events by the name of their object. Go: GetInvolvedObjectNameFieldLabel."""
+    """Return the label that selects events by the name of their object. Go: GetInvolvedObjectNameFieldLabel."""
     return "involvedObject.name"
 
 
 class EventSinkImpl:
-    """Where a recorder's events go: the API. Go: EventSinkImpl."""
+    """A recorder's sink that writes events to the API. Go: EventSinkImpl."""
 
     def __init__(self, interface: EventInterface) -> None:
-        """`interface` is a client of events that is bound to no namespace."""
+        """Initialize a sink for a client of events that is bound to no namespace."""
         self.interface = interface
 
     def create(self, event: corev1.Event) -> corev1.Event:
-        """Blocks for the request; raises StatusError. Go: Create."""
+        """Create an event. Blocks for the request; raises StatusError. Go: Create."""
         return self.interface.create_with_event_namespace(event)
 
     def update(self, event: corev1.Event) -> corev1.Event:
-        """Blocks for the request; raises StatusError. Go: Update."""
+        """Replace an event. Blocks for the request; raises StatusError. Go: Update."""
         return self.interface.update_with_event_namespace(event)
 
     def patch(self, event: corev1.Event, data: bytes) -> corev1.Event:
-        """Blocks for the request; raises StatusError. Go: Patch."""
+        """Patch an event. Blocks for the request; raises StatusError. Go: Patch."""
         return self.interface.patch_with_event_namespace(event, data)

@@ -1,4 +1,4 @@
-"""What the client of namespaces can do beyond the generated methods.
+"""Methods of the client of namespaces in addition to the generated ones.
 
 Mirrors kubernetes/typed/core/v1/namespace_expansion.go.
 """

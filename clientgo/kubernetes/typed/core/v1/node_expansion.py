@@ -1,4 +1,4 @@
-"""What the client of nodes can do beyond the generated methods. Mirrors kubernetes/typed/core/v1/node_expansion.go."""
+"""Methods of the client of nodes in addition to the generated ones. Mirrors kubernetes/typed/core/v1/node_expansion.go."""
 
 from __future__ import annotations
 

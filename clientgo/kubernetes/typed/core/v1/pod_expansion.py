@@ -1,4 +1,4 @@
-"""What the client of pods can do beyond the generated methods. Mirrors kubernetes/typed/core/v1/pod_expansion.go."""
+"""Methods of the client of pods in addition to the generated ones. Mirrors kubernetes/typed/core/v1/pod_expansion.go."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
-    """The extra methods of PodInterface. Those that take a context block for one request and raise StatusError."""
+    """The extra methods of PodInterface. Methods with a context block for one request and raise StatusError."""
 
     @takes_context
     def bind(self, ctx: Context, binding: corev1.Binding, opts: metav1.CreateOptions | None = None) -> None:
-        """Put the pod that the binding names on the node that is its target, as a scheduler does. Go: Bind."""
+        """Assign the pod that the binding names to its target node, as a scheduler does. Go: Bind."""
         request = self.get_client().post().namespace(self.get_namespace()).resource("pods")
         request = request.name(binding.metadata.name).sub_resource("binding")
         request.versioned_params(opts or metav1.CreateOptions()).body(binding).do(ctx).raise_for_error()
 
     @takes_context
     def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
-        """Deprecated name of `evict_v1beta1`. Go: Evict."""
+        """Deprecated: use evict_v1beta1. Go: Evict."""
         self.evict_v1beta1(ctx, eviction)
 
     @takes_context
     def evict_v1(self, ctx: Context, eviction: policyv1.Eviction) -> None:
         """Delete the pod that the eviction names, unless a PodDisruptionBudget forbids it. Go: EvictV1.
 
-        A refusal is an error of which `apierrors.is_too_many_requests` is true.
+        Then it raises an error for which `apierrors.is_too_many_requests` returns True.
         """
         self._evict(ctx, eviction)
 
     @takes_context
     def evict_v1beta1(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
-        """The same for servers that do not know policy/v1 yet. Go: EvictV1beta1."""
+        """Evict a pod on a server without policy/v1, as `evict_v1` does. Go: EvictV1beta1."""
         self._evict(ctx, eviction)
 
     def _evict(self, ctx: Context, eviction: runtime.ResourceObject) -> None:
@@ -51,7 +51,7 @@ class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
         request.name(eviction.get_name()).sub_resource("eviction").body(eviction).do(ctx).raise_for_error()
 
     def get_logs(self, name: str, opts: corev1.PodLogOptions | None = None) -> rest.Request:
-        """A request for what a container wrote; `stream(ctx)` or `do_raw(ctx)` of it sends it. Go: GetLogs.
+        """Return a request for a container's log; its `stream(ctx)` or `do_raw(ctx)` sends it. Go: GetLogs.
 
         body = pods.get_logs("web", corev1.PodLogOptions(follow=True)).stream(ctx)
         for piece in iter(body.read_some, b""):
@@ -63,9 +63,9 @@ class PodExpansion(gentype.ClientWithListAndApply[corev1.Pod, corev1.PodList]):
     def proxy_get(
         self, scheme: str, name: str, port: str, path: str, params: Mapping[str, str]
     ) -> rest.ResponseWrapper:
-        """A GET of `path` from the pod, through the API server; `scheme` and `port` may be "".
+        """Return a GET request for `path` of the pod, through the API server; `scheme` and `port` may be "".
 
-        Nothing is sent before `do_raw(ctx)` or `stream(ctx)` of the answer is called. Go: ProxyGet.
+        `do_raw(ctx)` or `stream(ctx)` sends it. Go: ProxyGet.
         """
         request = self.get_client().get().namespace(self.get_namespace()).resource("pods").sub_resource("proxy")
         request = request.name(net.join_scheme_name_port(scheme, name, port)).suffix(path)

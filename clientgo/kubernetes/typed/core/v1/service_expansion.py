@@ -1,4 +1,4 @@
-"""What the client of services can do beyond the generated methods.
+"""Methods of the client of services in addition to the generated ones.
 
 Mirrors kubernetes/typed/core/v1/service_expansion.go.
 """
@@ -18,9 +18,9 @@ class ServiceExpansion(gentype.ClientWithListAndApply[corev1.Service, corev1.Ser
     def proxy_get(
         self, scheme: str, name: str, port: str, path: str, params: Mapping[str, str]
     ) -> rest.ResponseWrapper:
-        """A GET of `path` from the service, through the API server; `scheme` and `port` may be "".
+        """Return a GET request for `path` of the service, through the API server; `scheme` and `port` may be "".
 
-        Nothing is sent before `do_raw(ctx)` or `stream(ctx)` of the answer is called. Go: ProxyGet.
+        `do_raw(ctx)` or `stream(ctx)` sends it. Go: ProxyGet.
         """
         request = self.get_client().get().namespace(self.get_namespace()).resource("services").sub_resource("proxy")
         request = request.name(net.join_scheme_name_port(scheme, name, port)).suffix(path)

@@ -1,4 +1,4 @@
-"""What the client of events can do beyond the generated methods.
+"""Methods of the client of events in addition to the generated ones.
 
 Mirrors kubernetes/typed/events/v1beta1/event_expansion.go; the core/v1 module of the same name says why events need it.
 """

@@ -1,4 +1,4 @@
-"""What the client of deployments can do beyond the generated methods.
+"""Methods of the client of deployments in addition to the generated ones.
 
 Mirrors kubernetes/typed/extensions/v1beta1/deployment_expansion.go.
 """

@@ -1,6 +1,6 @@
-"""What the client of evictions can do: evict. Mirrors kubernetes/typed/policy/v1beta1/eviction_expansion.go.
+"""The client of evictions, which has one method: evict. Mirrors kubernetes/typed/policy/v1beta1/eviction_expansion.go.
 
-An eviction is no resource of its own but is sent to a pod, so the client has no other method.
+An eviction is not a resource: it is a subresource of a pod.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ class EvictionExpansion(gentype.Client[policyv1beta1.Eviction]):
 
     @takes_context
     def evict(self, ctx: Context, eviction: policyv1beta1.Eviction) -> None:
-        """Delete the pod of the eviction's namespace and name, unless a PodDisruptionBudget forbids it. Go: Evict.
+        """Delete the pod with the eviction's namespace and name, unless a PodDisruptionBudget forbids it. Go: Evict.
 
-        Blocks for the request; raises StatusError, of which `apierrors.is_too_many_requests` is true after a refusal.
+        Blocks for the request. Raises StatusError; `apierrors.is_too_many_requests` returns True if a budget forbids
+        it.
         """
         request = self.get_client().post().abs_path("/api/v1").namespace(eviction.metadata.namespace)
         request = request.resource("pods").name(eviction.metadata.name).sub_resource("eviction")
