@@ -54,6 +54,7 @@ from pathlib import Path
 
 import described_bugs
 import random_bugs
+import reach
 from described_bugs import BrokenDescriptionError, Description
 from random_bugs import Bug
 
@@ -86,6 +87,8 @@ class Mutant:
     tests: tuple[str, ...]
     bug: Description | Bug
     no_bug: str = ""
+    own: tuple[str, ...] = field(default=(), compare=False)
+    """Tests whose names contain the name of the file; these run first."""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.bug}"
@@ -142,7 +145,8 @@ def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root:
         }
         for file, bug in random_bugs.draw(sources, seed, count):
             reason = reasons.get((file, _program(bug.put_in(sources[file]))), "")
-            drawn.append(Mutant(area.partition(":")[0], file, modules[file], bug, reason))
+            own = [test for test in modules[file] if Path(file).stem in test]
+            drawn.append(Mutant(area.partition(":")[0], file, modules[file], bug, reason, tuple(own)))
     return drawn
 
 
@@ -277,9 +281,13 @@ class Tree:
                 shutil.copy2(ROOT / name, folder / name)
         return cls(folder)
 
-    def run(self, mutant: Mutant) -> tuple[str, float]:
-        """Whether the tests notice, and how long that took. Raises RuntimeError when they fail without the bug."""
-        usual = self._usual(mutant.tests)
+    def run(self, mutant: Mutant, tests: tuple[str, ...] = ()) -> tuple[str, float]:
+        """Run the bug's tests, or others, and return the result and how long it took.
+
+        Raises RuntimeError when the tests fail without the bug.
+        """
+        tests = tests or mutant.tests
+        usual = self._usual(tests)
         path = self.root / mutant.file
         before, times = path.read_bytes(), path.stat()
         path.write_text(mutant.applied(before.decode()), encoding="utf-8")
@@ -287,7 +295,7 @@ class Tree:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10_000_000_000))
         started = time.monotonic()
         try:
-            passed, _ = self._test(mutant.file, mutant.tests, max(_LEAST_SECONDS, usual * _SLOWER), usual)
+            passed, _ = self._test(mutant.file, tests, max(_LEAST_SECONDS, usual * _SLOWER), usual)
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -461,7 +469,7 @@ class Progress:
         self._by_area: dict[str, Counter[str]] = defaultdict(Counter)
         self._survivors: list[Mutant] = []
 
-    def tell(self, mutant: Mutant, result: str, seconds: float | None) -> None:
+    def tell(self, mutant: Mutant, result: str, seconds: float | None, more: str = "") -> None:
         """One more is known; `seconds` is None when it was known before."""
         with self._lock:
             self._done += 1
@@ -469,7 +477,8 @@ class Progress:
             if result == SURVIVED:
                 self._survivors.append(mutant)
             if seconds is not None:
-                print(f"[{self._done}/{self._total}] {result} {seconds:.1f}s {mutant.area}: {mutant}", flush=True)
+                more = f" ({more})" if more else ""
+                print(f"[{self._done}/{self._total}] {result} {seconds:.1f}s{more} {mutant.area}: {mutant}", flush=True)
 
     def finish(self) -> int:
         """Print the figure for each area and what survived; how many did."""
@@ -532,6 +541,57 @@ def run_all(mutants: list[Mutant], results: Results, again: bool, jobs: int, fol
     return survived
 
 
+# A test that takes longer than so many seconds is left out of a draw.
+_SLOW_TEST = 20
+
+
+def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path) -> int:
+    """Run each bug against the tests that reach its function; how many survived.
+
+    One run of all tests with probes finds these tests. Slow tests and tests that fail without a bug take no part.
+    """
+    progress = Progress(len(mutants))
+    waiting = []
+    for mutant in mutants:
+        known = NO_BUG if mutant.no_bug else "" if again else results.known(mutant)
+        if known:
+            progress.tell(mutant, known, None)
+        else:
+            waiting.append(mutant)
+    if waiting:
+        reached, seconds, outside = _reached(waiting, folder / "probes")
+        with Tree.copy(folder / "0") as tree:
+            for key, mutant in enumerate(waiting):
+                own = [test.partition("::")[0] for test in mutant.own]
+                chosen = reach.in_order(seconds if key in outside else reached.get(key, ()), seconds, own)
+                tests = tuple(chosen)
+                tree.seconds[tuple(sorted(tests))] = sum(seconds[test] for test in tests)
+                result, took = tree.run(mutant, tests) if tests else (SURVIVED, 0.0)
+                results.add(mutant, result)
+                progress.tell(mutant, result, took, f"{len(tests)} tests reach it")
+    return progress.finish()
+
+
+def _reached(mutants: list[Mutant], folder: Path) -> tuple[dict[int, set[str]], dict[str, float], set[int]]:
+    """Return the tests that reach each bug, the seconds of each test, and the bugs outside of functions."""
+    with Tree.copy(folder) as tree:
+        places = {key: (each.file, each.bug.number) for key, each in enumerate(mutants) if isinstance(each.bug, Bug)}
+        outside = reach.prepare(folder, places)
+        tests = sorted({test for mutant in mutants for test in mutant.tests})
+        args = ["-q", "-p", "no:cacheprovider", "-p", reach.PROBES, f"--timeout={_SLOW_TEST}", *tests]
+        print(f"looking which of the tests reach {len(mutants)} bugs", flush=True)
+        started = time.monotonic()
+        with tempfile.NamedTemporaryFile() as output:
+            code = tree.pytests.run(args, mutants[0].file, output.name, 7200.0)
+            text = Path(output.name).read_text(errors="replace")[-4000:]
+        if code not in (0, 1):
+            raise RuntimeError(f"pytest ends with {code}:\n{text}")
+        found, seconds = reach.read(folder)
+        print(f"{len(seconds)} tests passed in {time.monotonic() - started:.0f} s", flush=True)
+        print("\n".join(line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), flush=True)
+        return found, seconds, outside
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         "hack/mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -558,7 +618,10 @@ def main() -> int:
             print("\n".join(wrong) or f"{len(mutants)} bugs of one line can be put in")
             return 1 if wrong else 0
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            survived = run_all(mutants, Results(), options.again, options.jobs, Path(folder))
+            if options.random is None:
+                survived = run_all(mutants, Results(), options.again, options.jobs, Path(folder))
+            else:
+                survived = run_drawn(mutants, Results(), options.again, Path(folder))
     except (BrokenListError, RuntimeError) as err:
         print(err, file=sys.stderr)
         return 2

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 
+from patience import PATIENCE
+
 import clientgo
+from clientgo import context, informers, kubernetes
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing.apiserver import Environment
+from clientgo.tools import cache
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "hack"))
+
+from docs.walk import Step
 
 LIBRARY = Path(clientgo.__file__).parent
 
@@ -27,6 +38,8 @@ class Walk:
         self._is_aside = is_aside
         self._open = False
         self.functions: dict[str, list[Function]] = {}
+        # The function in which each thread waits.
+        self.waits: dict[str, Function] = {}
 
     @contextmanager
     def in_new_threads(self) -> Iterator[None]:
@@ -48,6 +61,8 @@ class Walk:
                 current = current.f_back
             for code in reversed(waits_in):
                 self._note(names.get(ident, ""), code)
+            if functions := self.functions.get(names.get(ident, "")):
+                self.waits[names.get(ident, "")] = functions[-1]
         self._open = True
         try:
             yield
@@ -71,3 +86,63 @@ class Walk:
         functions = self.functions.setdefault(thread, [])
         if function not in functions and not self._is_aside(function):
             functions.append(function)
+
+
+def follow_an_event(asides: Sequence[str]) -> dict[str, list[Step]]:
+    """Create an object that a running informer watches; return what each thread did, without the files of `asides`."""
+    walk = Walk(lambda function: function[0].startswith(tuple(asides)))
+    handled: list[corev1.ConfigMap] = []
+    changed = threading.Condition()
+
+    def on_add(config_map: corev1.ConfigMap) -> None:
+        """Read no field: reading decodes, and the handler's thread shall do what it always does."""
+        with changed:
+            handled.append(config_map)
+            changed.notify_all()
+
+    def wait_for(name: str) -> None:
+        with changed:
+            assert changed.wait_for(lambda: any(each.name == name for each in handled), PATIENCE)
+
+    ctx, cancel = context.with_cancel(context.background())
+    with Environment() as env, walk.in_new_threads():
+        client = kubernetes.new_for_config(env.config)
+        config_maps = client.core_v1().config_maps("default")
+
+        def create(name: str) -> None:
+            new = corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name))
+            config_maps.create(ctx, new, metav1.CreateOptions())
+
+        factory = informers.new_shared_informer_factory(client, 0.0)
+        informer = factory.core().v1().config_maps().informer()
+        informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=on_add))
+        factory.start_with_context(ctx)
+        factory.wait_for_cache_sync_with_context(ctx)
+        create("later")  # when this one is handled, the watch is open
+        wait_for("later")
+        settle(walk)
+        with walk.recording():
+            create("walk")
+            wait_for("walk")
+            settle(walk)
+        cancel()
+        factory.shutdown()
+        client.close()
+    return {
+        thread: [Step(path, name, walk.waits.get(thread) == (path, name)) for path, name in functions]
+        for thread, functions in walk.functions.items()
+    }
+
+
+def settle(walk: Walk) -> None:
+    """Wait until no thread moves for a second."""
+    quiet = threading.Event()
+    here = threading.get_ident()
+    for _ in range(100):
+        stood = [walk.where_threads_stand(here)]
+        for _ in range(4):
+            quiet.wait(0.25)
+            stood.append(walk.where_threads_stand(here))
+        if all(places == stood[0] for places in stood):
+            return
+    raise AssertionError("the threads do not come to rest")

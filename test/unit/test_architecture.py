@@ -5,123 +5,47 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-import threading
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from decoding import protobuf_is_the_default
-from eventwalk import Function, Walk
+from eventwalk import follow_an_event
 from libraryimports import imports_of
-from patience import PATIENCE
-
-from clientgo import context, informers, kubernetes
-from clientgo.api.core import v1 as corev1
-from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.testing.apiserver import Environment
-from clientgo.tools import cache
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
-WALK = TEXT[TEXT.index("## One event's way") : TEXT.index("## Threads and locks")]
+sys.path.insert(0, str(ROOT / "hack"))
 
-
-def sections() -> dict[str, list[Function]]:
-    """The thread each part of the walk is about, and the functions it links, in order."""
-    found = {}
-    for part in WALK.split("\n### ")[1:]:
-        thread = re.search(r"`(.+?)`", part.splitlines()[0])
-        assert thread, part.splitlines()[0]
-        found[thread[1]] = [(path, name) for name, path in re.findall(r"\[`([\w.]+)`\]\(clientgo/([\w/.]+)\)", part)]
-    return found
-
-
-def asides() -> list[str]:
-    """What the walk passes over in silence: files and folders, as its first paragraphs list them."""
-    listed = WALK.split("\n### ")[0]
-    return re.findall(r"^\* \[`[\w/.]+`\]\(clientgo/([\w/.]+)\)", listed, re.MULTILINE)
-
-
-def is_aside(function: Function) -> bool:
-    return function[0].startswith(tuple(asides()))
-
-
-def walk_of_a_real_event() -> dict[str, list[Function]]:
-    walk = Walk(is_aside)
-    handled, later = threading.Event(), threading.Event()
-
-    def on_add(config_map: corev1.ConfigMap) -> None:
-        {"walk": handled, "later": later}.get(config_map.name, threading.Event()).set()
-
-    ctx, cancel = context.with_cancel(context.background())
-    with Environment() as env, walk.in_new_threads():
-        client = kubernetes.new_for_config(env.config)
-        config_maps = client.core_v1().config_maps("default")
-
-        def create(name: str) -> None:
-            new = corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name))
-            config_maps.create(ctx, new, metav1.CreateOptions())
-
-        factory = informers.new_shared_informer_factory(client, 0.0)
-        informer = factory.core().v1().config_maps().informer()
-        informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=on_add))
-        factory.start_with_context(ctx)
-        factory.wait_for_cache_sync_with_context(ctx)
-        create("later")  # when this one is handled, the watch stands
-        assert later.wait(PATIENCE)
-        settle(walk)
-        with walk.recording():
-            create("walk")
-            assert handled.wait(PATIENCE)
-            settle(walk)
-        cancel()
-        factory.shutdown()
-        client.close()
-    return walk.functions
-
-
-def settle(walk: Walk) -> None:
-    """Wait until every thread has nothing to do: none moves for a while."""
-    quiet = threading.Event()
-    here = threading.get_ident()
-    for _ in range(100):
-        stood = [walk.where_threads_stand(here)]
-        for _ in range(4):
-            quiet.wait(0.25)
-            stood.append(walk.where_threads_stand(here))
-        if all(places == stood[0] for places in stood):
-            return
-    raise AssertionError("the threads do not come to rest")
+from docs import go_names, walk  # noqa: E402
 
 
 @protobuf_is_the_default
 def test_an_event_takes_the_way_the_text_says() -> None:
     """Three events at most: on a busy machine one may find a thread that is still on its way to where it waits."""
+    listed = walk.read(TEXT)
     for _ in range(3):
-        functions = walk_of_a_real_event()
-        differing = [
-            f"{thread}: the event went\n{as_text(went)}" for thread, told, went in compared(functions) if told != went
-        ]
-        if not differing:
+        went = follow_an_event(tuple(walk.asides(TEXT)))
+        if walk.read(walk.render(went)) == listed:
             return
-    raise AssertionError("ARCHITECTURE.md is stale.\n" + "\n\n".join(differing))
+    raise AssertionError("ARCHITECTURE.md is stale: run hack/update-docs\n" + walk.render(went))
 
 
-def compared(functions: dict[str, list[Function]]) -> Iterator[tuple[str, list[Function], list[Function]]]:
-    for thread, told in sections().items():
-        # The name of a reflector or a handler ends with where it was made.
-        (name,) = [name for name in functions if re.fullmatch(re.escape(thread).replace("…", ".*"), name)]
-        yield thread, told, functions[name]
+def test_the_words_beside_a_function_are_those_of_its_docstring() -> None:
+    assert walk.replaced(TEXT, walk.render(walk.read(TEXT))) == TEXT, "run hack/update-docs"
 
 
-def as_text(functions: list[Function]) -> str:
-    """The lines for ARCHITECTURE.md, without what to say of each."""
-    return "\n".join(
-        f"{number}. [`{name}`](clientgo/{path}): " for number, (path, name) in enumerate(functions, start=1)
-    )
+def test_a_function_that_is_gone_makes_the_document_stale() -> None:
+    with pytest.raises(walk.StaleError, match=r"tools/cache/store.py has no function nope"):
+        walk.render({"handler x": [walk.Step("tools/cache/store.py", "nope")]})
 
 
-DOCUMENTS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "test/README.md", "hack/README.md"]
+def test_the_list_of_go_names_is_current() -> None:
+    assert (ROOT / "GO.md").read_text(encoding="utf-8") == go_names.render(), "run hack/update-docs"
+
+
+DOCUMENTS = ["ARCHITECTURE.md", "GO.md", "CONTRIBUTING.md", "CHANGELOG.md", "test/README.md", "hack/README.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -144,6 +144,7 @@ class ChunkedReader:
         return b""
 
     def _feed(self, data: bytes) -> list[bytes]:
+        """Return the content of the chunks in `data`, without their sizes and ends of line."""
         self._rest = b""
         position, end = 0, len(data)
         pieces: list[bytes] = []
@@ -191,6 +192,7 @@ class ChunkedReader:
         self._rest = line
 
     def _take_line(self, line: bytes) -> None:
+        """Handle a whole line: the size of a chunk or, after the last chunk, a trailer."""
         if self._trailers >= 0:
             self._take_trailer(line)
         else:
@@ -204,6 +206,7 @@ class ChunkedReader:
             self._failure = ValueError("http: suspiciously long trailer after chunked body")
 
     def _begin_chunk(self, header: bytes) -> None:
+        """Read the size of the next chunk; size 0 ends the body."""
         size = _chunk_size(header)
         if size is None:
             self._failure = ValueError("http: invalid byte in chunk length")

@@ -24,6 +24,7 @@ class AddNotification:
     queued_at: float
 
     def __init__(self, new_obj: Any, is_in_initial_list: bool) -> None:
+        """Create the notification of an object. It belongs to all handlers together."""
         self.new_obj = new_obj
         self.is_in_initial_list = is_in_initial_list
 
@@ -33,6 +34,7 @@ class AddNotification:
 
     @hop("handlers.add", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
+        """Call the handler's `on_add`."""
         handler.on_add(self.new_obj, self.is_in_initial_list)
 
 

@@ -193,6 +193,7 @@ class RealFIFO:
 
     @hop("fifo.append", go="(*RealFIFO).addToItems_locked")
     def _append_locked(self, delta: Delta) -> None:
+        """Append a delta and wake the thread that waits in `pop`."""
         self._items.append(delta)
         # Waking nobody would cost more than all of the above.
         if self._waiting:

@@ -25,6 +25,7 @@ def loop_condition_until_context(
 
 
 def _loop(ctx: Context, t: Timer, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
+    """Call the condition after each tick until it returns True. Raises the context's error if that is done first."""
     if not sliding:
         t.c()  # starts the first interval before the condition runs
     if immediate and condition(ctx):

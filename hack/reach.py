@@ -1,0 +1,90 @@
+"""Find the tests that reach a place of the sources, by one run of the tests with a probe in each function of interest.
+
+A probe stands on a line of its own at the beginning of the function and notes the test that runs. A bug outside of
+functions is reached by every test. Tests that fail or take too long with the probes are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+PROBES = "tests_reached_probes"
+"""The module that the probes call. It stands in the root of the copied tree."""
+
+# Also a plugin of pytest, which notes how long each test takes that passes.
+_PROBES = """
+import os
+
+_known = set()
+_file = os.open(os.path.join(os.path.dirname(__file__), "reached.txt"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def hit(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    if (number, test) not in _known:
+        _known.add((number, test))
+        os.write(_file, f"{number}\\t{test}\\n".encode())
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and report.passed:
+        os.write(_file, f"{report.duration}\\t{report.nodeid}\\n".encode())
+"""
+
+
+def probe(source: str, lines: Mapping[int, int]) -> tuple[str, set[int]]:
+    """Return the source with probes, and the keys that stand outside of functions. `lines`: line by key."""
+    functions = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    text, outside = source.splitlines(keepends=True), set()
+    inserted: dict[int, list[str]] = {}
+    for key, line in lines.items():
+        around = [node for node in functions if node.body[0].lineno <= line <= (node.end_lineno or 0)]
+        if not around:
+            outside.add(key)
+            continue
+        node = max(around, key=lambda each: each.lineno)
+        body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
+        first = min([body[0].lineno, *(each.lineno for each in getattr(body[0], "decorator_list", []))])
+        if text[first - 1][: body[0].col_offset].strip():  # the body follows the colon on the same line
+            outside.add(key)
+            continue
+        call = f"{' ' * body[0].col_offset}__import__({PROBES!r}).hit({key})\n"
+        inserted.setdefault(first, []).append(call)
+    for first in sorted(inserted, reverse=True):
+        text[first - 1 : first - 1] = inserted[first]
+    return "".join(text), outside
+
+
+def prepare(root: Path, places: Mapping[int, tuple[str, int]]) -> set[int]:
+    """Put probes into the tree; return the keys that stand outside of functions. `places`: file and line by key."""
+    outside: set[int] = set()
+    for file in {file for file, _ in places.values()}:
+        lines = {key: line for key, (name, line) in places.items() if name == file}
+        probed, free = probe((root / file).read_text(encoding="utf-8"), lines)
+        (root / file).write_text(probed, encoding="utf-8")
+        outside |= free
+    (root / f"{PROBES}.py").write_text(_PROBES, encoding="utf-8")
+    return outside
+
+
+def read(root: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
+    """Return the tests that reached each key and passed, and how many seconds each test took that passed."""
+    reached: dict[int, set[str]] = {}
+    seconds: dict[str, float] = {}
+    for line in (root / "reached.txt").read_text(encoding="utf-8").splitlines():
+        key, _, test = line.partition("\t")
+        if "." in key:
+            seconds[test] = float(key)
+        else:
+            reached.setdefault(int(key), set()).add(test)
+    return {key: tests & seconds.keys() for key, tests in reached.items()}, seconds
+
+
+def in_order(tests: Iterable[str], seconds: Mapping[str, float], own: Iterable[str]) -> list[str]:
+    """Return the tests in the order in which they run: those of the module's own files first, then the quick ones."""
+    first = tuple(own)
+    return sorted(tests, key=lambda test: (not test.startswith(first), seconds.get(test, 0.0), test))

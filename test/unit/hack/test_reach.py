@@ -1,0 +1,97 @@
+"""hack/reach.py: probes find the tests that reach a function, and change nothing else."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "hack"))
+
+import reach  # noqa: E402
+
+SOURCE = '''\
+"""A module."""
+
+LIMIT = 3
+
+
+def first(n):
+    """Return something."""
+
+    @staticmethod
+    def inner():
+        return 1
+
+    return n + LIMIT
+
+
+class C:
+    def second(self): return 2
+
+    def third(self):
+        if self:
+            return 3
+        return 4
+'''
+TESTS = """\
+import pytest
+from module import C, first
+
+@pytest.fixture(scope="module")
+def made():
+    return first(1)
+
+def test_first(made):
+    assert made == 4
+
+def test_third():
+    assert C().third() == 3
+
+def test_fails():
+    assert C().third() == 5
+
+def test_nothing():
+    pass
+"""
+
+
+def test_a_probe_stands_in_the_innermost_function_and_only_there() -> None:
+    probed, outside = reach.probe(SOURCE, {0: 3, 1: 11, 2: 13, 3: 17, 4: 21, 5: 6})
+
+    assert outside == {0, 3, 5}, "the module, a body in the line of its function, a signature"
+    lines = [line for line in probed.splitlines() if "hit(" not in line]
+    assert lines == SOURCE.splitlines()
+    places = {
+        node.value.args[0].value: function.name
+        for function in ast.walk(ast.parse(probed))
+        if isinstance(function, ast.FunctionDef)
+        for node in function.body
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.args[0], ast.Constant)
+    }
+    assert places == {1: "inner", 2: "first", 4: "third"}
+    assert ast.get_docstring(ast.parse(probed).body[2]) == "Return something."  # type: ignore[arg-type]
+
+
+def test_the_tests_that_pass_and_reach_a_function_are_found(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(SOURCE)
+    (tmp_path / "test_module.py").write_text(TESTS)
+    outside = reach.prepare(tmp_path, {0: ("module.py", 13), 1: ("module.py", 21), 2: ("module.py", 3)})
+    args = ["-q", "-p", "no:cacheprovider", "-p", reach.PROBES, "test_module.py"]
+    done = subprocess.run([sys.executable, "-m", "pytest", *args], cwd=tmp_path, capture_output=True, text=True)
+
+    assert done.returncode == 1, done.stdout
+    reached, seconds = reach.read(tmp_path)
+    assert outside == {2}
+    assert reached == {0: {"test_module.py::test_first"}, 1: {"test_module.py::test_third"}}
+    assert sorted(seconds) == [f"test_module.py::test_{name}" for name in ("first", "nothing", "third")]
+
+
+def test_the_modules_own_tests_run_first_and_the_quick_ones_before_the_slow() -> None:
+    seconds = {"a.py::x": 0.1, "b.py::y": 3.0, "b.py::z": 1.0, "c.py::w": 0.0}
+
+    assert reach.in_order(seconds, seconds, ["b.py"]) == ["b.py::z", "b.py::y", "c.py::w", "a.py::x"]
