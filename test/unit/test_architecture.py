@@ -109,6 +109,7 @@ LONG_IN_GO_TOO = {
     "controller_runtime/client/options.py": "pkg/client/options.go",
     "rest/request.py": "rest/request.go",
     "testing/actions.py": "testing/actions.go",
+    "testing/fixture.py": "testing/fixture.go",
     "tools/cache/controller.py": "tools/cache/controller.go",
     "tools/cache/reflector.py": "tools/cache/reflector.go",
     "tools/cache/shared_informer.py": "tools/cache/shared_informer.go",

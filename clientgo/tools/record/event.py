@@ -95,10 +95,7 @@ class EventRecorder(Protocol):
     """A recorder of events about objects. No method blocks or raises; errors are logged. Go: record.EventRecorder."""
 
     def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
-        """Record an event about `object`.
-
-        `eventtype` is "Normal" or "Warning", `reason` a CamelCase word for programs, `message` a text for people.
-        """
+        """Record an event. `eventtype` is "Normal" or "Warning", `reason` a CamelCase word, `message` a text."""
         ...
 
     def eventf(self, object: Any, eventtype: str, reason: str, message_fmt: str, /, *args: Any) -> None:
