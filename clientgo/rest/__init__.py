@@ -47,6 +47,7 @@ from clientgo.rest.request import (
     new_request_with_client,
     validate_path_segment_name,
 )
+from clientgo.rest.sharding import with_sharding_server
 from clientgo.rest.transport import http_client_for, http_wrappers_for_config, tls_config_for, transport_for
 from clientgo.rest.url_utils import default_server_url, default_server_url_for, default_versioned_api_path
 from clientgo.rest.urlbackoff import BackoffManager, BackoffManagerWithContext, NoBackoff, URLBackoff
@@ -140,4 +141,5 @@ __all__ = [
     "unversioned_rest_client_for",
     "unversioned_rest_client_for_config_and_client",
     "validate_path_segment_name",
+    "with_sharding_server",
 ]

@@ -39,6 +39,7 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.hops import hop
 from clientgo.rest.client import ClientContentConfig
+from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
     BackoffManager,
@@ -679,6 +680,7 @@ class Request:
             klog.from_context(ctx).v(4).info("Error in request", err=self._err)
             raise self._err
         self._request_preflight_check()
+        check_deletion(ctx, self._verb, "".join(self._params.get("shardSelector", ())))
         # Before the timeout starts: a throttled client must not time out before it sends the request.
         self.try_throttle_with_info(ctx)
         cancel: Callable[[], None] | None = None

@@ -11,8 +11,10 @@ import argparse
 import shards
 import webhook
 from api import v1alpha1
+from api.v1alpha1 import Site
 from clientgo import controller_runtime as ctrl
 from clientgo import kubernetes, rest
+from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import fields
 from clientgo.apimachinery.runtime import Scheme
@@ -22,6 +24,7 @@ from clientgo.controller_runtime.log import zap
 from clientgo.controller_runtime.metrics import server as metricsserver
 from clientgo.golang.duration import parse_duration
 from clientgo.kubernetes import scheme as clientgoscheme
+from clientgo.tools.sharding import ShardedInformers
 from controller import SiteReconciler
 from zone import Zone
 
@@ -57,6 +60,13 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
         help="Share the work with other replicas: it is cut into N parts, and each replica works on its share of them. "
         "The same for all replicas. (default 0: this replica does it all)",
     )
+    add(
+        "shard-by",
+        choices=["name", "namespace"],
+        default="name",
+        help="The value that decides the shard of a Site. By namespace a replica caches the objects of its shards "
+        "only. (default name)",
+    )
     ctrl.register_flags(parser)
     zap_options.bind_flags(parser)
     return parser.parse_args(arguments)
@@ -70,13 +80,17 @@ def new_scheme() -> Scheme:
     return scheme
 
 
-def manager_options(flags: argparse.Namespace) -> ctrl.Options:
-    """What the flags say about the manager."""
+def manager_options(flags: argparse.Namespace, informers: ShardedInformers | None = None) -> ctrl.Options:
+    """Return the manager's options from the flags; its cache has the informers of the kinds that are sharded."""
+    sharded = (Site, corev1.ConfigMap, corev1.Secret, appsv1.Deployment)
     # All other Secrets never reach this program.
     tls_secrets = cache.ByObject(field=fields.one_term_equal_selector("type", corev1.SecretType.TLS))
     return ctrl.Options(
         scheme=new_scheme(),
-        cache=cache.Options(by_object={corev1.Secret: tls_secrets}),
+        cache=cache.Options(
+            by_object={corev1.Secret: tls_secrets},
+            new_informer=informers.new_informer(*sharded) if informers is not None else None,
+        ),
         metrics=metricsserver.Options(bind_address=flags.metrics_bind_address),
         health_probe_bind_address=flags.health_probe_bind_address,
         webhook_server=ctrlwebhook.new_server(
@@ -95,7 +109,8 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
 
 def new_manager(config: rest.Config, zone: Zone, flags: argparse.Namespace) -> ctrl.Manager:
     """The manager with everything it runs. Raises what is wrong with the flags or the cluster."""
-    mgr = ctrl.new_manager(config, manager_options(flags))
+    informers = shards.sharded_informers(flags)
+    mgr = ctrl.new_manager(config, manager_options(flags, informers))
     reconciler = SiteReconciler(
         client=mgr.get_client(),
         scheme=mgr.get_scheme(),
@@ -103,7 +118,7 @@ def new_manager(config: rest.Config, zone: Zone, flags: argparse.Namespace) -> c
         zone=zone,
         domain=flags.domain,
     )
-    reconciler.setup_with_manager(mgr, controller_options(mgr, flags))
+    reconciler.setup_with_manager(mgr, controller_options(mgr, flags, informers))
     if flags.webhook_cert_path:
         webhook.setup_webhook_with_manager(mgr, flags.domain)
     mgr.add_healthz_check("healthz", healthz.ping)
@@ -111,12 +126,14 @@ def new_manager(config: rest.Config, zone: Zone, flags: argparse.Namespace) -> c
     return mgr
 
 
-def controller_options(mgr: ctrl.Manager, flags: argparse.Namespace) -> controller.Options:
-    """What the flags say about the controller; with -shards the manager runs what shares the work, too."""
+def controller_options(
+    mgr: ctrl.Manager, flags: argparse.Namespace, informers: ShardedInformers | None
+) -> controller.Options:
+    """Return the controller's options from the flags; with -shards the manager runs the sharder too."""
     if not flags.shards:
         return controller.Options()
     leases = kubernetes.new_for_config_and_client(mgr.get_config(), mgr.get_http_client()).coordination_v1()
-    mine = shards.Shards(mgr.get_client(), leases, NAME, flags)
+    mine = shards.Shards(mgr.get_client(), leases, NAME, flags, informers)
     mgr.add(mine)
     return controller.Options(new_queue=mine.new_queue)
 

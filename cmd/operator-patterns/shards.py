@@ -19,14 +19,28 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.controller.priorityqueue import priorityqueue
 from clientgo.tools import sharding
+from clientgo.tools.sharding import ShardBy, ShardedInformers
 from clientgo.tools.sharding.membership import MemberLeasesGetter
 from clientgo.util import workqueue
+
+
+def sharded_informers(flags: argparse.Namespace) -> ShardedInformers | None:
+    """Return the informers of this replica's shards, None when every replica caches everything."""
+    by = ShardBy[flags.shard_by.upper()]
+    return ShardedInformers(flags.shards, by) if flags.shards and by is not ShardBy.NAME else None
 
 
 class Shards:
     """This replica's part of the Sites. A Runnable: give it to the manager, and `new_queue` to the controller."""
 
-    def __init__(self, reader: client.Reader, leases: MemberLeasesGetter, name: str, flags: argparse.Namespace) -> None:
+    def __init__(
+        self,
+        reader: client.Reader,
+        leases: MemberLeasesGetter,
+        name: str,
+        flags: argparse.Namespace,
+        informers: ShardedInformers | None = None,
+    ) -> None:
         """`reader` is the manager's client, whose cache it reads. Raises ValueError for flags that make no sense."""
         if flags.leader_elect:
             raise ValueError("-shards and -leader-elect exclude each other: several replicas work, or one does")
@@ -44,6 +58,7 @@ class Shards:
                 identity=f"{socket.gethostname()}_{uuid.uuid4()}",
                 shards=flags.shards,
                 on_acquired=self._enqueue_shard,
+                informers=informers,
                 lease_duration=flags.leader_elect_lease_duration,
                 renew_deadline=flags.leader_elect_renew_deadline,
                 retry_period=flags.leader_elect_retry_period,

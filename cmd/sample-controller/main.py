@@ -68,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     kube_informer_factory = kubeinformers.new_shared_informer_factory(kube_client, RESYNC_PERIOD)
     example_informer_factory = informers.new_shared_informer_factory(example_client, RESYNC_PERIOD)
 
+    sharded_informers = shards.shard_informers(flags, kube_informer_factory, example_informer_factory)
     foo_informer = example_informer_factory.samplecontroller().v1alpha1().foos()
 
     def enqueue_shard(shard: int) -> None:
@@ -76,7 +77,9 @@ def main(arguments: list[str] | None = None) -> int:
                 controller.enqueue_foo(foo)
 
     try:
-        sharder = shards.new_sharder(kube_client, flags, enqueue_shard) if flags.shards else None
+        sharder = (
+            shards.new_sharder(kube_client, flags, enqueue_shard, sharded_informers) if flags.shards else None
+        )
     except ValueError as err:
         logger.error(err, "Error building the sharder")
         return 1

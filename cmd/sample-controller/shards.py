@@ -1,7 +1,7 @@
-"""Several replicas share the work: the flag -shards, and the queue that lets each work on its part.
+"""Several replicas share the work: the flags -shards and -shard-by, the informers and the queue of a replica's part.
 
-The Go sample-controller has neither. Every Foo belongs to a shard, by its namespace and name; every shard has a Lease,
-with the durations of -leader-elect-lease-duration and the other two (clientgo.tools.sharding says what is promised).
+The Go sample-controller has none of these. Every Foo belongs to a shard and every shard has a Lease, with the durations
+of -leader-elect-lease-duration and the other two. clientgo.tools.sharding states the guarantee.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ import uuid
 from collections.abc import Callable
 
 from clientgo import context, kubernetes
+from clientgo import informers as kubeinformers
+from clientgo.api.apps import v1 as appsv1
 from clientgo.context import Context
 from clientgo.tools import cache, sharding
+from clientgo.tools.sharding import ShardBy, ShardedInformers
 from controller import Queue, new_queue
+from pkg.apis.samplecontroller import v1alpha1
+from pkg.generated.clientset import versioned as clientset
+from pkg.generated.informers import externalversions as informers
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +36,53 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+    parser.add_argument(
+        "-shard-by",
+        "--shard-by",
+        choices=[by.name.lower() for by in ShardBy],
+        default=ShardBy.NAME.name.lower(),
+        help="The value that decides the shard of a Foo. By namespace a replica caches the Foos and Deployments of its "
+        "shards only; by uid its Foos only, and all Deployments; by name everything. (default name)",
+    )
+
+
+def shard_informers(
+    flags: argparse.Namespace,
+    kube_informer_factory: kubeinformers.SharedInformerFactory,
+    example_informer_factory: informers.SharedInformerFactory,
+) -> ShardedInformers | None:
+    """Let the factories return informers of this replica's shards; call it before any other use of the factories.
+
+    Returns None when every replica caches everything. By uid a Deployment is in another shard than its Foo, so the
+    informer of Deployments stays as it is.
+    """
+    by = ShardBy[flags.shard_by.upper()]
+    if not flags.shards or by is ShardBy.NAME:
+        return None
+    sharded = ShardedInformers(flags.shards, by)
+    by_namespace = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+
+    def foos(client: clientset.Interface, resync_period: float) -> cache.SharedIndexInformer:
+        source = sharding.list_watch_of(client.samplecontroller_v1alpha1().foos(""))
+        return sharded.informer(source, v1alpha1.Foo, resync_period, by_namespace)
+
+    def deployments(client: kubernetes.Interface, resync_period: float) -> cache.SharedIndexInformer:
+        source = sharding.list_watch_of(client.apps_v1().deployments(""))
+        return sharded.informer(source, appsv1.Deployment, resync_period, by_namespace)
+
+    example_informer_factory.informer_for(v1alpha1.Foo, foos)
+    if by is ShardBy.NAMESPACE:
+        kube_informer_factory.informer_for(appsv1.Deployment, deployments)
+    return sharded
+
+
 def new_sharder(
-    client: kubernetes.Interface, flags: argparse.Namespace, on_acquired: Callable[[int], object]
+    client: kubernetes.Interface,
+    flags: argparse.Namespace,
+    on_acquired: Callable[[int], object],
+    sharded_informers: ShardedInformers | None,
 ) -> sharding.Sharder:
-    """Raises ValueError for flags that make no sense together."""
+    """Return the sharder. Raises ValueError for flags that contradict each other."""
     if flags.leader_elect:
         raise ValueError("-shards and -leader-elect exclude each other: replicas share the work, or one does it all")
     return sharding.new_sharder(
@@ -44,6 +93,7 @@ def new_sharder(
             identity=f"{socket.gethostname()}_{uuid.uuid4()}",
             shards=flags.shards,
             on_acquired=on_acquired,
+            informers=sharded_informers,
             lease_duration=flags.leader_elect_lease_duration,
             renew_deadline=flags.leader_elect_renew_deadline,
             retry_period=flags.leader_elect_retry_period,

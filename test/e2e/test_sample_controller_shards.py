@@ -6,6 +6,7 @@ import contextlib
 import re
 import signal
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import samplecontroller  # noqa: F401  # makes the controller's own packages imp
 from processes import ROOT, Program, eventually, post_mortem, python
 
 from clientgo import context, kubernetes
+from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver import Environment
 from clientgo.tools.sharding import shard_of
@@ -33,18 +35,20 @@ FLAGS = (
 class Replicas:
     """The processes, and a look at who holds which shard."""
 
-    def __init__(self, stack: contextlib.ExitStack) -> None:
+    def __init__(self, stack: contextlib.ExitStack, *flags: str, gate: bool = False) -> None:
         self.stack = stack
-        self.env = stack.enter_context(Environment(crd_paths=[CRD]))
+        self._flags = flags
+        gates = {"ShardedListAndWatch": gate}
+        self.env = stack.enter_context(Environment(crd_paths=[CRD], feature_gates=gates))
         self.kube = kubernetes.new_for_config(self.env.config)
         stack.callback(self.kube.close)
-        sample = clientset.new_for_config(self.env.config)
-        stack.callback(sample.close)
-        self.foos = sample.samplecontroller_v1alpha1().foos("default")
+        self.sample = clientset.new_for_config(self.env.config)
+        stack.callback(self.sample.close)
+        self.foos = self.sample.samplecontroller_v1alpha1().foos("default")
         self.programs = [self.start() for _ in range(3)]
 
     def start(self) -> Program:
-        flags = (f"-kubeconfig={self.env.kubeconfig}", "-v=4", *FLAGS)
+        flags = (f"-kubeconfig={self.env.kubeconfig}", "-v=4", *FLAGS, *self._flags)
         return self.stack.enter_context(python("cmd/sample-controller", *flags))
 
     def holders(self) -> dict[int, str]:
@@ -66,8 +70,8 @@ class Replicas:
             foo = v1alpha1.Foo(metadata=metav1.ObjectMeta(name=name), spec=spec)
             self.foos.create(CTX, foo, metav1.CreateOptions())
 
-    def who_synced(self, name: str) -> list[Program]:
-        sentence = f'"Successfully synced" objectName="default/{name}"'
+    def who_synced(self, name: str, namespace: str = "default") -> list[Program]:
+        sentence = f'"Successfully synced" objectName="{namespace}/{name}"'
 
         def saying() -> list[Program]:
             return [program for program in self.programs if sentence in program.output]
@@ -114,6 +118,41 @@ def test_each_foo_is_synced_by_the_one_replica_that_has_its_shard(replicas: Repl
     for program in replicas.programs[1:]:
         assert program.stop() == 0, program.output
         assert "Traceback" not in program.output
+
+
+def has_one_replica(deployments: Any) -> bool:
+    return bool(deployments.get(CTX, "web").spec.replicas == 1)
+
+
+@pytest.mark.parametrize("by", ["namespace", "uid"])
+@pytest.mark.parametrize("gate", [True, False], ids=["gate on", "gate off"])
+def test_replicas_that_cache_their_shards_only_sync_each_foo_once(by: str, gate: bool) -> None:
+    with contextlib.ExitStack() as stack:
+        replicas = Replicas(stack, f"-shard-by={by}", gate=gate)
+        replicas.wait_for_shares(2, 2, 2)
+        namespaces = ["alpha", "beta", "blue", "green", "mail", "search", "shop", "violet", "web"]
+        for namespace in namespaces:
+            made = corev1.Namespace(metadata=metav1.ObjectMeta(name=namespace))
+            replicas.kube.core_v1().namespaces().create(CTX, made)
+            spec = v1alpha1.FooSpec(deployment_name="web", replicas=1)
+            foo = v1alpha1.Foo(metadata=metav1.ObjectMeta(name="foo"), spec=spec)
+            replicas.sample.samplecontroller_v1alpha1().foos(namespace).create(CTX, foo)
+        syncing = {namespace: replicas.who_synced("foo", namespace) for namespace in namespaces}
+        assert all(len(programs) == 1 for programs in syncing.values()), syncing
+        assert len({program for programs in syncing.values() for program in programs}) > 1
+
+        # A replica that stops hands over: the others list its shards and revert a change to a Deployment.
+        assert replicas.programs[0].stop() == 0, replicas.programs[0].output
+        replicas.wait_for_shares(3, 3)
+        for namespace in namespaces:
+            deployments = replicas.kube.apps_v1().deployments(namespace)
+            changed = deployments.get(CTX, "web").deep_copy()
+            changed.spec.replicas = 7
+            deployments.update(CTX, changed)
+            with post_mortem(replicas.programs, lambda: [replicas.holders()]):
+                eventually("the change to be reverted", partial(has_one_replica, deployments))
+        for program in replicas.programs:
+            assert "Traceback" not in program.output
 
 
 def test_the_shards_of_a_killed_and_of_a_paused_replica_are_taken_over(replicas: Replicas) -> None:

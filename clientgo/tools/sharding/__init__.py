@@ -16,6 +16,10 @@ sharder.working_on(...) as ours`.
 
 `on_acquired(shard)` must queue all objects of the shard again, from the cache, since their earlier events were dropped.
 
+By default every replica caches all objects. With `ShardingConfig.informers` a replica lists, watches and caches only
+the objects of its shards, which an API server of Kubernetes 1.36 selects by namespace or by uid. The README in this
+folder states when to use this and what it costs.
+
 Other replicas acquire the shards of a crashed replica within one lease duration and two retry periods (19 s with the
 defaults), on average after one lease duration and one retry period. Plain leader election takes equally long. They
 acquire the shards of a stopped replica within a few retry periods.
@@ -29,19 +33,32 @@ of lease duration to renew deadline.
 """
 
 from clientgo.tools.sharding.assignment import assign, shard_of
+from clientgo.tools.sharding.informer import ShardedInformer, ShardedInformers, ShardedRegistration
+from clientgo.tools.sharding.list_watch import ListingClient, ShardListWatch, list_watch_of, supports_sharding
 from clientgo.tools.sharding.membership import Membership
 from clientgo.tools.sharding.queue import PrioritizedQueue, ShardedPriorityQueue, ShardedQueue
+from clientgo.tools.sharding.ranges import ShardBy, selector_of, shard_of_value
 from clientgo.tools.sharding.sharder import Sharder, ShardingConfig, ShardingStatistics, new_sharder
 
 __all__ = [
+    "ListingClient",
     "Membership",
     "PrioritizedQueue",
+    "ShardBy",
+    "ShardListWatch",
+    "ShardedInformer",
+    "ShardedInformers",
     "ShardedPriorityQueue",
     "ShardedQueue",
+    "ShardedRegistration",
     "Sharder",
     "ShardingConfig",
     "ShardingStatistics",
     "assign",
+    "list_watch_of",
     "new_sharder",
+    "selector_of",
     "shard_of",
+    "shard_of_value",
+    "supports_sharding",
 ]

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
@@ -16,6 +16,7 @@ from clientgo.context import CancelFunc, Context
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.tools.sharding.assignment import assign, shard_of
+from clientgo.tools.sharding.informer import ShardedInformers
 from clientgo.tools.sharding.membership import SHARD_LABEL, MemberLeasesGetter, Membership
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
 
@@ -40,6 +41,8 @@ class ShardingConfig:
     """Queues all objects of the shard again. Runs in a thread of the sharder, after this replica has acquired the
     shard.
     """
+    informers: ShardedInformers | None = None
+    """Informers that hold only this replica's shards; None for informers that hold everything."""
     lease_duration: float = 15.0
     renew_deadline: float = 10.0
     retry_period: float = 2.0
@@ -64,6 +67,8 @@ def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
         raise ValueError(f"shards must be at least 1, got {config.shards}")
     if not config.identity:
         raise ValueError("identity must not be empty")
+    if config.informers is not None and config.informers.shards != config.shards:
+        raise ValueError(f"the informers have {config.informers.shards} shards, the sharder has {config.shards}")
     return Sharder(config, clock or REAL_CLOCK)
 
 
@@ -110,8 +115,10 @@ class Sharder:
             assert all(not self._standing[shard].leaving for shard in self._held), (self._held, self._standing)
             assert all(count > 0 for count in self._working.values()), self._working
 
-    def shard_of(self, namespace: str, name: str) -> int:
-        """Return the shard of an object."""
+    def shard_of(self, namespace: str, name: str) -> int | None:
+        """Return the shard of an object; None if it is unknown, see `ShardedInformers.shard_of`."""
+        if self._config.informers is not None:
+            return self._config.informers.shard_of(namespace, name)
         return shard_of(namespace, name, self._config.shards)
 
     def owns(self, namespace: str, name: str) -> bool:
@@ -129,16 +136,16 @@ class Sharder:
         """
         shard = self.shard_of(namespace, name)
         with self._changed:
-            ours = self._is_ours(shard)
-            if ours:
-                self._working[shard] += 1
+            ours = shard if self._is_ours(shard) else None
+            if ours is not None:
+                self._working[ours] += 1
         try:
-            yield ours
+            yield ours is not None
         finally:
-            if ours:
-                self._through(shard)
+            if ours is not None:
+                self._through(ours)
 
-    def _is_ours(self, shard: int) -> bool:
+    def _is_ours(self, shard: int | None) -> TypeGuard[int]:
         return shard in self._held and self._standing[shard].elector.holds_lease()
 
     def _through(self, shard: int) -> None:
@@ -268,6 +275,9 @@ class Sharder:
     def _hold(self, leading: Context, shard: int, candidacy: _Candidacy) -> None:
         """Hold the shard until this replica withdraws or `leading` is done, and the work on its keys has ended."""
         logger = klog.from_context(leading)
+        if not self._start_informers(leading, shard):
+            candidacy.withdraw()
+            return
         with self._changed:
             if not candidacy.leaving:
                 self._held.add(shard)
@@ -285,8 +295,20 @@ class Sharder:
                 self._held.discard(shard)
                 while self._working[shard]:
                     self._changed.wait()
+            if self._config.informers is not None:
+                self._config.informers.stop(shard)
             logger.info("Gave up shard", group=self._config.name, shard=shard)
             candidacy.withdraw()
+
+    def _start_informers(self, leading: Context, shard: int) -> bool:
+        """Start the informers of the shard, if there are any, and report whether they have synced."""
+        if self._config.informers is None:
+            return True
+        try:
+            return self._config.informers.start(leading, shard)
+        except Exception as err:
+            klog.from_context(leading).error(err, "Failed to start the informers of a shard", shard=shard)
+            return False
 
     def _notify(self) -> None:
         with self._changed:

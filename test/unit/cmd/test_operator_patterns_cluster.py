@@ -200,8 +200,8 @@ class Operators:
 def operators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operators]:
     usual = main.manager_options
 
-    def several_in_one_process(flags: Any) -> ctrl.Options:
-        options = usual(flags)
+    def several_in_one_process(*arguments: Any) -> ctrl.Options:
+        options = usual(*arguments)
         options.controller.skip_name_validation = True
         return options
 
@@ -357,6 +357,44 @@ def test_operators_that_share_the_work_never_meet_and_leave_nothing(operators: O
     # The living have given back what they had.
     leases = operators.client.list(CTX, coordinationv1.LeaseList, client.InNamespace("default")).items
     assert {lease.spec.holder_identity for lease in leases if "-shard-" in lease.get_name()} == {""}
+
+
+def test_operators_that_cache_their_namespaces_only_share_the_work(operators: Operators) -> None:
+    cluster, client_ = operators.cluster, operators.client
+    namespaces = ("alpha", "beta", "blue", "green", "mail", "search")
+    flags = ("-shards=4", "-shard-by=namespace", "-leader-elect-namespace=default")
+    for namespace in namespaces:
+        client_.create(CTX, corev1.Namespace(metadata=metav1.ObjectMeta(name=namespace)))
+
+    def site(namespace: str) -> Any:
+        return client_.get(CTX, ctrl.Request(namespace, f"site-{namespace}"), v1alpha1.Site)
+
+    def are_ready() -> bool:
+        sites = [site(namespace) for namespace in namespaces]
+        return all(
+            (each.status.status, each.status.observed_generation) == ("Success", each.get_generation())
+            for each in sites
+        )
+
+    with operators.program(*flags), operators.program(*flags):
+        cluster.bubble.sleep(60.0)  # until each has two of the shards
+        for namespace in namespaces:
+            metadata = metav1.ObjectMeta(name=f"site-{namespace}", namespace=namespace)
+            client_.create(CTX, v1alpha1.Site(metadata=metadata, spec=v1alpha1.SiteSpec(page="1")))
+        cluster.until(are_ready)
+        for namespace in namespaces:
+            changed = site(namespace)
+            changed.spec.page = "2"
+            client_.update(CTX, changed)
+        cluster.until(are_ready)
+        for namespace in namespaces:
+            config_map = client_.get(CTX, ctrl.Request(namespace, f"site-{namespace}"), corev1.ConfigMap)
+            assert config_map.data == {"index.html": "2"}
+            client_.delete(CTX, site(namespace))
+        cluster.until(lambda: client_.list(CTX, v1alpha1.SiteList).items == [])
+    assert operators.zone() == {}
+    assert len(operators.workers) == 2
+    assert operators.collisions == []
 
 
 def allowed(file: str) -> set[Right]:

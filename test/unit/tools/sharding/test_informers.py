@@ -1,0 +1,135 @@
+"""Informers that hold only a replica's shards: nothing is lost and nothing overlaps while shards move."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from shardedcluster import LEASE, PERIOD, Cluster, Replica
+
+from clientgo import context
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing import synctest
+from clientgo.testing.apiserver import Server
+from clientgo.tools import cache
+from clientgo.tools.sharding import ShardBy, ShardedInformers
+from clientgo.utils.clock import REAL_CLOCK
+
+NAMESPACES = ["alpha", "beta", "blue", "mail", "search", "shop"]
+QUIET = 2 * LEASE + 10 * PERIOD
+
+
+def new_cluster(by: ShardBy, shards: int = 4) -> Cluster:
+    server = Server(listen=False, clock=REAL_CLOCK, feature_gates={"ShardedListAndWatch": True})
+    server.start()
+    cluster = Cluster(server, shards, by)
+    for namespace in NAMESPACES:
+        made = corev1.Namespace(metadata=metav1.ObjectMeta(name=namespace))
+        cluster.client.core_v1().namespaces().create(context.background(), made)
+    return cluster
+
+
+def end(cluster: Cluster) -> None:
+    """Stop all replicas and the server."""
+    for replica in cluster.replicas:
+        replica.network.is_cut = False
+        if not replica.has_ended:
+            replica.end()
+    cluster.server.stop()
+
+
+@pytest.mark.parametrize("by", [ShardBy.NAMESPACE, ShardBy.UID])
+def test_each_replica_caches_its_own_shards_and_reconciles_them(by: ShardBy) -> None:
+    with synctest.bubble(max_steps=50_000_000) as b:
+        cluster = new_cluster(by)
+        for namespace in NAMESPACES:
+            for number in range(4):
+                cluster.put(namespace, f"item-{number}", "1")
+        for identity in "ab":
+            cluster.join(identity)
+        b.sleep(QUIET)
+        assert cluster.problems() == []
+        assert all(0 < len(replica.informer.get_store().list_keys()) < 24 for replica in cluster.replicas)
+        cluster.put("alpha", "item-0", "2")
+        cluster.remove("shop", "item-1")
+        b.sleep(QUIET)
+        assert cluster.problems() == []
+        assert cluster.reconciled["shop/item-1"] == ""
+        end(cluster)
+
+
+def test_an_object_that_a_replica_keeps_is_not_listed_again_when_shards_move() -> None:
+    with synctest.bubble(max_steps=50_000_000) as b:
+        cluster = new_cluster(ShardBy.UID)
+        for number in range(20):
+            cluster.put("shop", f"item-{number}", "1")
+        first = cluster.join("a")
+        b.sleep(QUIET)
+        before = {id(each) for each in first.informer.get_store().list()}
+        cluster.join("b")
+        b.sleep(QUIET)
+        after = {id(each) for each in first.informer.get_store().list()}
+        assert cluster.problems() == []
+        assert 0 < len(after) < len(before)
+        assert after <= before
+        end(cluster)
+
+
+@pytest.mark.parametrize("by", [ShardBy.NAMESPACE, ShardBy.UID])
+@pytest.mark.parametrize("seed", range(int(os.environ.get("SHARDING_STORMS", "2"))))
+def test_nothing_is_lost_or_worked_on_twice_in_a_storm(by: ShardBy, seed: int) -> None:
+    storm(by, seed)
+
+
+def storm(by: ShardBy, seed: int) -> None:
+    """Let replicas join, leave and lose their network, and the gate change, while objects change."""
+    chance = random.Random(seed)
+    with synctest.bubble(max_steps=200_000_000) as b:
+        cluster = new_cluster(by)
+        cluster.join("first")
+        for step in range(30):
+            act(cluster, chance, step)
+            b.sleep(chance.choice([0.01, 0.3, 1.0, 4.0, 20.0]))
+        for replica in cluster.replicas:
+            replica.network.is_cut = False
+        if not cluster.live():
+            cluster.join("last")
+        b.sleep(3 * QUIET)
+        assert cluster.problems() == []
+        end(cluster)
+
+
+def act(cluster: Cluster, chance: random.Random, step: int) -> None:
+    """Do one thing at random."""
+    live: list[Replica] = cluster.live()
+    deed = chance.choices(["put", "remove", "join", "leave", "cut", "heal", "gate"], [12, 4, 3, 2, 2, 2, 1])[0]
+    namespace, name = chance.choice(NAMESPACES), f"item-{chance.randrange(4)}"
+    if deed == "put":
+        cluster.put(namespace, name, str(step))
+    elif deed == "remove":
+        cluster.remove(namespace, name)
+    elif deed == "join" and len(live) < 4:
+        cluster.join(f"replica-{step}")
+    elif deed == "leave" and len(live) > 1:
+        chance.choice(live).end()
+    elif deed == "cut" and live:
+        chance.choice(live).network.is_cut = True
+    elif deed == "heal":
+        for replica in cluster.replicas:
+            replica.network.is_cut = False
+    elif deed == "gate":
+        cluster.gate = not cluster.gate
+
+
+def test_informers_reject_what_no_server_selects_by() -> None:
+    with pytest.raises(ValueError, match="cannot select by namespace and name"):
+        ShardedInformers(3, ShardBy.NAME)
+    informers = ShardedInformers(3, ShardBy.UID)
+    informer = informers.informer(cache.ListWatch(), object)
+    assert informers.shard_of("default", "unknown") is None
+    with pytest.raises(RuntimeError, match="read-only"):
+        informer.get_store().add(object())
+    with pytest.raises(LookupError, match="Index with name nope does not exist"):
+        informer.get_indexer().by_index("nope", "x")
