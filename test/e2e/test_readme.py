@@ -1,4 +1,4 @@
-"""The README tells the truth: each of its commands is run by a test, and its controller runs here."""
+"""Tests of the README and of the library's page: a test runs each of their commands, and their programs run here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from processes import ROOT, kubectl, python, start_apiserver
 
 README = (ROOT / "README.md").read_text()
 PROGRAMS = (ROOT / "cmd/README.md").read_text()
-# Those that people are sent to from it; scaffold's is walked in test_scaffold.py.
+LIBRARY = (ROOT / "clientgo/README.md").read_text()
+# The pages that the README links; test_scaffold.py follows the scaffold's.
 PAGES = ["README.md", "cmd/README.md", "clientgo/README.md", "clientgo/scaffold/README.md"]
 
 CODEGEN = "python -m clientgo.codegen --root ~/shop --output shop.generated --crds ~/shop/crds shop.apis.shop.v1"
@@ -28,7 +29,7 @@ ELASTIC_OPERATOR = (
     "-simulated-indices=logs=3:1 &"
 )
 ELASTIC_UPGRADE = """kubectl patch es quickstart --type=merge -p '{"spec":{"version":"8.12.0"}}'"""
-# Where each command of the README's shell blocks is run.
+# The test of each command in the pages' shell blocks.
 RUN_BY = {
     "hack/demo": "test_package.py, from a clone",
     "hack/test": "this test run",
@@ -91,8 +92,8 @@ def blocks(language: str, text: str = README) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_every_command_of_the_readme_is_run_by_a_test() -> None:
-    shown = [*blocks("sh"), *blocks("sh", PROGRAMS)]
+def test_every_command_of_the_pages_is_run_by_a_test() -> None:
+    shown = [*blocks("sh"), *blocks("sh", PROGRAMS), *blocks("sh", LIBRARY)]
     commands = [line.strip() for block in shown for line in block.splitlines() if line.strip()]
 
     assert set(commands) == set(RUN_BY)
@@ -133,7 +134,7 @@ def test_every_practice_of_the_table_is_where_the_readme_says() -> None:
 
 
 def test_the_controller_of_the_readme_runs(tmp_path: Path) -> None:
-    program, *_ = blocks("python")
+    (program,) = blocks("python")
     assert len([line for line in program.splitlines() if line.strip()]) <= 32
     kubeconfig = tmp_path / "kubeconfig"
     script = tmp_path / "controller.py"
@@ -150,8 +151,8 @@ def test_the_controller_of_the_readme_runs(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
-def test_the_operator_of_the_readme_runs(tmp_path: Path) -> None:
-    _, program, *_ = blocks("python")
+def test_the_operator_of_the_library_page_runs(tmp_path: Path) -> None:
+    program, *_ = blocks("python", LIBRARY)
     kubeconfig, script = tmp_path / "kubeconfig", tmp_path / "operator.py"
     # Any free port, since others may use 8080.
     free = "from clientgo.controller_runtime.metrics.server import server\n\nserver.DEFAULT_BIND_ADDRESS = ':0'\n"
@@ -169,8 +170,8 @@ def test_the_operator_of_the_readme_runs(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
-def test_the_resource_of_the_readme_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, _, types, _ = blocks("python")
+def test_the_resource_of_the_library_page_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, types, _ = blocks("python", LIBRARY)
     (tmp_path / "readme_types.py").write_text(types)
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("readme_types")

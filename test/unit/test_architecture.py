@@ -57,7 +57,7 @@ def test_every_file_a_document_links_is_there(document: str) -> None:
     assert [name for name in linked if not (folder / name).exists()] == []
 
 
-LAYERS = TEXT[TEXT.index("## The layers") : TEXT.index("## One event's way")]
+LAYERS = TEXT[TEXT.index("## Packages") : TEXT.index("## One event's way")]
 
 
 def layer_of_each_package() -> dict[str, int]:

@@ -25,7 +25,7 @@ from clientgo.testing.workqueue_machine import (
 )
 
 ROOT = Path(__file__).parents[3]
-README = (ROOT / "README.md").read_text()
+LIBRARY_PAGE = (ROOT / "clientgo" / "README.md").read_text()
 LONG_README = (ROOT / "test" / "property" / "README.md").read_text()
 
 FORGETS = """
@@ -76,7 +76,7 @@ def sample(text: str, first_line: str) -> str:
     return dedented(block[: end.start()])
 
 
-@pytest.mark.parametrize("text", [README, LONG_README], ids=["README.md", "test/property/README.md"])
+@pytest.mark.parametrize("text", [LIBRARY_PAGE, LONG_README], ids=["clientgo/README.md", "test/property/README.md"])
 def test_the_script_in_the_readme_is_what_is_printed(tmp_path: Path, text: str) -> None:
     printed = failure_of(tmp_path, FORGETS, text, "TestMyQueue")
 
