@@ -13,7 +13,7 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
-from clientgo.apimachinery.runtime.undecoded import UndecodedText
+from clientgo.apimachinery.runtime.text_source import TextSource
 from clientgo.apimachinery.runtime.view import JSONObject
 
 _V1 = GroupVersion("", "v1")
@@ -35,12 +35,12 @@ class _UnstructuredSerializer(JSONSerializer):
         cls = UnstructuredList if isinstance(document.get("items"), list) else Unstructured
         return cls.from_dict(document)
 
-    def decode_lazily(self, text: UndecodedText) -> Object | None:
+    def decode_lazily(self, text: TextSource) -> Object | None:
         if not text.kind or (text.kind == "Status" and text.api_version == "v1"):
             return None
-        return Unstructured.from_undecoded(text)
+        return Unstructured.from_source(text)
 
-    def name_items(self, document: JSONObject, items: Sequence[UndecodedText]) -> None:
+    def name_items(self, document: JSONObject, items: Sequence[TextSource]) -> None:
         item_kind, api_version = document["kind"].removesuffix("List"), document["apiVersion"]
         for item in items:
             if item.kind is None and item_kind != document["kind"]:

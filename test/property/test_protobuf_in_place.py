@@ -13,7 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import protobuf_documents
+import protobuf_engines
 import pytest
+from decoding import is_undecoded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +23,7 @@ from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
-from clientgo.apimachinery.runtime.serializer.protobuf.in_place import undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.message_source import message_source
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     BYTES,
@@ -35,6 +37,8 @@ from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.kubernetes.scheme import SCHEME
 
 seeds = st.integers(0, 2**32)
+
+engine = protobuf_engines.fixture()
 
 
 def _classes() -> list[tuple[Message, Any]]:
@@ -146,10 +150,10 @@ def write(pair: Pair, chance: random.Random) -> None:
 
 
 def pair_of(message: Message, cls: type[ResourceObject], data: bytes) -> Pair:
-    pending = undecoded_message(message, data)
+    pending = message_source(message, data)
     document = protobuf.decode_message(message, data)
     assert pending is not None
-    return Pair(cls.from_undecoded(pending), cls.from_dict(document))
+    return Pair(cls.from_source(pending), cls.from_dict(document))
 
 
 def any_object(chance: random.Random) -> tuple[Message, type[ResourceObject], bytes]:
@@ -169,7 +173,7 @@ def test_what_is_read_in_place_is_what_the_document_says(seed: int) -> None:
         pair.here.freeze()
     wander(pair, chance, [], 4)
     if pair.here.frozen:
-        assert pair.here._undecoded is not None
+        assert is_undecoded(pair.here)
     assert pair.here == pair.there
     assert pair.here.deep_copy() == pair.there
 
@@ -236,7 +240,7 @@ def test_disorder_is_read_in_place_as_it_is_decoded(seed: int) -> None:
     chance = random.Random(seed)
     message, cls, data = any_object(chance)
     data = disordered(message, data, chance)
-    if undecoded_message(message, data) is None:  # Its metadata came in parts.
+    if message_source(message, data) is None:  # Its metadata came in parts.
         return
     pair = pair_of(message, cls, data)
     if chance.random() < 0.5:
@@ -255,7 +259,7 @@ def test_what_is_left_without_managed_fields_is_what_the_document_has_left(seed:
     chance = random.Random(seed)
     message, cls, data = any_object(chance)
     data = disordered(message, data, chance)
-    if undecoded_message(message, data) is None:  # Its metadata came in parts.
+    if message_source(message, data) is None:  # Its metadata came in parts.
         return
     pair = pair_of(message, cls, data)
     here, there = pair.here.without_managed_fields(), pair.there.without_managed_fields()
@@ -320,9 +324,9 @@ def test_a_known_field_of_another_wire_type_is_refused_by_both(seed: int) -> Non
     data = put_bytes(section.tag, part + put_varint(field.number << 3 | wrong) + value)
     with pytest.raises(protobuf.WireError, match="wrong wireType"):
         protobuf.decode_message(message, data)
-    pending = undecoded_message(message, data)
+    pending = message_source(message, data)
     assert pending is not None
-    here: Any = cls.from_undecoded(pending).freeze()
+    here: Any = cls.from_source(pending).freeze()
     attr = next(attr for attr, info in cls._fields.items() if info.json == section.json)
     with pytest.raises(protobuf.WireError, match="wrong wireType"):
         part_read = getattr(here, attr)
@@ -351,12 +355,12 @@ def test_no_bytes_do_anything_but_be_refused_or_read(body: bytes, seed: int) -> 
 
 def refused_or_read(message: Message, cls: type[ResourceObject], body: bytes, chance: random.Random) -> None:
     try:
-        pending = undecoded_message(message, body)
+        pending = message_source(message, body)
     except protobuf.WireError:
         return
     if pending is None:
         return
-    here = cls.from_undecoded(pending).freeze()
+    here = cls.from_source(pending).freeze()
     try:
         there = cls.from_dict(protobuf.decode_message(message, body))
     except protobuf.WireError:

@@ -10,9 +10,10 @@ from unittest import mock
 
 import pytest
 
-from clientgo.apimachinery.runtime import undecoded
+from clientgo.apimachinery.runtime import text_source
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.serializer import JSONSerializer
+from clientgo.apimachinery.runtime.source import Source
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
 from clientgo.golang.http import BytesBody
 from clientgo.kubernetes.scheme import SCHEME
@@ -25,7 +26,7 @@ OVER_JSON = os.environ.get("CLIENTGO_TEST_ENCODING") == "json"
 protobuf_is_the_default = pytest.mark.skipif(OVER_JSON, reason="typed clients ask for JSON in this pass")
 
 # For tests of objects that are still undecoded.
-needs_msgspec = pytest.mark.skipif(not undecoded.AVAILABLE, reason="msgspec is not installed, or switched off")
+needs_msgspec = pytest.mark.skipif(not text_source.AVAILABLE, reason="msgspec is not installed, or switched off")
 
 TYPED = JSONSerializer(SCHEME, strip=True)
 DYNAMIC = BasicNegotiatedSerializer().supported_media_types()[0].serializer
@@ -33,13 +34,13 @@ _POD = '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{}}}
 
 
 def is_undecoded(obj: Object) -> bool:
-    return obj._undecoded is not None
+    return isinstance(obj._source, Source)
 
 
 @contextlib.contextmanager
 def decoding_at_once() -> Iterator[None]:
     """Inside it everything is decoded where it arrives."""
-    with mock.patch.object(undecoded, "AVAILABLE", False):
+    with mock.patch.object(text_source, "AVAILABLE", False):
         yield
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime.serializer import protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
 
@@ -16,14 +15,6 @@ META = MESSAGE.by_name["metadata"].message
 SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
     CODECS.serializer_info("application/vnd.kubernetes.protobuf").serializer, None  # type: ignore[union-attr]
 )  # fmt: skip
-
-
-def forget_layouts() -> None:
-    """What is known of how Pods are laid out: that of other tests must not take the place."""
-    assert MESSAGE is not None
-    for message in (MESSAGE, META):
-        message.layouts = layout.Layouts(message)
-    in_place.common(MESSAGE, "", "").places.clear()
 
 
 def frame(data: bytes) -> bytes:

@@ -22,7 +22,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
-from clientgo.apimachinery.runtime.serializer.protobuf.in_place import undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.message_source import message_source
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import message_of
 from clientgo.apimachinery.util.cache import new_lru_expire_cache
 from clientgo.discovery.cached.memory import new_mem_cache_client
@@ -406,9 +406,9 @@ def test_threads_that_decode_an_object_at_the_same_time_end_with_one_document() 
     data = encode_message(message, document)
     objects: list[Any] = []
     for _ in range(ROUNDS):
-        pending = undecoded_message(message, data)
+        pending = message_source(message, data)
         assert pending is not None
-        objects.append(corev1.Pod.from_undecoded(pending))
+        objects.append(corev1.Pod.from_source(pending))
     documents: list[list[Any]] = [[] for _ in WRITERS]
 
     def read(writer: int, number: int) -> None:
@@ -427,12 +427,12 @@ def test_threads_that_decode_an_object_at_the_same_time_end_with_one_document() 
 def test_a_thread_that_comes_too_late_to_decode_an_object_reads_its_document() -> None:
     message = message_of(corev1.Pod)
     assert message is not None
-    pending = undecoded_message(message, encode_message(message, {"metadata": {"name": "a"}}))
-    assert pending is not None
-    obj: Any = corev1.Pod.from_undecoded(pending)
+    source = message_source(message, encode_message(message, {"metadata": {"name": "a"}}))
+    assert source is not None
+    obj: Any = corev1.Pod.from_source(source)
     decoded = obj._document
-    # What a thread calls that found no document yet, when another has just put it there.
-    assert obj.__getattr__("_document") is decoded and obj.__getattr__("_source") is decoded
+    # A thread that loaded the source before another thread replaced it by the document.
+    assert source.document() is decoded and source.get("metadata") is decoded["metadata"]
     with pytest.raises(AttributeError):
         _ = obj.no_field
 

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
 from clientgo.apimachinery.runtime import timestamps
+from clientgo.apimachinery.runtime.source import JSONObject, Part
 from clientgo.apimachinery.runtime.structs import Struct
-from clientgo.apimachinery.runtime.undecoded import UndecodedMetadata
-from clientgo.apimachinery.runtime.view import JSONObject, StandIn, child, copy_json
+from clientgo.apimachinery.runtime.view import child, copy_json
 
 
 class MetaAccessors(Struct):
@@ -24,8 +24,8 @@ class MetaAccessors(Struct):
 
     def _meta(self, key: str) -> Any:
         """A field of the metadata as JSON; None when it is absent."""
-        value = self._document.get(key)
-        return value.plain() if isinstance(value, StandIn) else value
+        value = self._source.get(key)
+        return value.snapshot() if isinstance(value, Part) else value
 
     def _alone(self, metadata: Any, key: str) -> Any:
         """A metadata struct with nothing but a copy of one field: reading it decodes nothing."""
@@ -283,8 +283,8 @@ class LenientAccessors(MetaAccessors):
 
     def _object_meta(self) -> Any:
         metadata = self._source.get("metadata")
-        attached = type(metadata) is dict
-        view = child(self.METADATA, self, metadata if attached or isinstance(metadata, UndecodedMetadata) else {})
+        attached = type(metadata) is dict or isinstance(metadata, Part)
+        view = child(self.METADATA, self, metadata if attached else {})
         view._key = None if attached else "metadata"
         return view
 

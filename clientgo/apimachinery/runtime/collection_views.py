@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
-from clientgo.apimachinery.runtime.view import StandIn, View
+from clientgo.apimachinery.runtime.source import Part
+from clientgo.apimachinery.runtime.view import View
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.field_types import FieldType
-    from clientgo.apimachinery.runtime.undecoded import UndecodedList
+    from clientgo.apimachinery.runtime.list_source import ListSource
 
 T = TypeVar("T")
 
@@ -23,12 +24,12 @@ class CollectionView(View):
     _item: FieldType
 
     def __len__(self) -> int:
-        return len(self._document)
+        return len(self._source)
 
     def _load(self, raw: Any) -> Any:
         """An element. Raises ValueError for one that is of another type, or unreadable."""
         item = self._item
-        if type(raw) is not item.plain and not isinstance(raw, StandIn):
+        if type(raw) is not item.plain and not isinstance(raw, Part):
             if raw is None:
                 return item.zero
             raw = item.checked(self, "", raw)
@@ -81,15 +82,15 @@ class ListView(CollectionView, MutableSequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
-            return [self._load(raw) for raw in self._document[index]]
-        raw = self._document[index]
+            return [self._load(raw) for raw in self._source[index]]
+        raw = self._source[index]
         return raw if type(raw) is self._item.scalar else self._load(raw)
 
     def __iter__(self) -> Iterator[T]:
         item = self._item
-        if item.is_scalar and {*map(type, self._document)} <= {item.scalar}:
-            return iter(self._document)
-        return map(self._load, self._document)
+        if item.is_scalar and {*map(type, self._source)} <= {item.scalar}:
+            return iter(self._source)
+        return map(self._load, self._source)
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
         if isinstance(index, slice):
@@ -110,7 +111,7 @@ class ListView(CollectionView, MutableSequence[T], Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ListView):
-            return bool(self._document == other._document)
+            return bool(self._source == other._source)
         if not isinstance(other, (list, tuple)):
             return NotImplemented
         return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
@@ -136,15 +137,10 @@ class ObjectsView(ListView[T]):
 
     _objects: Sequence[T]
 
-    # Hidden from type checkers, which would take it for a class that has all attributes.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            """The documents, for what reads them all."""
-            if name != "_document":
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            self._document = document = [each._document for each in self._objects]
-            return document
+    @property
+    def _source(self) -> Any:
+        """The documents of all items."""
+        return [cast(View, each)._document for each in self._objects]
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -167,23 +163,19 @@ class OwnObjectsView(ObjectsView[T]):
 
     __slots__ = ("_pending",)
 
-    _pending: UndecodedList
+    _pending: ListSource
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            """The list's own array, to write to."""
-            if name != "_document":
-                return super().__getattr__(name)
-            _ = self._parent._document  # The list is decoded from now on, and perhaps has other items by now.
-            self._document = document = self._pending.item_documents()
-            return document
+    @property
+    def _source(self) -> Any:
+        """The list's own array, to write to."""
+        _ = cast(View, self._parent)._document  # The list is decoded from now on, and perhaps has other items by now.
+        return self._pending.item_documents()
 
     def _is_decoded(self) -> bool:
-        return cast(View, self._parent)._undecoded is None
+        return cast(View, self._parent)._source is not self._pending
 
     def __len__(self) -> int:
-        return len(self._document) if self._is_decoded() else super().__len__()
+        return len(self._source) if self._is_decoded() else super().__len__()
 
     def __getitem__(self, index: int | slice) -> Any:
         return ListView.__getitem__(self, index) if self._is_decoded() else super().__getitem__(index)
@@ -193,12 +185,12 @@ class OwnObjectsView(ObjectsView[T]):
 
 
 def objects_view(item: FieldType, parent: View, objects: Sequence[Any]) -> ObjectsView[Any]:
-    """A view of objects as the items of the list that `parent` is."""
+    """Return a view of objects as the items of the list that `parent` is."""
     return _objects_view(ObjectsView, item, parent, objects)
 
 
-def own_objects_view(item: FieldType, parent: View, pending: UndecodedList, objects: Sequence[Any]) -> ListView[Any]:
-    """The same of `parent`'s own, in which `pending` stands."""
+def own_objects_view(item: FieldType, parent: View, pending: ListSource, objects: Sequence[Any]) -> ListView[Any]:
+    """Return a view of `parent`'s own items; `pending` is its source."""
     view = _objects_view(OwnObjectsView, item, parent, objects)
     view._pending = pending
     return view
@@ -219,22 +211,22 @@ class MapView(CollectionView, MutableMapping[str, T], Generic[T]):
     __slots__ = ()
 
     def __getitem__(self, key: str) -> T:
-        value: T = self._document[key]
+        value: T = self._source[key]
         if type(value) is not self._item.scalar:
             value = self._load(value)
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
-        raw = self._document.get(key)
+        raw = self._source.get(key)
         if type(raw) is self._item.scalar:
             return raw
         return default if raw is None else self._load(raw)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._document
+        return key in self._source
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._document)
+        return iter(self._source)
 
     def __setitem__(self, key: str, value: T) -> None:
         raw = self._item.dump(value)
@@ -246,7 +238,7 @@ class MapView(CollectionView, MutableMapping[str, T], Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, MapView):
-            return bool(self._document == other._document)
+            return bool(self._source == other._source)
         if not isinstance(other, Mapping):
             return NotImplemented
         return dict(self.items()) == dict(other.items())

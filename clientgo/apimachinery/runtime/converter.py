@@ -86,8 +86,9 @@ _INT_BITS: Final = {"int32": 32, "int64": 64, "int": 64}
 
 def _check_value(value: Any) -> None:
     if isinstance(value, Struct):
+        document = value._document
         for info in type(value)._fields.values():
-            if info.json in value._document:
+            if info.json in document:
                 found = getattr(value, info.attr)
                 _check_value(found)
                 _check_range(value, info, found)
@@ -164,8 +165,9 @@ def to_go_document(obj: Struct) -> JSONObject:
     if not type(obj)._fields:
         return obj.to_dict()  # FieldsV1, which is any JSON.
     document: JSONObject = {}
+    raw = obj._document
     for info in type(obj)._fields.values():
-        value = obj._document.get(info.json)
+        value = raw.get(info.json)
         is_struct = info.default is EMPTY and not (info.is_list or info.is_map) and info.type not in _TEXT_TYPES
         if is_struct:
             document[info.json] = to_go_document(getattr(obj, info.attr))
@@ -176,7 +178,6 @@ def to_go_document(obj: Struct) -> JSONObject:
             document[info.json] = _go_value(obj, info, value)
         elif not info.omitempty and not (info.is_list or info.is_map):
             document[info.json] = "0" if info.type in _TEXT_TYPES else info.default
-    raw = obj._document
     return raw.copy_with(document) if type(raw) is UnknownFields else document
 
 

@@ -2,7 +2,7 @@
 
 Programs have fields and accessors, and `to_dict` and `from_dict`. The packages that read, write and compare whole
 objects (serializers, apis/meta/v1, event correlation) work on the document itself, without a copy: with these
-functions, and with `Object.from_undecoded` and `ListObject.of_items`, which make objects.
+functions, and with `Object.from_source` and `ListObject.of_items`, which make objects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def document_of(obj: Struct) -> JSONObject:
-    """The document itself, to be read only. Decodes an object that is not decoded yet, otherwise O(1)."""
+    """Return the document, to be read only. Decodes an object that is not decoded yet, otherwise O(1)."""
     document: JSONObject = obj._document
     return document
 
@@ -75,7 +75,7 @@ def replace_document(obj: Struct, document: JSONObject) -> None:
     """
     own = writable_document_of(obj)
     if obj._parent is None:
-        obj._document = document
+        obj._source = document
         return
     # Its document stands in that of another object, and has to stay there.
     if own is not document:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.runtime import timestamps
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
-from clientgo.apimachinery.runtime.view import StandIn, View, copy_json
+from clientgo.apimachinery.runtime.source import Part
+from clientgo.apimachinery.runtime.view import View, copy_json
 from clientgo.golang.duration import format_duration, parse_duration
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class FieldType:
 
     def checked(self, parent: View, key: str, raw: Any) -> Any:
         """`raw`, which is not of the plain type, if it may be all the same. Raises UnmarshalTypeError."""
-        if isinstance(raw, StandIn):  # Of bytes that can say nothing else.
+        if isinstance(raw, Part):  # Of bytes that can say nothing else.
             return raw
         fits = bool in self.takes or object in self.takes if isinstance(raw, bool) else isinstance(raw, self.takes)
         if not fits:
@@ -180,9 +181,8 @@ class StructType(FieldType):
         # `child`, written out.
         view = _new(self._class or self.resolve())
         view._parent = parent
-        view._document = raw
+        view._source = raw
         view._key = None
-        view._undecoded = None
         return view
 
     def empty(self, parent: View, key: str) -> Any:
@@ -194,7 +194,7 @@ class StructType(FieldType):
         if not isinstance(value, self.resolve()):
             hint = f"; {self._name}.from_dict makes one of it" if isinstance(value, dict) else ""
             raise TypeError(f"expected {self._name}, got {type(value).__name__}{hint}")
-        return copy_json(value._document)
+        return copy_json(value._source)
 
 
 class _CollectionType(FieldType):
@@ -210,7 +210,7 @@ class _CollectionType(FieldType):
         # `child`, written out, and what the elements are.
         view: Any = self.view()
         view._parent = parent
-        view._document = raw
+        view._source = raw
         view._key = None
         view._item = self.item
         return view

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime.collection_views import objects_view, own_objects_view
 from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType, parse_type
-from clientgo.apimachinery.runtime.undecoded import UndecodedList, UndecodedMetadata
-from clientgo.apimachinery.runtime.view import StandIn, View
+from clientgo.apimachinery.runtime.list_source import ListSource
+from clientgo.apimachinery.runtime.source import Part
+from clientgo.apimachinery.runtime.view import View
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.custom_resource import Schema
@@ -138,7 +139,7 @@ def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
     if kind.is_scalar:
 
         def get_scalar(self: View) -> Any:
-            value = self._document.get(key)
+            value = self._source.get(key)
             if type(value) is plain:
                 return value
             return default if value is None else kind.checked(self, key, value)
@@ -151,10 +152,10 @@ def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
     load = kind.load
 
     def get_converted(self: View) -> Any:
-        value = self._document.get(key)
+        value = self._source.get(key)
         if value is None:
             return kind.empty(self, key) if default is EMPTY else default
-        if type(value) is not plain and not isinstance(value, StandIn):
+        if type(value) is not plain and not isinstance(value, Part):
             value = kind.checked(self, key, value)
         try:
             return load(self, value)
@@ -176,101 +177,33 @@ def _make_struct_getter(info: FieldInfo, kind: StructType) -> _Getter:
         # `child`, written out.
         view = new(cls)
         view._parent = self
-        view._undecoded = None
-        document = self._document.get(key)
-        if type(document) is dict or isinstance(document, StandIn):
-            view._document, view._key = document, None
+        document = self._source.get(key)
+        if type(document) is dict or isinstance(document, Part):
+            view._source, view._key = document, None
         elif document is None:
-            view._document, view._key = {}, key
+            view._source, view._key = {}, key
         else:
-            view._document, view._key = kind.checked(self, key, document), None
+            view._source, view._key = kind.checked(self, key, document), None
         return view
 
     return get_struct
 
 
-def _late_struct(info: FieldInfo, kind: StructType) -> _Getter:
-    """Reads a struct without decoding the object, if it can: then the view decodes what is read of it and no more."""
-    key = info.json
-    resolve, new = kind.resolve, object.__new__
-    cls: type[View] | None = None
-
-    def get_struct(self: View) -> Any:
-        nonlocal cls
-        if cls is None:
-            cls = resolve()
-        view = new(cls)
-        view._parent = self
-        view._undecoded = None
-        pending = self._undecoded
-        document = self._document.get(key) if pending is None else pending.part(self, key)
-        if type(document) is dict or isinstance(document, StandIn):
-            view._document, view._key = document, None
-        elif document is None:
-            view._document, view._key = {}, key
-        elif type(document) is UndecodedMetadata:
-            view._document, view._key = document, key
-        else:
-            view._document, view._key = kind.checked(self, key, document), None
-        return view
-
-    return get_struct
-
-
-def _late_value(info: FieldInfo, kind: FieldType) -> _Getter:
-    """Reads anything else without decoding the object, if it can."""
-    key, default, plain, load = info.json, info.default, kind.plain, kind.load
-
-    def get_value(self: View) -> Any:
-        pending = self._undecoded
-        value = self._document.get(key) if pending is None else pending.part(self, key)
-        if value is None:
-            return kind.empty(self, key) if default is EMPTY else default
-        if type(value) is not plain and not isinstance(value, StandIn):
-            value = kind.checked(self, key, value)
-        try:
-            return load(self, value)
-        except ValueError as err:
-            raise self._unreadable(key, err) from err
-
-    return get_value
-
-
-def _late_text(info: FieldInfo) -> _Getter:
-    key = info.json
-
-    def get_text(self: View) -> Any:
-        return self._source.get(key) or ""
-
-    return get_text
-
-
-def _late_items(info: FieldInfo, kind: ListType) -> _Getter:
-    """Reads the items of a list without decoding those nobody looks at."""
+def make_items_getter(info: FieldInfo, kind: ListType) -> _Getter:
+    """Make a reader of the items of a list that decodes only the items that are read."""
     get_decoded = make_getter(info, kind)
 
     def get_items(self: Any) -> Any:
-        pending = self._undecoded
-        if not isinstance(pending, UndecodedList):
+        source = self._source
+        if not isinstance(source, ListSource):
             return get_decoded(self)
         if self.frozen:
-            objects = pending.read_only_items()
+            objects = source.read_only_items()
             return get_decoded(self) if objects is None else objects_view(kind.item, self, objects)
-        objects = pending.own_items()
-        return get_decoded(self) if objects is None else own_objects_view(kind.item, self, pending, objects)
+        objects = source.own_items()
+        return get_decoded(self) if objects is None else own_objects_view(kind.item, self, source, objects)
 
     return get_items
-
-
-def make_late_getter(info: FieldInfo, kind: FieldType) -> _Getter:
-    """A reader of a field of top-level objects, which decodes no object when there is no need."""
-    if isinstance(kind, StructType) and info.default is EMPTY:
-        return _late_struct(info, kind)
-    if info.json in ("apiVersion", "kind"):
-        return _late_text(info)
-    if info.json == "items" and isinstance(kind, ListType):
-        return _late_items(info, kind)
-    return _late_value(info, kind)
 
 
 def _make_setter(info: FieldInfo, kind: FieldType) -> Callable[[Any, Any], None]:

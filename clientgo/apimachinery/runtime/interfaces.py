@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, GroupVersionResource
-from clientgo.apimachinery.runtime.undecoded import UndecodedText
+from clientgo.apimachinery.runtime.text_source import TextSource
 from clientgo.apimachinery.runtime.view import JSONObject
 
 # The version name of objects in no version; documents are never in it.
@@ -66,7 +66,7 @@ class Decoder(Protocol):
 class LazyDecoder(Protocol):
     """A decoder that can leave an object undecoded until it is read."""
 
-    def decode_lazily(self, text: UndecodedText) -> Object | None:
+    def decode_lazily(self, text: TextSource) -> Object | None:
         """An object of the kind it says it is; None when it must be decoded at once."""
         ...
 

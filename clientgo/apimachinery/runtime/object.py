@@ -5,26 +5,26 @@ Mirrors the interfaces runtime.Object (runtime/interfaces.go), metav1.Object and
 classes below.
 
 The informer machinery reads names and versions through the accessors only (`object_key`, `get_resource_version`, ...).
-They look straight into the document and build no view, and they are the one place that knows how the document is kept:
-an object that is not decoded yet (see `undecoded`) answers the accessors from what was read off the wire, and decodes
-when anything else reads its document. That shows in nothing but time and memory.
+They look straight into the object's source (see `source`) and build no view. An object that is not decoded yet answers
+them from what was read when it arrived, and decodes when anything else reads its document. That shows in time and
+memory alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from clientgo.apimachinery.runtime import undecoded
+from clientgo.apimachinery.runtime import text_source
 from clientgo.apimachinery.runtime.accessors import ListMetaAccessors, MetaAccessors, ObjectMetaAccessors
-from clientgo.apimachinery.runtime.field_types import FieldType
-from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_late_getter
+from clientgo.apimachinery.runtime.field_types import FieldType, ListType
+from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, field, make_getter, make_items_getter
 from clientgo.apimachinery.runtime.genclient import Genclient
+from clientgo.apimachinery.runtime.list_source import ListSource
 from clientgo.apimachinery.runtime.promoted import NoSuchFieldError, PromotedListMeta, PromotedObjectMeta
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
-from clientgo.apimachinery.runtime.undecoded import Undecoded, UndecodedList, UndecodedObject, UndecodedSource
-from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View
+from clientgo.apimachinery.runtime.source import JSONObject, ObjectSource, Part, Source
+from clientgo.apimachinery.runtime.view import View
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.strconv import quote
 
@@ -41,7 +41,7 @@ class Object(MetaAccessors):
     # How its generated client looks; None for kinds without one.
     GENCLIENT: ClassVar[Genclient | None] = None
 
-    # What its CustomResourceDefinition says beyond the fields; None where the defaults do.
+    # Its part of a CustomResourceDefinition beyond the fields; None for the defaults.
     CRD: ClassVar[CustomResource | None] = None
 
     # What its metadata is called.
@@ -51,15 +51,11 @@ class Object(MetaAccessors):
     api_version: str = field("apiVersion", "string", default="", omitempty=True)
 
     @classmethod
-    def _make_getter(cls, info: FieldInfo, kind: FieldType) -> Callable[[Any], Any]:
-        return make_late_getter(info, kind)
-
-    @classmethod
-    def from_undecoded(cls, pending: Undecoded) -> Self:
-        """An object whose document is decoded when it is read. For decoders."""
+    def from_source(cls, source: Source) -> Self:
+        """Return an object whose document is decoded when it is read. For decoders."""
         self = object.__new__(cls)
         self._parent = None
-        self._undecoded = pending
+        self._source = source
         self._frozen = False
         return self
 
@@ -67,27 +63,19 @@ class Object(MetaAccessors):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """Called for what is not there: parts of an undecoded object and of a view, and wrong names."""
-            if name in ("_document", "_source"):
-                pending = self._undecoded
-                if pending is not None:
-                    return UndecodedSource(self, pending) if name == "_source" else self._decode(pending)
-                with suppress(AttributeError):
-                    # Another thread has decoded it since this one found nothing there.
-                    return object.__getattribute__(self, name)
-            elif name == "_undecoded":  # A view, which is never undecoded.
-                return None
+            """Raise the error for an attribute that does not exist."""
             raise NoSuchFieldError(self, name)
 
-    def _decode(self, pending: Undecoded) -> JSONObject:
-        self._document = document = pending.document()
-        # Not before: whoever sees None here reads the document.
-        self._undecoded = None
+    @property
+    def _document(self) -> Any:
+        """The document, to be read only. Decodes the object for good, unless it is frozen."""
+        source = self._source
+        if not isinstance(source, Source):
+            return source
+        document = source.document()
+        if self._parent is None and not self._frozen:
+            self._source = document
         return document
-
-    def _snapshot(self) -> JSONObject:
-        pending = self._undecoded
-        return super()._snapshot() if pending is None else cast(JSONObject, pending.snapshot(self))
 
     @property
     def frozen(self) -> bool:
@@ -105,6 +93,8 @@ class Object(MetaAccessors):
         """
         if self._parent is None:
             self._frozen = True
+            if isinstance(self._source, Source):
+                self._source.freeze()
         return self
 
     def get_object_kind(self) -> Self:
@@ -117,20 +107,16 @@ class Object(MetaAccessors):
         return parse_group_version(api_version).with_kind(kind)
 
     def api_version_and_kind(self) -> tuple[str, str]:
-        """What apiVersion and kind say as they stand there, "" when they are absent. Decodes nothing."""
-        pending = self._undecoded
-        if pending is not None:
-            names: tuple[str, str] = pending.api_version_and_kind()
-            return names
-        document = self._document
-        return document.get("apiVersion") or "", document.get("kind") or ""
+        """Return apiVersion and kind as they are in the document, "" if they are absent. Decodes nothing."""
+        source = self._source
+        return source.get("apiVersion") or "", source.get("kind") or ""
 
     def set_group_version_kind(self, gvk: GroupVersionKind) -> None:
         """Write apiVersion and kind; an empty one is removed. Decodes nothing. Go: ObjectKind.SetGroupVersionKind."""
         api_version, kind = gvk.to_api_version_and_kind()
-        pending = self._undecoded
-        if pending is not None and not self.frozen:
-            pending.name(api_version, kind)
+        source = self._source
+        if isinstance(source, Source) and not self.frozen:
+            source.set_type(api_version, kind)
             return
         document = self._writable()
         for key, value in (("apiVersion", api_version), ("kind", kind)):
@@ -144,28 +130,18 @@ class Object(MetaAccessors):
         return self.deep_copy()
 
     def _meta(self, key: str) -> Any:
-        pending = self._undecoded
-        if pending is not None:
-            return pending.meta(key)
-        metadata = self._document.get("metadata")
+        source = self._source
+        if isinstance(source, Source):
+            return source.meta(key)
+        metadata = source.get("metadata")
         if type(metadata) is dict:
             return metadata.get(key)
-        if isinstance(metadata, StandIn):
+        if isinstance(metadata, Part):  # Of an object inside another.
             value = metadata.get(key)
-            return value.plain() if isinstance(value, StandIn) else value
+            return value.snapshot() if isinstance(value, Part) else value
         if metadata is not None:
             self._mistyped_metadata(metadata)
         return None
-
-    def _text(self, key: str) -> str:
-        # As in MetaAccessors, with `_meta` written out: the machinery asks every object for its version.
-        pending = self._undecoded
-        if pending is not None:
-            value = pending.meta(key)
-        else:
-            metadata = self._document.get("metadata")
-            value = metadata.get(key) if type(metadata) is dict else None
-        return value if type(value) is str else super()._text(key)
 
     def _mistyped_metadata(self, value: Any) -> None:
         """Called for metadata of a wrong type, as `_mistyped_meta` is for a field of it."""
@@ -213,87 +189,93 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
     _META = "ObjectMeta"
 
     def _whose(self) -> str:
-        pending = self._undecoded
-        if pending is None:
-            metadata = self._document.get("metadata")
+        source = self._source
+        if isinstance(source, ObjectSource):
+            key = "/".join(filter(None, (source.namespace, source.object_name)))
+            if not key and source.get("metadata") is None:
+                return type(self).__name__
         else:
-            metadata = {"namespace": pending.namespace or None, "name": pending.object_name or None}
-        if type(metadata) is not dict and not isinstance(metadata, StandIn):
-            return type(self).__name__
-        key = "/".join(name for name in (metadata.get("namespace"), metadata.get("name")) if isinstance(name, str))
+            metadata = source.get("metadata")
+            if type(metadata) is not dict and not isinstance(metadata, Part):
+                return type(self).__name__
+            names = metadata.get("namespace"), metadata.get("name")
+            key = "/".join(name for name in names if isinstance(name, str))
         return f"{type(self).__name__} {quote(key)}"
 
     def __eq__(self, other: object) -> bool:
-        pending = self._undecoded
-        theirs = other._undecoded if isinstance(other, ResourceObject) and type(other) is type(self) else None
-        return (isinstance(pending, UndecodedObject) and pending.says_the_same(theirs)) or super().__eq__(other)
+        source = self._source
+        if isinstance(source, ObjectSource) and type(other) is type(self) and source.is_same(other._source):
+            return True
+        return super().__eq__(other)
 
     __hash__ = None  # type: ignore[assignment]  # as for all structs
 
     def deep_copy(self) -> Self:
-        """As Struct.deep_copy; O(1) while the object is undecoded."""
-        pending = self._undecoded
-        return self.from_undecoded(pending.copy()) if isinstance(pending, UndecodedObject) else super().deep_copy()
+        """As Struct.deep_copy; O(1) while the object is not decoded."""
+        source = self._source
+        return self.from_source(source.copy()) if isinstance(source, ObjectSource) else super().deep_copy()
 
     def without_managed_fields(self) -> Self:
-        """The object without metadata.managedFields, often half of it: itself, or one that takes its place.
+        """Return the object without metadata.managedFields, often half of it: itself, or one that takes its place.
 
         For transforms of informers. It counts as a write, but decodes nothing of an object in protobuf. Beyond Go.
         """
-        pending = self._undecoded
-        if isinstance(pending, UndecodedObject) and not self._frozen:
-            less = pending.without("managedFields")
+        source = self._source
+        if isinstance(source, ObjectSource) and not self._frozen:
+            less = source.without("managedFields")
             if less is not None:
-                return self if less is pending else self.from_undecoded(less)
+                return self if less is source else self.from_source(less)
         if self._meta("managedFields"):
             self.set_managed_fields(None)
         return self
 
     def freeze(self, before: object = None) -> Self:
-        """As of all objects. It has the key of `before` then, which is what the cache goes on having it under."""
-        pending = self._undecoded
-        if pending is not None and isinstance(before, ResourceObject):
-            known = before._undecoded
-            if known is not None and known.key == pending.key:
-                pending.key = known.key
-        # Written out, as each event comes here: `super` would be half as much again.
+        """Freeze the object and reuse `before`'s cache key."""
+        # `super`, written out: each event comes here.
         if self._parent is None:
             self._frozen = True
+        source = self._source
+        if isinstance(source, ObjectSource):
+            if isinstance(before, ResourceObject):
+                known = before._source
+                if isinstance(known, ObjectSource) and known.key == source.key:
+                    source.key = known.key
+            source.freeze()
         return self
 
-    # What the machinery asks every object for, and listers those they choose among: each is one call, without `cast`,
-    # which would be another.
+    # The machinery asks every object for these, and listers ask all objects that they choose from: no `super`, no
+    # `cast`.
 
     def get_name(self) -> str:
         """See ObjectMetaAccessors.get_name."""
-        pending: UndecodedObject | None = self._undecoded
-        return super().get_name() if pending is None else pending.object_name
+        source = self._source
+        return source.object_name if isinstance(source, ObjectSource) else super().get_name()
 
     def get_namespace(self) -> str:
         """See ObjectMetaAccessors.get_namespace."""
-        pending: UndecodedObject | None = self._undecoded
-        if pending is not None:
-            return pending.namespace
-        metadata = self._document.get("metadata")
+        source = self._source
+        if isinstance(source, ObjectSource):
+            return source.namespace
+        metadata = source.get("metadata")
         namespace = metadata.get("namespace") if type(metadata) is dict else None
         return namespace if type(namespace) is str else super().get_namespace()
 
     def get_resource_version(self) -> str:
         """See MetaAccessors.get_resource_version."""
-        pending: UndecodedObject | None = self._undecoded
-        if pending is not None:
-            return pending.version
-        metadata = self._document.get("metadata")
+        source = self._source
+        if isinstance(source, ObjectSource):
+            return source.version
+        metadata = source.get("metadata")
         version = metadata.get("resourceVersion") if type(metadata) is dict else None
         return version if type(version) is str else super().get_resource_version()
 
     def get_labels(self) -> dict[str, str]:
         """See ObjectMetaAccessors.get_labels."""
-        pending = self._undecoded
-        if pending is not None:
-            labels = pending.meta("labels")
+        source = self._source
+        if isinstance(source, Source):
+            labels = source.meta("labels")
         else:
-            metadata = self._document.get("metadata")
+            metadata = source.get("metadata")
             labels = metadata.get("labels") if type(metadata) is dict else None
         if type(labels) is not dict:
             return super().get_labels()
@@ -303,11 +285,11 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
         return dict(labels)
 
     def object_key(self) -> str:
-        """The cache key: "namespace/name", or "name" without a namespace."""
-        pending: UndecodedObject | None = self._undecoded
-        if pending is not None:
-            return pending.key
-        metadata = self._document.get("metadata")
+        """Return the cache key: "namespace/name", or "name" without a namespace."""
+        source = self._source
+        if isinstance(source, ObjectSource):
+            return source.key
+        metadata = source.get("metadata")
         if type(metadata) is dict:
             namespace, name = metadata.get("namespace"), metadata.get("name")
             if type(name) is str:
@@ -319,7 +301,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
         return f"{namespace}/{name}" if namespace else name
 
     def _repr_parts(self) -> Any:
-        """Who it is, not what it holds: an object may be a Secret, and a repr ends up in logs."""
+        """Yield key and version, no content: an object may be a Secret, and a repr ends up in logs."""
         yield repr(self.object_key())
         version = self.get_resource_version()
         if version:
@@ -337,28 +319,26 @@ class ListObject(ListMetaObject):
     ITEM: ClassVar[type[ResourceObject] | None] = None
 
     @classmethod
+    def _make_getter(cls, info: FieldInfo, kind: FieldType) -> Callable[[Any], Any]:
+        if info.json == "items" and isinstance(kind, ListType):
+            return make_items_getter(info, kind)
+        return make_getter(info, kind)
+
+    @classmethod
     def of_items(cls, document: JSONObject, items: Sequence[ResourceObject]) -> Self:
-        """A list of these objects, which share their documents with it; `document` is all the rest of it."""
-        if undecoded.AVAILABLE or any(item._undecoded is not None for item in items):
-            return cls.from_undecoded(UndecodedList(document, items))
+        """Return a list of these objects, which share their documents with it; `document` is the rest of the list."""
+        if text_source.AVAILABLE or any(isinstance(item._source, Source) for item in items):
+            return cls.from_source(ListSource(document, items))
         return cls.from_dict({**document, "items": [item._document for item in items]})
 
-    def freeze(self, before: object = None) -> Self:
-        """As of all objects. Items that were read off a list before it was decoded as a whole stay as they are."""
-        pending = self._undecoded
-        if isinstance(pending, UndecodedList):
-            pending.freeze()
-        return super().freeze(before)
-
     def extract_items(self) -> list[Any]:
-        """The items as objects of their own, which share their documents with the list but do not keep it alive.
+        """Return the items as objects of their own, which share their documents with the list.
 
-        Those of a read-only list are read-only.
-
-        For the one who decoded the list and now hands out its items (meta.extract_list does); others read `items`.
+        They do not keep the list alive. Those of a read-only list are read-only. For the caller that decoded the list
+        and now hands out its items (meta.extract_list does); others read `items`.
         """
-        pending = self._undecoded
-        items = pending.take_items() if isinstance(pending, UndecodedList) else None
+        source = self._source
+        items = source.take_items() if isinstance(source, ListSource) else None
         if items is not None:
             return items
         item = type(self).ITEM

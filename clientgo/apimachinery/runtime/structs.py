@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from clientgo.apimachinery.runtime.field_types import FieldType, has_empty
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, FieldProperty, field, make_getter
+from clientgo.apimachinery.runtime.source import JSONObject
 from clientgo.apimachinery.runtime.unknown_fields import has_unknown_fields, without_unknown_fields
-from clientgo.apimachinery.runtime.view import JSONObject, StandIn, View, copy_json
+from clientgo.apimachinery.runtime.view import View, copy_json
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.custom_resource import Schema
@@ -75,9 +76,8 @@ class Struct(View, metaclass=StructMeta):
 
     def __init__(self, **fields: Any) -> None:
         """Build a new object from field values; None leaves a field absent. Raises TypeError for an unknown field."""
-        self._document = {}
+        self._source = {}
         self._parent = None
-        self._undecoded = None
         self._frozen = False
         for attr, value in fields.items():
             if attr not in self._fields:
@@ -99,25 +99,19 @@ class Struct(View, metaclass=StructMeta):
     def from_dict(cls, document: JSONObject) -> Self:
         """Lay a view over `document` without copying it: the view owns the dict from here on."""
         self = object.__new__(cls)
-        self._document = document
+        self._source = document
         self._parent = None
-        self._undecoded = None
         self._frozen = False
         return self
 
     def to_dict(self) -> JSONObject:
         """A copy of the document, free to change."""
-        copied = copy_json(self._snapshot())
+        copied = copy_json(self._source)
         return cast(JSONObject, without_unknown_fields(copied) if has_unknown_fields(copied) else copied)
-
-    def _snapshot(self) -> JSONObject:
-        """The document, to be read and forgotten: what is not decoded does not stay so for that."""
-        document = self._document
-        return cast(JSONObject, document.plain() if isinstance(document, StandIn) else document)
 
     def deep_copy(self) -> Self:
         """A copy that shares nothing and may be written to, also when this one is read-only. O(size). Go: DeepCopy."""
-        return self.from_dict(copy_json(self._document))
+        return self.from_dict(copy_json(self._source))
 
     def __copy__(self) -> Self:
         return self.deep_copy()
@@ -126,7 +120,7 @@ class Struct(View, metaclass=StructMeta):
         return self.deep_copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self).from_dict, (copy_json(self._document),))
+        return (type(self).from_dict, (copy_json(self._source),))
 
     def __replace__(self, **fields: Any) -> Self:
         """A copy with some fields changed; None removes one. Called by copy.replace, which Python has since 3.13."""
@@ -146,10 +140,10 @@ class Struct(View, metaclass=StructMeta):
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"
 
     def _repr_parts(self) -> Iterator[str]:
-        declared = {info.json for info in self._fields.values()}
+        document, declared = self._snapshot(), {info.json for info in self._fields.values()}
         for attr, info in self._fields.items():
-            if self._document.get(info.json) is not None:
+            if document.get(info.json) is not None:
                 yield f"{attr}={getattr(self, attr)!r}"
-        unknown = [key for key in self._document if key not in declared]
+        unknown = [key for key in document if key not in declared]
         if unknown:
             yield f"...{', '.join(unknown)}"

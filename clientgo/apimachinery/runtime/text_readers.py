@@ -1,6 +1,6 @@
 """How msgspec reads the texts of objects: by types, which say what is decoded and what is only checked.
 
-No Go file. For `undecoded`, which says what the texts are for.
+No Go file. For `text_source`.
 """
 
 from __future__ import annotations

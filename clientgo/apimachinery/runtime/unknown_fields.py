@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-# The name of the message whose unknown fields the object keeps that has the metadata.
+# The names of the messages whose unknown fields their object keeps.
 OBJECT_META: Final = "clientgo.apimachinery.apis.meta.v1.ObjectMeta"
+LIST_META: Final = "clientgo.apimachinery.apis.meta.v1.ListMeta"
 
 
 class UnknownFieldsError(ValueError):

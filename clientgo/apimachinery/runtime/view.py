@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from clientgo.apimachinery.runtime.source import JSONObject, Lazy, Part
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.golang.json import UnmarshalTypeError
 
-JSONObject = dict[str, Any]
+__all__ = ["JSONObject", "ReadOnlyError", "View", "child", "copy_json"]
 
 
 class ReadOnlyError(TypeError):
@@ -44,36 +45,15 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def _copy_unusual(value: Any) -> Any:
-    if isinstance(value, StandIn):
-        return value.plain()
+    if isinstance(value, Lazy):
+        return copy_json(value.snapshot())
     if isinstance(value, View):
-        return copy_json(value._document)
+        return copy_json(value._source)
     if type(value) is UnknownFields:
         return value.copy_with(copy_json(dict(value)))
     if isinstance(value, Mapping):
         return copy_json(dict(value.items()))
     return copy_json([*value]) if isinstance(value, (list, tuple)) else value
-
-
-class StandIn:
-    """What stands in a view in place of a part of a document that is still bytes: reads like that dict or list.
-
-    It lives as long as its view. When the object is turned into a document it reads from there.
-    """
-
-    __slots__ = ()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """An entry of the dict it stands for."""
-        raise NotImplementedError
-
-    def plain(self) -> Any:
-        """What it stands for, as a dict or list of its own."""
-        raise NotImplementedError
-
-    def written(self) -> Any:
-        """The part of the document itself, of an object that has been turned into one."""
-        raise NotImplementedError
 
 
 class View:
@@ -83,25 +63,32 @@ class View:
     absent field, holding an empty document that goes into the parent at the first write.
 
     Invariants:
-      * a root has no parent and no key; only a root has `_frozen` and `_undecoded`
+      * a root has no parent and no key; only a root has `_frozen`
       * a view that has a key is detached: its document is no part of the parent's
-      * there is a `_document`, except in a root that has `_undecoded` (there reading it decodes, see Object); below
-        such a root it may be a StandIn
+      * the source of a root is its document, or a `Source` if the object is not decoded; below it a source is a part of
+        the document, or a `Part` (see `source`)
     """
 
-    __slots__ = ("_document", "_key", "_parent", "_undecoded")
+    __slots__ = ("_key", "_parent", "_source")
 
-    _document: Any
-    # The same again, for what can be read without decoding: there something stands in for the document.
+    # The document, or the lazy value that is read in its place. All reads of fields use `_source.get`.
     _source: Any
     # The view this one was read from; None at a root. Keeps a way up for `_writable`, used by writes alone.
     _parent: View | None
     # In a detached view the field of the parent's document that it stands for; otherwise None.
     _key: str | None
-    # The text (Undecoded) that stands in place of the document until somebody reads that; otherwise None.
-    _undecoded: Any
-    # Whether a root, which never has a key, is read-only. No read ever looks at it.
+    # Whether a root, which never has a key, is read-only. Reads do not use it.
     _frozen: bool
+
+    @property
+    def _document(self) -> Any:
+        """The document in plain dicts and lists, to be read only."""
+        return self._snapshot()
+
+    def _snapshot(self) -> Any:
+        """Return the document in plain dicts and lists, to be read only; decodes nothing for later."""
+        source = self._source
+        return source.snapshot() if isinstance(source, Lazy) else source
 
     def _writable(self) -> Any:
         """The document, ready to be changed: attached to its object, which must not be frozen."""
@@ -115,16 +102,16 @@ class View:
         holder = parent._writable()
         if self._key is not None:
             self._attach(holder, self._key)
-        elif isinstance(self._document, StandIn):
-            self._document = self._document.written()
-        return self._document
+        elif isinstance(self._source, Part):
+            self._source = self._source.written
+        return self._source
 
     def _attach(self, holder: JSONObject, key: str) -> None:
         present = holder.get(key)
         if present is not None:  # Another view of the same absent field was written first: join it.
-            self._document = present
+            self._source = present
         else:
-            holder[key] = self._document = copy_json(self._document)
+            holder[key] = self._source = copy_json(self._source)
         self._key = None
 
     def _mistyped(self, key: str, value: Any, go_type: str) -> UnmarshalTypeError:
@@ -144,15 +131,20 @@ class View:
         names: list[str] = [key]
         view = self
         while view._parent is not None:
-            names.append(view._key or view._parent._name_of(view._document))
+            names.append(view._key or view._parent._name_of(view._source))
             view = view._parent
         return ".".join(filter(None, reversed(names)))
 
     def _name_of(self, part: Any) -> str:
         """The field of this view that holds `part` of its document."""
+        source = self._source
+        if isinstance(source, Lazy):
+            found: str | None = source.key_of(part)
+            if found is not None:
+                return found
         fields = list(self._document.items())
         same = [key for key, value in fields if value is part]
-        # What is not decoded is made anew each time.
+        # What is not decoded, or not by this thread, is decoded anew.
         return next(iter(same or [key for key, value in fields if value == part]), "")
 
     def _whose(self) -> str:
@@ -164,8 +156,7 @@ class View:
         raise NotImplementedError
 
 
-# One slot under two names, each: a cache has many objects, and no view needs both.
-View._source = vars(View)["_document"]
+# One slot under two names: a cache has many objects, and no view needs both.
 View._frozen = vars(View)["_key"]
 
 V = TypeVar("V", bound=View)
@@ -175,8 +166,6 @@ def child(cls: type[V], parent: View, document: Any) -> V:
     """A view of a part of the parent's document."""
     view = object.__new__(cls)
     view._parent = parent
-    view._document = document
+    view._source = document
     view._key = None
-    # Only a root has any; said here so that nobody looks for it longer than needed.
-    view._undecoded = None
     return view

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
 from clientgo.apimachinery.runtime.interfaces import LazyDecoder
-from clientgo.apimachinery.runtime.undecoded import read_event
+from clientgo.apimachinery.runtime.text_source import read_event
 from clientgo.apimachinery.util.json import scan
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import meta
-from clientgo.apimachinery.runtime import ReadOnlyError, undecoded
+from clientgo.apimachinery.runtime import ReadOnlyError, text_source
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 from clientgo.kubernetes.scheme import SCHEME
 
@@ -23,7 +23,7 @@ PROTOBUF = ProtobufSerializer(SCHEME, TYPED)
 @pytest.fixture(params=["JSON", "protobuf"])
 def received(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Makes a list of Pods of these names, as it comes from the server."""
-    if request.param == "JSON" and not undecoded.AVAILABLE:
+    if request.param == "JSON" and not text_source.AVAILABLE:
         pytest.skip("msgspec is not installed, or switched off")
     return lambda *names: decoded(TYPED if request.param == "JSON" else PROTOBUF, names)
 

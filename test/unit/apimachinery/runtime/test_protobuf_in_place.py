@@ -7,23 +7,25 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
+import protobuf_engines
 import protobuf_pods
 import pytest
 from decoding import is_undecoded
 from hammering import FREE_THREADED
-from protobuf_pods import MESSAGE, META, SERIALIZER, forget_layouts, frame
+from protobuf_pods import MESSAGE, META, SERIALIZER, frame
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ReadOnlyError
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf import in_place, layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
 from clientgo.tools import cache
 from clientgo.tools.cache import mutation_detector
+
+engine = protobuf_engines.fixture()
 
 POD = {
     "metadata": {
@@ -43,11 +45,6 @@ LIST = protobuf.message_of(corev1.PodList)
 assert MESSAGE is not None and LIST is not None
 DATA = protobuf.encode_message(MESSAGE, POD)
 METADATA = put_bytes(b"\n", protobuf.encode_message(META, POD["metadata"]))
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_known() -> None:
-    forget_layouts()
 
 
 def from_body(data: bytes = DATA) -> Any:
@@ -94,7 +91,7 @@ def test_reading_keeps_no_document(make: Callable[..., Any]) -> None:
 def test_a_copy_shares_the_bytes_and_a_write_turns_it_alone_into_a_document(make: Callable[..., Any]) -> None:
     pod = make().freeze()
     copied = pod.deep_copy()
-    assert copied._undecoded.data is pod._undecoded.data
+    assert copied._source.data is pod._source.data
     early, labels, container = copied.status, copied.metadata.labels, copied.spec.containers[1]
     assert is_undecoded(copied)
     container.image = "i:2"
@@ -256,9 +253,11 @@ def test_numbers_one_by_one_are_a_list_also_with_some_in_one_piece(groups: bytes
         assert [*pod.spec.security_context.supplemental_groups] == [5, 7, 300][: 1 if len(groups) == 2 else 3]
 
 
-def test_metadata_in_two_parts_is_decoded_where_it_arrives(make: Callable[..., Any]) -> None:
-    pod = make(DATA + put_bytes(b"\n", put_bytes(b"\n", b"b")))
-    assert (pod.name, pod.namespace, is_undecoded(pod)) == ("b", "ns", False)
+def test_metadata_in_two_parts_is_merged(make: Callable[..., Any]) -> None:
+    data = DATA + put_bytes(b"\n", put_bytes(b"\n", b"b"))
+    for pod in (make(data), make(data).freeze(), decoded(data)):
+        assert (pod.object_key(), pod.name, pod.namespace, pod.metadata.uid) == ("ns/b", "b", "ns", "u")
+        assert pod.to_dict() == decoded(data).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -435,7 +434,7 @@ def test_an_object_without_its_managed_fields_is_still_its_message(make: Callabl
     metadata = pod.metadata
     less = pod.without_managed_fields()
     assert is_undecoded(less) and is_undecoded(pod)
-    assert len(less._undecoded.data) < len(pod._undecoded.data) - 300
+    assert len(less._source.data) < len(pod._source.data) - 300
     assert less.get_managed_fields() == []
     assert less.object_key() == "ns/a" and less.get_labels() == pod.get_labels() and less.status.phase == "Running"
     assert less.to_dict() == decoded().to_dict()
@@ -467,14 +466,6 @@ def test_a_version_that_is_not_utf8_is_read_behind_one_of_the_same_layout(make: 
         assert make(versioned(version)).get_resource_version() == text
 
 
-def test_what_pods_have_in_common_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_place, "_MOST_PLACES", 10)
-    for size in range(50):
-        pod = from_body(versioned(b"1", first=put_bytes(b"\x1a", put_bytes(b"\n", b"p" * size))))
-        assert (pod.get_resource_version(), pod.status.phase) == ("1", "p" * size)
-    assert len(pod._undecoded.places.common.places) <= 10
-
-
 def test_managed_fields_are_taken_out_of_what_is_decoded_too() -> None:
     pod = corev1.Pod.from_dict({"metadata": {"name": "a", "managedFields": [{"manager": "m"}]}})
     assert pod.without_managed_fields() is pod
@@ -503,37 +494,7 @@ def test_fields_of_a_newer_server_stay_when_managed_fields_go() -> None:
     assert protobuf.encode_message(MESSAGE, less._document).count(later) == 2
 
 
-# --- Layouts
-
-
-def fields(*sizes: int, letter: bytes = b"a") -> bytes:
-    return b"".join(put_bytes(bytes((8 * number + 2,)), letter * size) for number, size in enumerate(sizes, 1))
-
-
-def test_a_layout_is_used_for_a_message_of_the_same_shape_alone() -> None:
-    layouts = layout.Layouts()
-    first = layouts.find(fields(3, 2, 1, 1, 1))
-    assert first == {0x0A: 1, 0x12: 6, 0x1A: 10, 0x22: 13, 0x2A: 16}
-    assert layouts.find(fields(3, 2, 1, 1, 1, letter=b"b")) is first
-    other = layouts.find(fields(2, 3, 1, 1, 1))
-    assert (other is not first, other[0x12]) == (True, 5)
-    number = b"\x28\x05"
-    assert layouts.find(fields(1, 1, 1, 1) + number) is not layouts.find(fields(1, 1, 1, 1) + b"\x28\x06")
-
-
-def test_an_object_remembers_where_its_fields_are_if_others_have_them_there_too(
-    make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of_many = make().freeze()
-    for message in (MESSAGE, META):
-        message.layouts = layout.Layouts(message)
-    monkeypatch.setattr(layout, "_MOST", 0)
-    of_one = make().freeze()
-    kept = [(of._undecoded.index is None, of._undecoded.metadata_index is None) for of in (of_many, of_one)]
-    assert kept == [(False, False), (True, True)]
-    assert of_one.metadata.uid == "u"
-    monkeypatch.setattr(layout.Layouts, "find", None)
-    assert (of_many.metadata.uid, of_many.deep_copy().metadata.uid) == ("u", "u")
+# --- Maps
 
 
 def labelled(*labels: tuple[str, str]) -> Any:
@@ -546,7 +507,6 @@ def label(key: str, *values: str) -> bytes:
 
 
 def with_entries(*entries: bytes) -> Any:
-    META.layouts = layout.Layouts(META)  # Those of other entries must not take the place.
     return from_event(entered(*entries)).freeze()
 
 
@@ -559,7 +519,7 @@ def entered(*entries: bytes) -> bytes:
 def test_labels_of_the_same_sizes_are_told_apart() -> None:
     many = ({"a": "bcd", "x": "1"}, {"ab": "cd", "x": "1"}, {"abc": "d", "y": "2"}, {"": "abcd", "y": ""})
     bodies = [entered(*(label(*each) for each in labels.items())) for labels in many]
-    pods = [from_event(body).freeze() for body in bodies]  # All of them by the layouts of those before.
+    pods = [from_event(body).freeze() for body in bodies]
     assert len({*map(len, bodies[:3])}) == 1
     for labels, pod in zip(many, pods, strict=True):
         found = pod.metadata.labels
@@ -598,8 +558,8 @@ def test_of_labels_of_one_key_the_last_counts() -> None:
 def test_a_label_that_is_written_as_nobody_does_reads_as_it_is_decoded(odd: bytes) -> None:
     for _ in range(2):
         pod = with_entries(label("b", "1"), odd, label("c", "3"))
-        assert dict(pod.metadata.labels) == decoded(pod._undecoded.data).get_labels()
-        assert pod.metadata.labels.get("a") == decoded(pod._undecoded.data).get_labels().get("a")
+        assert dict(pod.metadata.labels) == decoded(pod._source.data).get_labels()
+        assert pod.metadata.labels.get("a") == decoded(pod._source.data).get_labels().get("a")
 
 
 @pytest.mark.parametrize("odd", [b"", label(""), label("a"), put_bytes(b"\x12", b"1")])
@@ -612,21 +572,10 @@ def test_an_entry_without_key_or_value_may_be_the_last_of_a_message(odd: bytes) 
 
 def test_a_label_that_is_not_utf8_costs_only_itself() -> None:
     for _ in range(2):
-        metadata = labelled(("a", "b"), ("c", "d"))._undecoded.data.replace(b"\x12\x01d", b"\x12\x01\xff")
+        metadata = labelled(("a", "b"), ("c", "d"))._source.data.replace(b"\x12\x01d", b"\x12\x01\xff")
         labels = from_event(metadata).freeze().metadata.labels
         assert labels["a"] == "b"
         with pytest.raises(KeyError):
             labels["b"]
         assert labels["c"] == "\udcff"
         assert dict(labels) == {"a": "b", "c": "\udcff"}
-
-
-def test_layouts_do_not_grow_without_end_and_are_forgotten_when_they_are_of_no_use(monkeypatch: Any) -> None:
-    monkeypatch.setattr(layout, "_PATIENCE", 1000)
-    layouts = layout.Layouts()
-    for size in range(900):
-        assert layouts.find(fields(size, 1, 1, 1, 1))[0x12] >= 3
-    kept = len(layouts)
-    for size in range(900, 1002):
-        layouts.find(fields(size, 1, 1, 1, 1))
-    assert (kept, len(layouts)) == (256, 1)

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import protobuf_documents
+import protobuf_engines
 import protobuf_pods
 import pytest
 from decoding import is_undecoded
-from protobuf_pods import MESSAGE, SERIALIZER, forget_layouts
+from protobuf_pods import MESSAGE, SERIALIZER
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
@@ -21,6 +22,8 @@ from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.kubernetes.scheme import SCHEME
+
+engine = protobuf_engines.fixture()
 
 assert MESSAGE is not None
 JSON = JSONSerializer(SCHEME)
@@ -76,11 +79,6 @@ READS: list[Callable[[Any], Any]] = [
     lambda pod: pod.status.container_statuses[0].last_termination_state.terminated.message,
     lambda pod: pod.to_dict(),
 ]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_known() -> None:
-    forget_layouts()
 
 
 def from_body(data: bytes) -> Any:

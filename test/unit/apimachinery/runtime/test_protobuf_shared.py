@@ -1,27 +1,24 @@
-"""What objects in protobuf of one layout have in common, and what each of them has for itself."""
+"""The state that objects in protobuf share, and the state that each of them has."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import protobuf_engines
 import pytest
 from decoding import is_undecoded
-from protobuf_pods import SERIALIZER, forget_layouts, frame, from_event
+from protobuf_pods import SERIALIZER, frame, from_event
 
 from clientgo import klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
-from clientgo.apimachinery.runtime.serializer.protobuf import layout
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.tools import cache
 from clientgo.tools.cache.controller import process_deltas, process_deltas_in_batch
 
+engine = protobuf_engines.fixture()
+
 SPEC = put_bytes(b"\x12", put_bytes(b"R", b"node")) + put_bytes(b"\x1a", put_bytes(b"\n", b"Running"))
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_known() -> None:
-    forget_layouts()
 
 
 def versioned(version: str, name: str = "n", size: int = 200) -> bytes:
@@ -30,12 +27,8 @@ def versioned(version: str, name: str = "n", size: int = 200) -> bytes:
     return put_bytes(b"\n", metadata + put_bytes(b"Z", put_bytes(b"\n", b"l") + put_bytes(b"\x12", b"v" * size))) + SPEC
 
 
-@pytest.mark.parametrize("most", [256, 0])
 @pytest.mark.parametrize("size", [1, 200])
-def test_objects_of_one_layout_have_each_its_own_version(
-    monkeypatch: pytest.MonkeyPatch, most: int, size: int
-) -> None:
-    monkeypatch.setattr(layout, "_MOST", most)
+def test_objects_of_the_same_size_have_each_its_own_version(size: int) -> None:
     versions = {"7": "n", "8": "n", "": "n", "77": "n", "9": "nn", "\u00e9": "n", "1.": "o"}
     pods = [from_event(versioned(version, name, size)) for version, name in versions.items()]
     assert [pod.get_resource_version() for pod in pods] == [*versions]
@@ -47,22 +40,26 @@ def test_objects_of_one_layout_have_each_its_own_version(
     assert [pod.to_dict()["metadata"].get("resourceVersion", "") for pod in renamed] == [*versions]
 
 
-def test_objects_of_one_layout_share_what_they_know_of_it() -> None:
+def test_objects_of_a_kind_share_their_kind() -> None:
     one, other, third = (from_event(versioned(version)) for version in ("71", "72", "73"))
-    assert one._undecoded.places is other._undecoded.places
-    kept = third._undecoded.places
+    assert one._source.common is other._source.common
+    kept = third._source.common
     for each in range(2):
         third.set_group_version_kind(GroupVersionKind("shop", "v2", f"Crate{each}"))
         third.set_group_version_kind(GroupVersionKind("", "", ""))
-    assert third._undecoded.places is kept and one._undecoded.version == "71"
+    assert third._source.common is kept and one.get_resource_version() == "71"
 
 
 def test_the_metadata_may_begin_anywhere() -> None:
     metadata, status = versioned("71").removesuffix(SPEC), put_bytes(b"\x1a", put_bytes(b"\n", b"Running"))
-    # Of so few fields no layout is kept.
-    pods = [from_event(metadata + status), from_event(status + metadata)]
-    assert [pod._undecoded.index for pod in pods] == [None, None]
-    assert [pod.get_resource_version() for pod in pods] == ["71", "71"]
+    for pod in (from_event(metadata + status), from_event(status + metadata)):
+        assert (pod.get_resource_version(), pod.object_key(), pod.status.phase) == ("71", "n", "Running")
+
+
+def test_a_version_is_found_where_the_same_bytes_come_earlier() -> None:
+    """The name holds what looks like the field of the version."""
+    pod = from_event(versioned("71", "a2\x0271"))
+    assert [each.get_resource_version() for each in (pod, pod.deep_copy(), pod.freeze())] == ["71"] * 3
 
 
 def test_an_object_without_managed_fields_has_its_version() -> None:

@@ -24,7 +24,7 @@ from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
-from clientgo.apimachinery.runtime import ReadOnlyError, undecoded
+from clientgo.apimachinery.runtime import ReadOnlyError, source
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
@@ -154,7 +154,8 @@ def test_reading_cached_objects_costs_no_memory() -> None:
 
     by_metadata = kept(lambda obj: (obj.metadata.name, obj.metadata.labels.get("app"), obj.metadata.annotations))
     by_data = kept(lambda obj: obj.data)
-    whole = kept(lambda obj: obj._document)
+    documents: list[Any] = []
+    whole = kept(lambda obj: documents.append(obj._document))
     assert by_metadata * 100 < whole and by_data * 20 < whole
 
 
@@ -217,9 +218,9 @@ def test_of_cached_objects_only_a_few_documents_are_kept_and_each_is_decoded_onc
     for obj in objects:
         assert obj.spec.priority == 2**70
         documents.append(obj._snapshot())
-        assert obj.spec._document is documents[-1]["spec"]
+        assert obj._snapshot() is documents[-1] and obj.spec._source is obj.spec._source
     assert [obj._snapshot() for obj in objects] == documents
-    kept = [obj for obj in objects if obj._undecoded in undecoded._RECENT._documents]
+    kept = [obj for obj in objects if obj._source in source._RECENT.parts]
     assert 0 < len(kept) < 10
     assert all(map(is_undecoded, objects))
 
@@ -227,7 +228,8 @@ def test_of_cached_objects_only_a_few_documents_are_kept_and_each_is_decoded_onc
 def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -> None:
     pod = make_typed(POD | {"status": {"phase": "Running"}}).freeze()
     assert (pod.status.phase, pod.metadata.labels["app"], pod.status.reason) == ("Running", "shop", "")
-    assert [*undecoded._RECENT._documents[pod._undecoded]] == ["status"]
+    root = source._RECENT.parts[pod._source]
+    assert ([*root.kept], root._whole) == (["status", "metadata"], None)
     assert pod.spec.priority == 2**70
     assert (pod.spec._document is pod.spec._document, pod.to_dict()["status"]) == (True, {"phase": "Running"})
 
@@ -287,7 +289,7 @@ def test_a_cached_object_takes_little_more_than_its_text() -> None:
     metadata = {**POD["metadata"], "labels": {f"label-{i}": f"value-{i}" for i in range(8)}, "uid": "u" * 36}
     documents = [{**POD, "metadata": {**metadata, "name": f"pod-{i:04}"}, "spec": {}} for i in range(1000)]
     items = listed(*documents).extract_items()
-    size = len(items[0]._undecoded._text)
+    size = len(items[0]._source._text)
     del items
     tracemalloc.start()
     try:
@@ -351,12 +353,14 @@ def test_a_metadata_view_follows_the_object_when_that_is_decoded_and_written(mak
     assert (meta.name, meta.labels, meta.to_dict()["name"]) == ("b", {"app": "other"}, "b")
 
 
-def test_metadata_that_was_taken_away_can_be_written_again(make_typed) -> None:
-    obj = make_typed(POD)
-    meta = obj.metadata
-    obj.metadata = None
-    meta.name = "b"
-    assert obj.to_dict()["metadata"] == {"name": "b"}
+def test_a_view_of_metadata_that_was_taken_away_is_written_as_that_of_a_decoded_object(make_typed) -> None:
+    for obj in (make_typed(POD), decoded(make_typed)):
+        meta = obj.metadata
+        obj.metadata = None
+        meta.name = "b"
+        assert (meta.name, obj.metadata.name, "metadata" in obj.to_dict()) == ("b", "", False)
+        obj.metadata.name = "c"
+        assert obj.to_dict()["metadata"] == {"name": "c"}
 
 
 def test_the_metadata_of_a_list_is_read_and_written_without_decoding_its_items() -> None:
@@ -446,11 +450,11 @@ def test_copies_share_the_text_and_nothing_else(make) -> None:
 
 def test_two_threads_that_decode_at_once_end_with_one_document(make) -> None:
     obj = make(POD)
-    pending = obj._undecoded
+    source = obj._source
 
-    # What a second thread does that has seen it undecoded, after the first has finished.
+    # A second thread loaded the source before the first one replaced it.
     first = obj._document
-    assert pending.document() is first
+    assert source.document() is first and obj._source is first
 
     racing = make(POD)
     start = threading.Barrier(8)

@@ -20,7 +20,7 @@ from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import ReadOnlyError, undecoded
+from clientgo.apimachinery.runtime import ReadOnlyError, text_source
 from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.controller_runtime import cache, client
@@ -287,7 +287,7 @@ def test_what_a_cache_gives_out_is_shared_and_read_only(three: list[str], c: cac
         listed = c.list(
             soon(), kind_in_form(corev1.PodList, form), client.MatchingLabels({"test-label": "pod-1"}), *opts
         )
-        if undecoded.AVAILABLE:
+        if text_source.AVAILABLE:
             assert any(item is found for item in meta.extract_list(listed))
         # What is decoded at once is another view of the same document.
         assert any(document_of(item) is document_of(found) for item in meta.extract_list(listed))

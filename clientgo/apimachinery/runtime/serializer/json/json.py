@@ -16,8 +16,8 @@ from clientgo.apimachinery.runtime.field_types import go_name
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
 from clientgo.apimachinery.runtime.scheme import Scheme
+from clientgo.apimachinery.runtime.text_source import TextSource, read_list
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
-from clientgo.apimachinery.runtime.undecoded import UndecodedText, read_list
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode
@@ -121,14 +121,14 @@ class JSONSerializer:
             return self._class_for(document)
         return self._classes.get((api_version, kind)) or self._class_for(document)
 
-    def decode_lazily(self, text: UndecodedText) -> Object | None:
+    def decode_lazily(self, text: TextSource) -> Object | None:
         """See runtime.LazyDecoder. Has to agree with `decode_document`, also where a subclass overrides that."""
         cls = self._classes.get((text.api_version, text.kind))
         if cls is None or not issubclass(cls, ResourceObject):
             return None
         if self._strip:
             text.api_version = text.kind = None
-        return cls.from_undecoded(text)
+        return cls.from_source(text)
 
     def _decode_list(self, data: bytes, into: type[ListObject]) -> tuple[Object, GroupVersionKind] | None:
         """A list whose items are decoded when they are read; None when everything must be decoded at once."""
@@ -146,9 +146,9 @@ class JSONSerializer:
                 return None
         except Exception:
             return None  # It will be raised again, with the items in the message.
-        return into.of_items(document, [item.from_undecoded(text) for text in texts]), gvk
+        return into.of_items(document, [item.from_source(text) for text in texts]), gvk
 
-    def name_items(self, document: JSONObject, items: Sequence[UndecodedText]) -> None:
+    def name_items(self, document: JSONObject, items: Sequence[TextSource]) -> None:
         """For subclasses: called before the items of a list become objects; here they are what they say they are."""
 
     def _class_for(self, document: JSONObject) -> type[Object]:
@@ -241,7 +241,7 @@ def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVe
 def check_header(cls: type[Object], document: JSONObject) -> None:
     """Raise UnmarshalTypeError when what the machinery asks of every object is of a wrong type, as Go's decoder does.
 
-    All else is looked at when it is read. What `undecoded` takes for well typed is so here, too.
+    All else is looked at when it is read. `text_source` accepts the same.
     """
     if issubclass(cls, ResourceObject):
         _check_metadata(document.get("metadata"), cls, "metadata")

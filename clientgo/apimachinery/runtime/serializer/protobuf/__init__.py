@@ -1,8 +1,8 @@
 """Kubernetes' protobuf. Mirrors k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
 
 Loaded when somebody asks for protobuf. `messages` says what the built-in kinds look like on the wire, `decoding` and
-`encoding` go from a message to a JSON document and back, `in_place` has objects that stay messages (`sections` reads
-them, `layout` finds their fields), `protobuf` is the serializer.
+`encoding` go from a message to a JSON document and back, `message_source` has objects that stay messages (`parts`, and
+`upb` or `walk`, read them), `protobuf` is the serializer.
 """
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message

@@ -53,39 +53,25 @@ _ONE, _LIST = Shape.ONE, Shape.LIST
 
 
 class _Reading:
-    """What one decoding finds out beside the document."""
+    """A flag that one decoding sets: the message, at any depth, has a field that the table does not have."""
 
-    __slots__ = ("found_unknown", "places")
+    __slots__ = ("found_unknown",)
 
     def __init__(self) -> None:
         self.found_unknown = False
-        # By where it begins, what each message has become; by where the first element begins, but negative, each list
-        # and map.
-        self.places: dict[int, Any] = {}
 
 
 def decode_message(message: Message, data: bytes, at: int = 0, end: int | None = None) -> JSONObject:
-    """The document of the message that stands in `data` from `at` to `end`. Raises WireError.
+    """Decode the message that is in `data` from `at` to `end`. Raises WireError.
 
-    With a field in it that the table does not have, the document is of type UnknownFields.
-    """
-    document: JSONObject = decode_places(message, data, at, end)[at]
-    return document
-
-
-def decode_places(message: Message, data: bytes, at: int = 0, end: int | None = None) -> dict[int, Any]:
-    """The same, and its parts: by where it begins in `data`, what each message has become.
-
-    A list or a map stands at the negative of where its first element begins.
+    If a field in it, at any depth, is not in the table, the document is of type UnknownFields.
     """
     reading = _Reading()
     try:
         document = _document(message, data, at, len(data) if end is None else end, 0, reading)
     except IndexError as err:
         raise as_wire_error(err) from None
-    if reading.found_unknown and type(document) is dict:
-        reading.places[at] = UnknownFields(document, {})
-    return reading.places
+    return UnknownFields(document, {}) if reading.found_unknown and type(document) is dict else document
 
 
 def _document(message: Message, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> JSONObject:
@@ -95,10 +81,7 @@ def _document(message: Message, data: bytes, at: int, end: int, depth: int, read
     for field in message.shown:
         if field.json not in out:
             out[field.json] = _empty(field, depth, reading)
-    if unknown:
-        out = UnknownFields(out, unknown)
-    reading.places[at] = out
-    return out
+    return UnknownFields(out, unknown) if unknown else out
 
 
 def _metadata(
@@ -108,7 +91,7 @@ def _metadata(
     document = _document(message, data, at, end, depth, reading)
     if type(document) is UnknownFields:
         unknown |= document.fields
-        document = reading.places[at] = dict(document)
+        return dict(document)
     return document
 
 
@@ -178,7 +161,7 @@ def _read(
                 elif shape is _LIST:
                     found = out.get(field.json)
                     if found is None:
-                        found = out[field.json] = reading.places[-start] = []
+                        found = out[field.json] = []
                     if kind is _MESSAGE:
                         found.append(_document(field.message, data, start, at, depth + 1, reading))
                     else:
@@ -186,7 +169,7 @@ def _read(
                 else:
                     found = out.get(field.json)
                     if found is None:
-                        found = out[field.json] = reading.places[-start] = {}
+                        found = out[field.json] = {}
                     _read_entry(found, field, data, start, at, depth, reading)
             elif wire_type == VARINT:
                 value = data[at]
@@ -246,16 +229,36 @@ def _put_scalar(out: JSONObject, field: Field, value: Any) -> None:
         out.pop(field.json, None)
 
 
+def decode_fields(message: Message, data: bytes) -> JSONObject:
+    """Decode some fields of a message without those that JSON has anyway. Raises WireError."""
+    out: JSONObject = {}
+    _read(out, {}, message, data, 0, len(data), 0, _Reading())
+    return out
+
+
 def entry(field: Field, data: bytes, at: int, end: int, found: JSONObject) -> None:
-    """Put one entry of a map into `found`."""
+    """Put one entry of a map into `found`. Raises WireError, IndexError at the end of the data."""
     _read_entry(found, field, data, at, end, 0, _Reading())
 
 
+def element(field: Field, data: bytes) -> Any:
+    """Decode an element of a list, or a value of a map, that has a length. Raises WireError."""
+    if field.kind is _MESSAGE:
+        return decode_message(field.message, data)
+    return _LEAVES[field.kind](field, data, 0, len(data), 0, _Reading())
+
+
 def leaf(field: Field, data: bytes, at: int, end: int) -> Any:
-    """What JSON has for a value that has a length and is no message; None when JSON has no field for it."""
-    out: JSONObject = {}
-    _put(out, field, _LEAVES[field.kind](field, data, at, end, 0, _Reading()))
-    return out.get(field.json)
+    """Decode a value that has a length and is no message; None when JSON has no field for it. Raises WireError."""
+    value = _LEAVES[field.kind](field, data, at, end, 0, _Reading())
+    return None if field.drops_zero and not value and field.kind in _NILABLE else value
+
+
+def number(value: float) -> float:
+    """Return the number as JSON has it. Raises WireError for one that JSON has not."""
+    if not math.isfinite(value):
+        raise WireError(f"json: unsupported value: {value}")
+    return int(value) if value.is_integer() else value
 
 
 def _skip_unknown(
@@ -332,9 +335,7 @@ _SCALARS: Final = frozenset((Kind.BOOL, Kind.INT, Kind.DOUBLE))
 
 def _double(data: bytes) -> float:
     value: float = struct.unpack("<d", data)[0]
-    if not math.isfinite(value):
-        raise WireError(f"json: unsupported value: {value}")
-    return int(value) if value.is_integer() else value
+    return number(value)
 
 
 # --- what has a form of its own in JSON

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.serializer.protobuf import wire
-from clientgo.apimachinery.runtime.serializer.protobuf.layout import Layouts
 
 
 class Kind:
@@ -142,7 +141,7 @@ class Field:
 class Message:
     """A message: its fields in the order of their numbers."""
 
-    __slots__ = ("by_key", "by_name", "fields", "layouts", "maps_of_text", "name", "names", "numbers", "shown")
+    __slots__ = ("by_key", "by_name", "fields", "name", "names", "numbers", "readers", "shown")
 
     def __init__(self, name: str, lines: list[str], package: str) -> None:
         self.name = f"{package}.{name}"
@@ -152,12 +151,8 @@ class Message:
         # What JSON may have in the object, and what it always has.
         self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
         self.shown = [field for field in self.fields if field.is_shown]
-        # For who reads in place: what `layout` has learnt.
-        self.layouts = Layouts(self)
-        # The keys of the maps from text to text.
-        self.maps_of_text = frozenset(
-            field.key for field in self.fields if field.shape == Shape.MAP and field.kind == Kind.STRING
-        )
+        # By name in JSON, the functions that read a field of a parsed message (see `upb`). Only grows.
+        self.readers: dict[str, Any] = {}
         # By what JSON calls it; for a field of an embedded struct, the struct.
         self.by_name = {field.json: field for field in self.fields if field.json}
         for field in self.fields:

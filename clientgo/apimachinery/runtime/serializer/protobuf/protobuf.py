@@ -7,7 +7,6 @@ no RawSerializer: a message without an envelope stands in no body.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +18,13 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer.json import JSONSerializer, written_kind
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
-from clientgo.apimachinery.runtime.serializer.protobuf.in_place import Common, common, cut, refusal, undecoded_message
+from clientgo.apimachinery.runtime.serializer.protobuf.message_source import (
+    Common,
+    common,
+    cut,
+    message_source,
+    refusal,
+)
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind, Message, message_of
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     BYTES,
@@ -99,25 +104,6 @@ def begin_envelope(api_version: str, kind: str) -> bytes:
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
 
-@dataclass(slots=True)
-class _Head:
-    """What stands in an event before the message of its object, of one size."""
-
-    event_type: str
-    cls: type[Object]
-    common: Common
-    # Of the event, and where in it the message begins and ends.
-    size: int
-    begin: int
-    end: int
-    # What must stand behind it.
-    rest: bytes
-
-
-# So many are kept.
-_MOST_HEADS: Final = 1000
-
-
 class ProtobufSerializer:
     """Reads and writes the kinds of a scheme that have messages: all built-in ones. Go: protobuf.Serializer.
 
@@ -139,11 +125,6 @@ class ProtobufSerializer:
         self._version = version
         # By the TypeMeta of their envelopes, the kinds that came in events. Only grows.
         self._kinds: dict[bytes, tuple[type[Object], Common]] = {}
-        # What stands in an event before the message, and what that says; see _plain_event. And how long it was last,
-        # without the event's type. Threads may change both at once: a head says the same whoever read it, and a length
-        # that does not fit finds none.
-        self._heads: dict[bytes, _Head] = {}
-        self._head_size = 0
 
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
@@ -166,11 +147,11 @@ class ProtobufSerializer:
         if not issubclass(into, ResourceObject):
             return None
         message = self._message_for(gvk, into)
-        pending = undecoded_message(message, data[envelope.begin : envelope.end], self._common(message, gvk))
-        return None if pending is None else into.from_undecoded(pending)
+        source = message_source(message, data[envelope.begin : envelope.end], self._common(message, gvk))
+        return None if source is None else into.from_source(source)
 
     def _common(self, message: Message, gvk: GroupVersionKind) -> Common:
-        """What objects of that kind have in common, as they come from here."""
+        """Return the state that objects of the kind share when they come from this decoder."""
         return common(message, *(("", "") if self._documents.strips else gvk.to_api_version_and_kind()))
 
     def _list(self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[ListObject]) -> Object | None:
@@ -179,13 +160,13 @@ class ProtobufSerializer:
         if item is None or items is None or items.kind != Kind.MESSAGE:
             return None
         parts, rest = cut(items, data, envelope.begin, envelope.end)
-        found = [undecoded_message(items.message, part) for part in parts]
+        found = [message_source(items.message, part) for part in parts]
         document = _decoded(message, rest)
         if type(document) is UnknownFields or None in found:
             return None
         if not self._documents.strips:
             document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
-        return into.of_items(document, [item.from_undecoded(each) for each in found if each is not None])
+        return into.of_items(document, [item.from_source(each) for each in found if each is not None])
 
     def decode_event(self, data: bytes) -> tuple[str, Object]:
         """The type and the object of a metav1.WatchEvent. Raises WireError."""
@@ -211,47 +192,33 @@ class ProtobufSerializer:
         return event_type.decode("utf-8", "replace"), obj
 
     def _plain_event(self, data: bytes) -> tuple[str, Object] | None:
-        """The same for one that is written as every server does, with an object of a kind that came before.
+        """Decode an event that is written as every server does, with an object of a kind that came before.
 
-        None for all others, also for those that are no events. Events of the same type and size begin with the same
-        bytes, and what those say is the same each time.
+        Returns None for all others, and for malformed ones. Raises WireError for a malformed object.
         """
         try:
-            head = self._heads.get(data[: self._head_size + data[1]])
-            if head is None or head.size != len(data):
-                head = self._read_head(data)
+            # WatchEvent: the type, and the object in a RawExtension, which holds a runtime.Unknown.
+            name_end = 2 + data[1]
+            size, at = varint(data, name_end + 1)
+            inner, unknown = varint(data, at + 1)
+            if (data[0], data[name_end], data[at], at + size, unknown + inner) != (*_EVENT, len(data), len(data)):
+                return None
+            if not data.startswith(_MAGIC_AND_TYPE, unknown):
+                return None
+            begin = unknown + len(_MAGIC_AND_TYPE)
+            message_at = begin + 1 + data[begin]
+            known = self._kinds.get(data[begin + 1 : message_at])
+            if known is None or data[message_at] != _RAW_TAG:
+                return None
+            size, begin = varint(data, message_at + 1)
         except (IndexError, WireError):
             return None
-        if head is None or data[head.end :] != head.rest:
+        end = begin + size
+        if end > len(data) or data[end:] not in _NO_CONTENT:
             return None
-        pending = undecoded_message(head.common.message, data[head.begin : head.end], head.common)
-        return None if pending is None else (head.event_type, head.cls.from_undecoded(pending))
-
-    def _read_head(self, data: bytes) -> _Head | None:
-        """What stands before the message. Raises WireError, IndexError."""
-        # WatchEvent: the type, and the object in a RawExtension, which holds a runtime.Unknown.
-        name_end = 2 + data[1]
-        size, at = varint(data, name_end + 1)
-        inner, unknown = varint(data, at + 1)
-        if (data[0], data[name_end], data[at], at + size, unknown + inner) != (*_EVENT, len(data), len(data)):
-            return None
-        if not data.startswith(_MAGIC_AND_TYPE, unknown):
-            return None
-        begin = unknown + len(_MAGIC_AND_TYPE)
-        message_at = begin + 1 + data[begin]
-        known = self._kinds.get(data[begin + 1 : message_at])
-        if known is None or data[message_at] != _RAW_TAG:
-            return None
-        size, begin = varint(data, message_at + 1)
-        rest = data[begin + size :]
-        if begin + size > len(data) or rest not in _NO_CONTENT:
-            return None
-        head = _Head(data[2:name_end].decode("utf-8", "replace"), *known, len(data), begin, begin + size, rest)
-        if len(self._heads) >= _MOST_HEADS:
-            self._heads = {}
-        self._heads[data[:begin]] = head
-        self._head_size = begin - data[1]
-        return head
+        cls, shared = known
+        source = message_source(shared.message, data[begin:end], shared)
+        return None if source is None else (data[2:name_end].decode("utf-8", "replace"), cls.from_source(source))
 
     @staticmethod
     def _type_meta(envelope: Envelope) -> bytes:
