@@ -1,6 +1,7 @@
-"""Textbook bugs of work queues, each a small variant of a correct queue: the recipe for a queue of one's own finds all.
+"""Textbook bugs of work queues, each a small variant of a correct queue. The README's recipe finds all of them.
 
 `python test/support/queue_bugs.py` runs the recipe on each and prints the table of test/property/README.md.
+`python test/support/queue_bugs.py LimiterNeverForgets` prints the lines of the named bugs.
 """
 
 from __future__ import annotations
@@ -419,6 +420,44 @@ class LimiterNeverForgets(SimpleRateLimitingQueue):
         pass
 
 
+class LimiterReplacesItsFailures(SimpleRateLimitingQueue):
+    """`add_rate_limited` copies all counts and replaces them: a failure of another item is lost."""
+
+    def add_rate_limited(self, item: str) -> None:
+        with self.lock:
+            failures = {**self.failures, item: self.failures.get(item, 0) + 1}
+        with self.lock:  # another worker may have counted since
+            self.failures = failures
+        self.add_after(item, self.delay(failures[item] - 1))
+
+
+class LimiterIgnoresWhatIsProcessed(SimpleRateLimitingQueue):
+    """A limited item that becomes ready while a worker holds it is dropped."""
+
+    def add_rate_limited(self, item: str) -> None:
+        if item not in self.processing:
+            super().add_rate_limited(item)
+            return
+        with self.lock:
+            self.failures[item] = self.failures.get(item, 0) + 1
+
+
+class LimiterLocksInTwoOrders(SimpleRateLimitingQueue):
+    """`add_rate_limited` takes the limiter's lock and then the queue's, `forget` takes them the other way around."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.limiter_lock = threading.Lock()
+
+    def add_rate_limited(self, item: str) -> None:
+        with self.limiter_lock:
+            super().add_rate_limited(item)
+
+    def forget(self, item: str) -> None:
+        with self.lock, self.limiter_lock:
+            super().forget(item)
+
+
 class KeepsTheLockWhenAMetricRaises(SimpleQueue):
     """`add` takes the lock by hand, and a metric that raises leaves it taken."""
 
@@ -460,6 +499,9 @@ BUGS: dict[type[SimpleQueue], str] = {
     LaterDuplicateWins: "operations",
     DecidesToSleepBeforeItTakesTheLock: "interleavings",
     LimiterNeverForgets: "operations",
+    LimiterReplacesItsFailures: "interleavings",
+    LimiterIgnoresWhatIsProcessed: "interleavings",
+    LimiterLocksInTwoOrders: "interleavings",
     KeepsTheLockWhenAMetricRaises: "operations",
 }
 
@@ -565,23 +607,26 @@ def row(bug: type[SimpleQueue], found: Counter[str]) -> str:
         runs.append(after)
     for name, cases in PROFILES.items():
         found[name] += all(after <= cases for after in runs)
-    began = time.perf_counter()
+    began = time.process_time()
     err = run_recipe(bug, part, max_examples=PROFILES["default"])
-    took, lines = time.perf_counter() - began, lines_of(err) if err else 0
+    took, lines = time.process_time() - began, lines_of(err) if err else 0
     what = (bug.__doc__ or "").partition("\n")[0].strip()
     cells = f"`{bug.__name__}`", what, part, f"{statistics.median(runs):g}", f"{max(runs):g}", f"{took:.0f}", lines
     return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, or with names of bugs as arguments only their lines."""
     found = Counter[str]()
     say = functools.partial(print, flush=True, file=sys.stdout)
-    say("| Bug | | found by random | cases until found, median of 5 | worst of 5 | seconds with shrinking | lines |")
+    say(
+        "| Bug | | found by random | cases until found, median of 5 | worst of 5 | CPU seconds with shrinking | lines |"
+    )
     say("|---|---|---|---|---|---|---|")
-    for bug in BUGS:
+    bugs = [bug for bug in BUGS if bug.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    for bug in bugs:
         say(row(bug, found))
-    sums = [f"{found[name]} of {len(BUGS)} at the {name} profile ({cases:,} cases)" for name, cases in PROFILES.items()]
+    sums = [f"{found[name]} of {len(bugs)} at the {name} profile ({cases:,} cases)" for name, cases in PROFILES.items()]
     say(f"\nFound with each of 5 seeds: {', '.join(sums)}")
 
 

@@ -144,8 +144,9 @@ class SimpleRateLimitingQueue(SimpleDelayingQueue):
         self.failures: dict[str, int] = {}
 
     def add_rate_limited(self, item: str) -> None:
-        failures = self.failures.get(item, 0)
-        self.failures[item] = failures + 1
+        with self.lock:
+            failures = self.failures.get(item, 0)
+            self.failures[item] = failures + 1
         self.add_after(item, self.delay(failures))
 
     def delay(self, failures: int) -> float:

@@ -1,4 +1,4 @@
-"""Workers and producers on one queue, under a schedule that says who runs next."""
+"""Workers and producers on one queue, under a schedule that picks the thread to run next."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __tracebackhide__ = True
 
 
 class QueueRace(AssertionError):
-    """Threads that share the queue met something they must not; the text tells it as a story in the queue's words."""
+    """The queue broke its contract; the message lists the calls that led to it."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How many threads do how much in one run of `interleave`, and how the run ends."""
+    """The threads and the work of one run of `interleave`, and the way in which the run ends."""
 
     workers: int = 2
     producers: int = 2
@@ -37,25 +37,27 @@ class Shape:
     shutdown: str = "with drain"
     delay: float = 0.0
     work: float | None = 0.0
-    """None: a thread gives way only where the schedule says so, and may stand still for as long."""
+    """Seconds of an item's work. With None a worker gives way only where the schedule switches."""
     between_lines: bool = False
-    """Whether a switch may come before each line of the queue, not only where it locks."""
+    """True: a switch may come before each line of the queue, not only at its locks."""
+    rate_limited: bool = False
+    """True: a worker's first attempt at each item fails, and it adds the item with `add_rate_limited`."""
 
     @property
     def max_steps(self) -> int:
-        """Operations after which a run counts as a livelock: a hundred times those of a queue that works."""
+        """Operations after which a run counts as a livelock: a hundred times those of a correct queue."""
         return 20_000 * (1 + self.workers + self.producers) * len(self.items) * self.rounds
 
     def __str__(self) -> str:
-        """The arguments of `interleave` that fix this shape."""
+        """Return the arguments of `interleave` that fix this shape."""
         names = [each.name for each in fields(self) if each.name != "between_lines"]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
 
 _SMALLEST = Shape(workers=1, producers=1, items="a", rounds=1)
 
-# Smallest first: the fewer threads and operations, the more of the schedules hit a race's window, and the shorter the
-# story. A race that needs more has a larger shape; a shutdown comes at several moments.
+# Smallest first: with fewer threads and operations, more schedules hit a race's window, and the report is shorter. The
+# larger shapes find the races that need more. A shutdown comes at several moments.
 SHAPES: tuple[Shape, ...] = (
     _SMALLEST,
     *(replace(_SMALLEST, drain_after=turns) for turns in (0, 1, 2, 4)),
@@ -73,13 +75,16 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=1, producers=2, items="ab", rounds=1, drain_after=4),
     Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, work=None),
+    replace(_SMALLEST, rate_limited=True),
+    Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True),
+    Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True, between_lines=True),
     Shape(workers=2, producers=2, items="ab", rounds=1, work=0.5),
     Shape(workers=2, producers=2, items="ab", rounds=1, delay=0.5, work=0.25),
     Shape(workers=2, producers=2, items="ab", rounds=2, drain_after=8),
     Shape(workers=3, producers=2, items="ab", rounds=1, drain_after=6, work=None),
     Shape(workers=3, producers=2, items="ab", rounds=2),
 )
-"""What `interleave` goes through when its arguments leave it the choice."""
+"""The shapes of one call of `interleave`, for what its arguments do not fix."""
 
 
 def interleave(
@@ -94,33 +99,37 @@ def interleave(
     drain_after: int | EllipsisType | None = ...,
     shutdown: str | None = None,
     delay: float | None = None,
+    rate_limited: bool | None = None,
     preempt_in: Sequence[ModuleType] | None = None,
     log: Callable[[str], object] | None = None,
 ) -> None:
-    """Run workers and producers on one queue under `schedule` and check what must hold however they interleave.
+    """Run workers and producers on one queue under `schedule`, and check the queue's contract.
 
-      * no item is in two hands at once
-      * what was added before the shutdown began is processed after its last add: nothing is lost
-      * no item is handed out more often than it was added
-      * no worker sleeps while an item is ready, and none gets a shutdown before there is one
-      * shut_down_with_drain returns only after a moment in which nothing was being processed, and then all threads end
+      * two workers never hold the same item
+      * an item that was added before the shutdown is processed after its last add
+      * `get` returns an item at most as often as it was added
+      * no worker sleeps while an item is ready, and `get` reports no shutdown before it begins
+      * `shut_down_with_drain` returns only after a moment without an item in progress, and then all threads end
+      * the queue counts the failures of an item until `forget`
 
-    One call goes through all of SHAPES under the one schedule, smallest first, each with a queue of its own. An
-    argument that is given is the same in all of them; equal shapes run once. So all arguments together fix one run.
-    Once a search with `explore` has found a race, its other calls run only the shape that showed the race: shrinking
-    is then twenty times as fast.
+    One call runs all of SHAPES under the same schedule, smallest first, each with a new queue. An argument fixes its
+    value in all of them, and equal shapes run once. So all arguments together fix one run. Once a search with `explore`
+    has found a race, its other calls run only the shape that showed the race. This makes shrinking twenty times faster.
 
-    Every producer adds every item `rounds` times, each beginning with another one; every worker adds each item once
-    more while it holds it. `work` is how long an item takes, in seconds of virtual time. All threads that can run go on
-    before even a work of 0.0 is over; with None they do so only where the schedule switches, and a thread may stand at
-    one line while others process item after item. With `drain_after` the shutdown does not wait until all is done, as
-    with None, but begins after the main thread had that many turns.
-    `shutdown` is "with drain" or "at once". With `delay`, in seconds, the producers use `add_after`; a queue without it
-    is spared the shapes with a delay. In the modules `preempt_in` a switch may come before every line; by default in
-    two shapes, in those of the queue.
+    Every producer adds every item `rounds` times; producers begin with different items. Every worker adds each item
+    once more while it holds it. `work` is the duration of an item's work, in seconds of virtual time. Even a work of
+    0.0 ends only after every thread that can run has run. With None the threads switch only where the schedule says so:
+    a thread may wait at one line while others process many items. With `drain_after` the shutdown begins after the main
+    thread had that many turns; with None it begins when all work is done. `shutdown` is "with drain" or "at once".
 
-    Raises QueueRace, which tells what happened: `worker-1 gets 'b' while worker-0 holds it`; its note has the arguments
-    that repeat the run. `log=print` tells it as it happens, of runs that succeed too, and the stacks of a deadlock.
+    With `delay`, in seconds, the producers use `add_after`. With `rate_limited` a worker adds an item again with
+    `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. A queue without these
+    methods skips such shapes. In the modules `preempt_in` a switch may come before every line. By default this holds
+    for the queue's modules, in three of the shapes.
+
+    Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
+    the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
+    deadlock.
     """
     given = {
         "workers": workers,
@@ -129,6 +138,7 @@ def interleave(
         "rounds": rounds,
         "shutdown": shutdown,
         "delay": delay,
+        "rate_limited": rate_limited,
     }
     fixed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if not isinstance(drain_after, EllipsisType):
@@ -149,6 +159,8 @@ def interleave(
     for shape in dict.fromkeys(replace(shape, **fixed) for shape in SHAPES):
         if "delay" not in fixed and shape.delay and not hasattr(queue_type, "add_after"):
             continue
+        if "rate_limited" not in fixed and shape.rate_limited and not hasattr(queue_type, "add_rate_limited"):
+            continue
         modules = () if not shape.between_lines else _modules_of(queue_type) if preempt_in is None else preempt_in
         try:
             queue_type = _run(new_queue, schedule, shape, modules, log)
@@ -158,7 +170,7 @@ def interleave(
 
 
 def _modules_of(queue_type: type | None) -> Sequence[ModuleType]:
-    """The modules in whose lines the queue works: those of its classes, without the standard library's."""
+    """Return the modules of the queue's classes, without the standard library's."""
     names = {each.__module__ for each in queue_type.__mro__} if queue_type is not None else set()
     own = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
     return [sys.modules[name] for name in sorted(own) if getattr(sys.modules.get(name), "__file__", None)]
@@ -188,7 +200,7 @@ def _run(
 
 
 def _cause(err: AssertionError) -> BaseException | None:
-    """Return the exception of the queue's own code behind a failure; None when the story is the whole of it."""
+    """Return the exception of the queue's own code that caused a failure, or None if the calls explain it."""
     origin = err.__cause__ or err
     if isinstance(origin, synctest.BubbleError):
         return None
@@ -197,16 +209,16 @@ def _cause(err: AssertionError) -> BaseException | None:
 
 
 class _Story:
-    """What the threads did, line by line; a line comes before the call it tells of, and after a `get`."""
+    """The calls of the threads, one a line. The line of a call is added before it; the line of a `get` after it."""
 
     def __init__(self, log: Callable[[str], object] | None) -> None:
         self.bubble: synctest.Bubble | None = None
         self._log = log
         self._lines: list[str] = []
         self._ended = False
-        self.waiting: list[str] = []  # who is in `get`
+        self.waiting: list[str] = []  # the threads in `get`
 
-    def tell(self, what: str) -> None:
+    def add(self, what: str) -> None:
         if self._ended:
             return
         line = f"{threading.current_thread().name} {what}"
@@ -218,11 +230,11 @@ class _Story:
             self._log(line)
 
     def end(self) -> None:
-        """What the other threads go on doing is no part of it."""
+        """Ignore later calls: the other threads may still run."""
         self._ended = True
 
     def ending_with(self, err: AssertionError) -> str:
-        """Return the problem, the last lines of what led to it, and where the blocked threads stand."""
+        """Return the problem, the last calls before it, and the lines at which threads are blocked."""
         if isinstance(err, synctest.ThreadError) and isinstance(err.__cause__, AssertionError):
             err = err.__cause__
         problem, _, stacks = str(err).partition("\n")
@@ -238,12 +250,12 @@ class _Story:
         return "\n".join([problem.removesuffix(","), "", *lines])
 
 
-# With the problem, an empty line and the note about the schedule it is ten.
+# Together with the problem, an empty line and the note about the schedule these are ten.
 _LINES = 7
 
 
 def _blocked(stacks: str) -> list[str]:
-    """Where in the queue each thread of a bubble's report is blocked: the innermost line of its stack."""
+    """Return for each thread of a bubble's report the innermost line of its stack, if this is in the queue."""
     found = []
     for part in re.split(r"^  thread ", stacks, flags=re.MULTILINE)[1:]:
         name = re.match(r"'(.*?)'", part)
@@ -254,7 +266,7 @@ def _blocked(stacks: str) -> list[str]:
 
 
 class _Interleaving:
-    """The bookkeeping needs no lock: there is no preemption point between its lines."""
+    """One run. Its state needs no lock: no thread is preempted between these lines."""
 
     def __init__(
         self,
@@ -269,15 +281,16 @@ class _Interleaving:
         self.shape = shape
         self.items = [*shape.items] * shape.rounds
         self.work = shape.work
-        self._unused = threading.Lock()  # each look at it is a possible switch
+        self._unused = threading.Lock()  # each call of `locked` is a possible switch
         self.delay = shape.delay
         self.closing = False
-        self.version = Counter[Item]()  # how often each item changed
-        self.owed = Counter[Item]()  # the version that was added in time and has to be processed
-        self.handed_out = Counter[Item]()  # how often
-        self.seen = Counter[Item]()  # the version it had when it was handed out last
+        self.version = Counter[Item]()  # changes of each item
+        self.owed = Counter[Item]()  # the last version that was added before the shutdown
+        self.handed_out = Counter[Item]()  # calls of `get` that returned the item
+        self.seen = Counter[Item]()  # the version at the last of these calls
         self.processed = Counter[Item]()
-        self.in_hand: dict[Item, str] = {}  # who holds it
+        self.failures = Counter[Item]()  # since the last `forget`
+        self.in_hand: dict[Item, str] = {}  # the worker that holds each item
         self.times_empty = 0
 
     def run(self) -> None:
@@ -294,7 +307,7 @@ class _Interleaving:
                 time.sleep(0)
         self.closing = True
         if shape.shutdown == "at once":
-            self.story.tell("calls shut_down")
+            self.story.add("calls shut_down")
             self.queue.shut_down()
         else:
             self._drain()
@@ -306,9 +319,9 @@ class _Interleaving:
 
     def _drain(self) -> None:
         nothing_in_hand, times_empty = not self.in_hand, self.times_empty
-        self.story.tell("calls shut_down_with_drain")
+        self.story.add("calls shut_down_with_drain")
         self.queue.shut_down_with_drain()
-        self.story.tell("returns from shut_down_with_drain")
+        self.story.add("returns from shut_down_with_drain")
         assert nothing_in_hand or self.times_empty > times_empty, (
             f"shut_down_with_drain returned, but all the time an item was being processed, now {list(self.in_hand)}"
         )
@@ -327,28 +340,46 @@ class _Interleaving:
         raise AssertionError(f"lost: changed {dict(self.version)}, processed {dict(self.processed)}")
 
     def _produce(self, number: int) -> None:
-        """Add the items, each producer beginning with another one, so that several are queued at once."""
+        """Add the items. Each producer begins with another one, so that several are queued at once."""
         first = number % len(self.items) if self.items else 0
         for item in [*self.items[first:], *self.items[:first]]:
             if self.delay:
                 self.version[item] += 1
-                self.story.tell(f"adds {item!r} after {self.delay:g}s")
+                self.story.add(f"adds {item!r} after {self.delay:g}s")
                 self.queue.add_after(item, self.delay)
             else:
                 self._add(item)
-            # Give way, or a producer is over before the first worker wakes.
+            # Give way; otherwise a producer ends before the first worker wakes.
             self._work_for(None if self.work is None else 0.0)
 
     def _add(self, item: Item) -> None:
         self.version[item] += 1
         version = self.version[item]
-        self.story.tell(f"adds {item!r}")
+        self.story.add(f"adds {item!r}")
         self.queue.add(item)
         if not self.closing:
             self.owed[item] = max(self.owed[item], version)
 
+    def _retry(self, item: Item) -> None:
+        """Add an item as after a failure. Only its worker changes the number of its failures."""
+        self.version[item] += 1
+        self.failures[item] += 1
+        self.story.add(f"adds {item!r} rate-limited")
+        self.queue.add_rate_limited(item)
+        self._check_failures(item)
+
+    def _forget(self, item: Item) -> None:
+        self.failures[item] = 0
+        self.story.add(f"forgets {item!r}")
+        self.queue.forget(item)
+        self._check_failures(item)
+
+    def _check_failures(self, item: Item) -> None:
+        found, wanted = self.queue.num_requeues(item), self.failures[item]
+        assert found == wanted, f"num_requeues({item!r}) is {found}, expected {wanted}"
+
     def _work_for(self, seconds: float | None) -> None:
-        """Take the time, or leave it to the schedule whether other threads run now."""
+        """Sleep, or with None let the schedule decide whether other threads run now."""
         if seconds is None:
             self._unused.locked()
         else:
@@ -362,11 +393,11 @@ class _Interleaving:
             item, shutdown = self.queue.get()
             self.story.waiting.remove(me)
             if shutdown:
-                self.story.tell("gets the shutdown")
+                self.story.add("gets the shutdown")
                 assert self.closing, f"{me} gets the shutdown before there is one"
                 return
             holder = self.in_hand.get(item)
-            self.story.tell(f"gets {item!r}" + (f" while {holder} holds it" if holder else ""))
+            self.story.add(f"gets {item!r}" + (f" while {holder} holds it" if holder else ""))
             if holder:
                 self.story.end()
                 raise AssertionError(f"{item!r} is in two hands at once")
@@ -375,11 +406,14 @@ class _Interleaving:
             self.handed_out[item] += 1
             assert self.handed_out[item] <= version, f"{item!r} is handed out more often than it was added"
             self._work_for(self.work)
-            if item in to_add_again:
-                to_add_again.discard(item)
+            is_first = item in to_add_again
+            to_add_again.discard(item)
+            if self.shape.rate_limited:
+                self._retry(item) if is_first else self._forget(item)
+            elif is_first:
                 self._add(item)
             self.processed[item] = max(self.processed[item], version)
             del self.in_hand[item]
             self.times_empty += not self.in_hand
-            self.story.tell(f"is done with {item!r}")
+            self.story.add(f"is done with {item!r}")
             self.queue.done(item)

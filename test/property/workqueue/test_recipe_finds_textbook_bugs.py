@@ -20,7 +20,7 @@ from queue_bugs import (
     profile,
     run_recipe,
 )
-from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue
+from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQueue
 
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine import QueueRace, QueueSession, interleave
@@ -57,7 +57,9 @@ def test_the_readme_lists_every_bug() -> None:
         assert f"| `{bug.__name__}` | {what} | {part} |" in README
 
 
-@pytest.mark.parametrize("queue", [SimpleQueue, SimpleDelayingQueue], ids=lambda queue: queue.__name__)
+@pytest.mark.parametrize(
+    "queue", [SimpleQueue, SimpleDelayingQueue, SimpleRateLimitingQueue], ids=lambda queue: queue.__name__
+)
 def test_the_recipe_passes_the_queues_the_bugs_come_from(queue: type[SimpleQueue]) -> None:
     assert run_recipe(queue, "interleavings", max_examples=25, derandomize=True) is None
     assert run_recipe(queue, "operations", max_examples=25, derandomize=True) is None
@@ -88,7 +90,8 @@ def test_one_worker_one_producer_and_one_item_come_first_in_every_call() -> None
 def test_shapes_grow_and_differ_in_how_they_end() -> None:
     runs = shapes_of()
 
-    assert len(runs) == sum(not shape.delay for shape in SHAPES), "a queue without add_after is spared the delays"
+    basic = sum(not shape.delay and not shape.rate_limited for shape in SHAPES)
+    assert len(runs) == basic, "a queue without add_after and add_rate_limited skips their shapes"
     assert any("worker-2" in line for line in runs[-1])
     assert any("calls shut_down_with_drain" in line for run in runs for line in run)
     assert any(line.endswith("calls shut_down") for run in runs for line in run)
@@ -168,7 +171,7 @@ def test_a_search_that_found_a_race_goes_on_in_the_shape_that_showed_it() -> Non
     with profile(max_examples=100, derandomize=True), pytest.raises(QueueRace):
         synctest.explore()(search)()
 
-    assert made_by_call[0] == (synctest.Schedule(), len(SHAPES) - sum(shape.delay > 0 for shape in SHAPES))
+    assert made_by_call[0] == (synctest.Schedule(), sum(not (shape.delay or shape.rate_limited) for shape in SHAPES))
     while_shrinking = [count for schedule, count in made_by_call[20:] if schedule.picks]
     assert while_shrinking and statistics.median(while_shrinking) == 1
 
@@ -216,6 +219,23 @@ def test_a_failing_metric_ends_a_session_and_a_queue_that_gives_its_lock_back_pa
         q.add("a")
         q.with_failing_metrics("add", "b")
         assert q.over
+
+
+def test_a_rate_limited_item_comes_back_and_its_failures_are_counted() -> None:
+    lines: list[str] = []
+    interleave(
+        SimpleRateLimitingQueue, workers=1, producers=1, items="a", rounds=1, rate_limited=True, log=lines.append
+    )
+    told = [line.rpartition("worker-0 ")[2] for line in lines if "worker-0" in line]
+    run = ["gets 'a'", "adds 'a' rate-limited", "is done with 'a'", "gets 'a'", "forgets 'a'", "is done with 'a'"]
+    assert told[: len(run)] == run
+
+    class CountsTwice(SimpleRateLimitingQueue):
+        def num_requeues(self, item: str) -> int:
+            return 2 * super().num_requeues(item)
+
+    with pytest.raises(QueueRace, match=r"num_requeues\('a'\) is 2, expected 1"):
+        interleave(CountsTwice)
 
 
 def test_explore_runs_as_many_cases_as_asked() -> None:
