@@ -1,4 +1,4 @@
-"""Look at somebody's own API package before anything is generated of it: each error names the line to mend."""
+"""Checks of a project's API package before anything is generated from it. Each error names the line to fix."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _without_none(annotation: Any) -> Any:
 
 
 def _fits(annotation: Any, is_read_as: Any) -> bool:
-    """Whether the annotation says what the field reads as; both may be of any depth."""
+    """Report whether the annotation fits the type that the field is decoded as. Both may be nested to any depth."""
     if Any in (annotation, is_read_as) or annotation is object:
         return True
     origin, arguments = typing.get_origin(is_read_as), typing.get_args(is_read_as)

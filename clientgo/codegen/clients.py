@@ -1,7 +1,7 @@
-"""What the client, informer and lister generators work on: a clientset's API groups, read from the API classes.
+"""The input of the client, informer and lister generators: a clientset's API groups, read from the API classes.
 
-A kind takes part when its class has a `GENCLIENT`; nothing but the classes is needed, so the generators serve the
-built-in types and a project's own resources alike.
+A kind is included if its class has a `GENCLIENT`. The generators need only the classes, so they serve the built-in
+types and a project's own resources.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _is_package(name: str) -> bool:
 def _generate(output: Output, arguments: argparse.Namespace) -> None:
     for api in arguments.apis:
         module = import_api(api, arguments.root)
-        if hasattr(module, "__all__"):  # Whoever needs it says that it is missing.
+        if hasattr(module, "__all__"):  # The generator that needs it reports it.
             check_fields(module)
     # All definitions are made before anything is written.
     definitions = crds.crds_of(arguments.apis) if arguments.crds else []

@@ -81,7 +81,7 @@ def _comments(text: str) -> dict[_Path, list[str]]:
 
 
 def _lines_of(text: str) -> dict[int, _Path]:
-    """What begins on each line: the outermost key or element."""
+    """Return the outermost key or element that begins on each line."""
     found: dict[int, _Path] = {}
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for line, path in _walk(root, ()):

@@ -62,7 +62,7 @@ def to_yaml(crd: apiextensionsv1.CustomResourceDefinition, existing: str = "") -
 
 
 def write(output: Output, path: Path, crd: apiextensionsv1.CustomResourceDefinition) -> None:
-    """Put the definition in its file; comments that somebody wrote there stay. Raises ValueError if it is no YAML."""
+    """Write the definition to its file and keep the user's comments. Raises ValueError if the file is not YAML."""
     existing = path.read_text(encoding="utf-8") if path.exists() else ""
     try:
         text = to_yaml(crd, existing)
@@ -96,7 +96,7 @@ def _kinds_of(api: str) -> Iterator[type[ResourceObject]]:
 
 
 def file_name(crd: apiextensionsv1.CustomResourceDefinition) -> str:
-    """As controller-gen names it: shop.example.com_orders.yaml."""
+    """Return the name that controller-gen gives the file: shop.example.com_orders.yaml."""
     return f"{crd.spec.group}_{crd.spec.names.plural}.yaml"
 
 

@@ -27,7 +27,7 @@ class Marker:
     place: str
 
     def check(self, known: Iterable[str], required: Iterable[str]) -> None:
-        """Raise ValueError for arguments that nobody knows, and for missing ones."""
+        """Raise ValueError for unknown and for missing arguments."""
         unknown = [name for name in self.arguments if name not in set(known)]
         missing = [name for name in required if name not in self.arguments]
         if unknown:
@@ -40,7 +40,7 @@ class Marker:
         return self.arguments.get(name, [])
 
     def text(self, name: str, default: str = "") -> str:
-        """The one text of an argument. Raises ValueError for several."""
+        """Return the only value of an argument. Raises ValueError if it has several."""
         values = self.arguments.get(name, [default])
         if len(values) != 1:
             raise ValueError(f"{self.place}: one {name} is needed, there are {len(values)}")

@@ -98,7 +98,7 @@ def _set(values: Iterable[str]) -> _Strings:
 
 
 def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
-    """As few rules as allow the same: those that differ in one respect alone become one."""
+    """Return the fewest rules that allow the same: rules that differ in one field only are merged."""
     found = set(rules)
     for respect in ("verbs", "resources", "groups", "urls"):
         together: dict[_Rule, set[str]] = {}

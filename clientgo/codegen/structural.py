@@ -298,7 +298,7 @@ def _sorted(schema: JSONObject) -> JSONObject:
 
 @cache
 def _comments(cls: type[Struct]) -> dict[str, str]:
-    """What stands above or below each field of the class, as a comment or a text."""
+    """Return each field's comment above it or docstring below it."""
     if cls.__module__.startswith("clientgo."):
         return {}
     try:

@@ -30,10 +30,10 @@ _REINVOCATION_POLICIES = {"never": "Never", "ifneeded": "IfNeeded"}
 def configurations(
     markers: Iterable[Marker], prefix: str, service: Mapping[str, str], annotations: Mapping[str, str]
 ) -> list[JSONObject]:
-    """The documents, none without markers: mutating before validating, each with its webhooks by name.
+    """Return the webhook configurations, or none without markers: first mutating, then validating, sorted by name.
 
-    `prefix` stands before the documents' names; `service` is the one of the webhooks, with name and namespace. Raises
-    ValueError with the place of a fault.
+    `prefix` begins the documents' names. `service` has the name and namespace of the webhooks' Service. Raises
+    ValueError with the file and line of a wrong marker.
     """
     found: dict[bool, dict[str, JSONObject]] = {True: {}, False: {}}
     for marker in markers:

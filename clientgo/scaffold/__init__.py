@@ -1,14 +1,14 @@
-"""Projects from nothing: `init`, `create api`, `create webhook`, `generate`, in the words of kubebuilder.
+"""Operator projects from an empty folder: `init`, `create api`, `create webhook` and `generate`, as in kubebuilder.
 
     python -m clientgo.scaffold init --domain example.com --repo shop_operator
     python -m clientgo.scaffold create api --group shop --version v1 --kind Order
     python -m clientgo.scaffold create webhook --group shop --version v1 --kind Order --defaulting
     python -m clientgo.scaffold generate
 
-A project runs, and its tests pass, after each of these. What a user wrote is never overwritten: files are added, and
-lines at the marks `# +kubebuilder:scaffold:...`. A command is done in full or not at all.
+After each command the project runs and its tests pass. A command never overwrites the user's code: it adds files, and
+lines at the marks `# +kubebuilder:scaffold:...`. A command that fails changes nothing.
 
-Stands for kubebuilder and operator-sdk, of which no file is mirrored. Differs: `--repo` is a Python package; groups
-have folders of their own from the start (kubebuilder's multigroup); manifests need no kustomize; what `make` does
-there, `generate` does.
+Takes the place of kubebuilder and operator-sdk, and mirrors none of their files. Differs: `--repo` is a Python package;
+each group has its own folder from the start (kubebuilder's multigroup); manifests need no kustomize; `generate` takes
+the place of `make`.
 """

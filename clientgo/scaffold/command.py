@@ -191,7 +191,7 @@ def _add_kind(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_boolean(parser: argparse.ArgumentParser, name: str, default: bool | None, text: str) -> None:
-    """As Go's flags: --force, --force=true, --force=false."""
+    """Add a boolean flag with Go's forms: --force, --force=true, --force=false."""
     parser.add_argument(name, nargs="?", type=_boolean, const=True, default=default, metavar="BOOL", help=text)
 
 

@@ -1,4 +1,4 @@
-"""What is generated in a project: clients, definitions, the role of the program, webhook configurations."""
+"""The generated files of a project: clients, definitions, the program's role and webhook configurations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _definitions(
 ) -> list[apiextensionsv1.CustomResourceDefinition]:
     for api in apis:
         module = import_api(api, root)
-        if hasattr(module, "__all__"):  # Whoever needs it says that it is missing.
+        if hasattr(module, "__all__"):  # The generator that needs it reports it.
             check_fields(module)
     found = crds.crds_of(apis)
     converted = {(each.qualified_group, each.kind) for each in project.resources if each.webhooks.conversion}
@@ -86,7 +86,7 @@ def _service(project: Project) -> dict[str, str]:
 
 
 def _injected(project: Project) -> dict[str, str]:
-    """Whose authority cert-manager writes into the document."""
+    """Return the annotation that selects the certificate whose authority cert-manager writes into the document."""
     return {"cert-manager.io/inject-ca-from": f"{project.namespace}/{project.name}-serving-cert"}
 
 

@@ -1,6 +1,6 @@
-"""What names may be: those of Kubernetes, which become names of Python and of files.
+"""Checks of names: Kubernetes names that become names of Python modules and of files.
 
-Every name of a command line and of a PROJECT file comes through here, so no path leads out of the project.
+Every name of a command line and of a PROJECT file is checked here, so no path leads out of the project.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TAKEN_VARIABLES = {
 
 
 class Refused(Exception):
-    """What was asked for cannot be done, and nothing was; the text is for the user."""
+    """The command cannot be carried out and has changed nothing. The message is for the user."""
 
 
 def _complain(what: str, value: str, complaints: list[str]) -> str:
@@ -77,7 +77,7 @@ def package(value: str) -> str:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a module of this name can be imported from elsewhere than the current folder."""
+    """Report whether a module of this name can be imported from outside the current folder."""
     everywhere = list(sys.path)
     try:
         sys.path[:] = [entry for entry in everywhere if Path(entry).absolute() != Path.cwd()]

@@ -33,7 +33,7 @@ _ENDS = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken
 
 @dataclass(frozen=True)
 class Webhooks:
-    """Which webhooks a kind has in one version."""
+    """The webhooks of a kind in one version."""
 
     defaulting: bool = False
     validation: bool = False
@@ -121,13 +121,13 @@ class Resource:
 
 @dataclass(frozen=True)
 class Project:
-    """What the PROJECT file says."""
+    """The contents of a PROJECT file."""
 
     domain: str
     name: str
     repo: str
     resources: tuple[Resource, ...] = ()
-    # The file as it was read: fields that nobody here knows, and comments, stay.
+    # The file as it was read. Unknown fields and comments are kept.
     text: str = _NEW
 
     @property
@@ -141,11 +141,11 @@ class Project:
         return f"{self.name}-system"
 
     def find(self, group: str, version: str, kind: str) -> Resource | None:
-        """What the project has for this kind and version."""
+        """Return the project's entry for this kind and version, or None."""
         return next((each for each in self.resources if each.gvk == (group, version, kind)), None)
 
     def versions_of(self, group: str, kind: str) -> list[Resource]:
-        """The same in all versions."""
+        """Return the project's entries for this kind in all versions."""
         return [each for each in self.resources if (each.group, each.kind) == (group, kind)]
 
     def with_resource(self, resource: Resource) -> Project:

@@ -69,7 +69,7 @@ volumes:
 
 @dataclass(frozen=True)
 class Done:
-    """What a command did: files in the order they were written."""
+    """The result of a command: the files in the order in which they were written."""
 
     changed: list[str]
     # Those that the user had already, and that stay.
@@ -181,7 +181,7 @@ def _finish(work: Workspace, project: Project) -> Done:
 
 
 def _are_of_killed_init(root: Path, project: Project, found: Sequence[str]) -> bool:
-    """Whether there are only files that `init` creates; it looks into them before it does so once more."""
+    """Report whether an interrupted `init` wrote all files in the folder. `init` compares them before it continues."""
     ours = {path.format(package=project.package) for path in [*_PROJECT_FILES, *_OTHER_FILES]}
     files = [path for name in found for path in [root / name, *(root / name).rglob("*")] if not path.is_dir()]
     return all(path.relative_to(root).as_posix() in ours for path in files)
@@ -219,7 +219,7 @@ def _requirements() -> list[str]:
 
 
 def _word(resource: Resource) -> str:
-    """How the clients name a group: by its first word."""
+    """Return the name of the group in the clients, which is its first word."""
     return resource.qualified_group.partition(".")[0].replace("-", "")
 
 
@@ -374,7 +374,7 @@ def _add_conversion(work: Workspace, file: str, project: Project, resource: Reso
 
 
 def _serve_in_cluster(work: Workspace, values: dict[str, str]) -> None:
-    """What the program needs in a cluster: a certificate, a Service, and a flag."""
+    """Add the parts that webhooks need in a cluster: a certificate, a Service and a flag."""
     manager = "config/manager/manager.yaml"
     if not (work.root / "config/webhook/service.yaml").exists():
         work.insert(manager, "args", _ARGS.splitlines())
@@ -395,7 +395,7 @@ def _folder(package: str) -> str:
 
 
 def _values(project: Project, resource: Resource | None = None) -> dict[str, str]:
-    """What templates have places for."""
+    """Return the values for the placeholders of the templates."""
     values = {
         "clientgo": metadata.version("clientgo"),
         "requirements": "\n".join(_requirements()),

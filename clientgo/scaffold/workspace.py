@@ -30,7 +30,7 @@ class Workspace:
         self.root = root
         self.copy = copy
         self._force = False
-        # What stands in the way, all of which is told at once.
+        # Conflicts with existing files. All are reported together.
         self._complaints: list[str] = []
         self._kept: list[str] = []
 

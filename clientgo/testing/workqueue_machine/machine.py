@@ -152,7 +152,7 @@ class RateLimitingQueueMachine(DelayingQueueMachine):
         self.session.forget(draw(ITEMS))
 
     def fail(self, draw: Draw) -> None:
-        """What a worker does with an item it could not process."""
+        """Add a failed item again, as a worker does."""
         processing = tuple(sorted(self.session.model.processing))
         if processing:
             item = draw(_one_of(processing))

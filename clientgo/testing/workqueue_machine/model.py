@@ -1,4 +1,4 @@
-"""What work queues promise, in plain Python: what the sessions compare a queue with."""
+"""Models of work queues in plain Python. Sessions compare a queue with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item: TypeAlias = str
 
 
 class _ShutDown:
-    """What stands for the item when `get` reports the shutdown."""
+    """The result of `get` in place of an item when it reports the shutdown."""
 
     def __repr__(self) -> str:
         return "shutdown"
@@ -21,9 +21,9 @@ SHUT_DOWN: Any = _ShutDown()
 
 
 class QueueModel:
-    """What a work queue promises, in plain Python. Blocked calls are only counted: they are interchangeable.
+    """A model of a work queue. It only counts blocked calls, because they are interchangeable.
 
-    `rank` orders what is ready: the smallest is handed out first, equal ranks in any order.
+    `rank` orders the ready items: `get` returns the smallest rank first, and equal ranks in any order.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class QueueModel:
         self.now += seconds
 
     def next_items(self) -> set[Item]:
-        """Which items may be handed out next."""
+        """Return the items that the next `get` may return."""
         best = min(self.ready.values(), default=None)
         return {item for item, rank in self.ready.items() if rank == best}
 
@@ -158,10 +158,10 @@ class RateLimitingQueueModel(DelayingQueueModel):
 
 
 class PriorityQueueModel(RateLimitingQueueModel):
-    """Higher priorities first. An item is in the queue once: adding again keeps the higher priority, the earlier time.
+    """A model of a priority queue. A repeated add of a queued item keeps the higher priority and the earlier time.
 
-    Its place among equals is the one of its first add; raised, and when its delay ends, it goes to the end. A delayed
-    add without priority keeps that of the item in progress; else the priority is 0.
+    Among equal priorities the order is that of the first adds. An item goes to the end when its priority is raised or
+    its delay ends. A delayed add without a priority keeps the priority of the item in progress; otherwise it is 0.
     """
 
     def __init__(self, delay: Callable[[int], float]) -> None:

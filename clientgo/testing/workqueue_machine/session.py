@@ -69,7 +69,7 @@ class QueueSession:
         self._drains: list[_Call] = []
         self._broken = False
         self.over = False
-        """Whether no more operations can be compared, since a metric has failed."""
+        """True after a metric has failed: no more operations can be compared."""
 
     def _new_model(self) -> Any:
         return QueueModel()
