@@ -4,8 +4,8 @@
     export KUBECONFIG=/tmp/kc
     kubectl get namespaces
 
-It listens on loopback unless told otherwise, keeps everything in memory unless --data-dir is given, and ends cleanly on
-SIGTERM and SIGINT.
+By default it listens on loopback and keeps everything in memory; --data-dir stores the state in a folder. SIGTERM and
+SIGINT stop it cleanly.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT; the result is the exit code."""
+    """Run until SIGTERM or SIGINT and return the exit code."""
     flags = parse_flags(arguments)
     try:
         tokens = read_token_file(flags.token_auth_file) if flags.token_auth_file else {}
@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _enabled(flags: argparse.Namespace, disabled: list[str]) -> list[str]:
-    """What is asked for, and all that kube-apiserver has on."""
+    """Return the plugins that the flags enable, and those that kube-apiserver enables by default."""
     given = [name for name in flags.enable_admission_plugins.split(",") if name]
     return [*given, *(name for name in UNDONE_BY_CONTROLLERS if name not in disabled)]
 
@@ -148,7 +148,7 @@ def _tls(flags: argparse.Namespace) -> ssl.SSLContext | None:
 
 
 def _on_signal(stop: threading.Event) -> None:
-    """The first signal stops cleanly, the second at once."""
+    """Stop cleanly at the first signal, and exit immediately at the second."""
     signals = Channel[signal.Signals](2)
     notify(signals, signal.SIGTERM, signal.SIGINT)
     threading.Thread(target=_watch, args=(signals, stop), name="signal-handler", daemon=True).start()
@@ -162,9 +162,9 @@ def _watch(signals: Channel[signal.Signals], stop: threading.Event) -> None:
 
 
 def _announce(server: Server, flags: argparse.Namespace) -> None:
-    """Say where it listens; the lines are for people and for scripts that wait for them."""
+    """Print the server's address, for users and for scripts that wait for the line."""
     if flags.bind_address not in _LOOPBACK:
-        klog.warning("Listening beyond loopback: whoever holds a token can reach this server")
+        klog.warning("Listening beyond loopback: every holder of a token can reach this server")
     klog.info_s("Serving", url=server.tls_url)
     if flags.kubeconfig_out:
         certificate = Path(flags.tls_cert_file).read_text() if flags.tls_cert_file else server.ca_certificate

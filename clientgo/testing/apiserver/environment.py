@@ -61,7 +61,7 @@ def write_kubeconfig(path: str | Path, text: str) -> None:
     try:
         _replace(target, text)
     except OSError as err:
-        # The text of a temporary file's trouble names a file that nobody asked for.
+        # The error would name the temporary file, which the user does not know.
         raise type(err)(err.errno, err.strerror, str(target)) from None
 
 

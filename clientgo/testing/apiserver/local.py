@@ -22,8 +22,8 @@ from clientgo.testing.apiserver.wire.messages import Request
 class LocalTransport:
     """A RoundTripper: give it to a rest.Config as its `transport`. Thread-safe; blocks only in the bodies of watches.
 
-    `delay()`: the seconds, on the server's clock, until a watch shows an event. With some, whoever reads from a cache
-    does not see what was just written, as with a busy server.
+    `delay()` returns the seconds, on the server's clock, until a watch delivers an event. With a delay a cache does not
+    show a write immediately, as with a busy server.
     """
 
     def __init__(self, server: Server, *, delay: Callable[[], float] = lambda: 0.0) -> None:

@@ -58,7 +58,7 @@ _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 def admin_user(name: str = "kubernetes-admin") -> User:
-    """A user who may do everything."""
+    """Return a user with all permissions."""
     return User(name, "", (MASTERS, AUTHENTICATED))
 
 
@@ -83,10 +83,10 @@ def _journal(folder: str) -> SqliteJournal:
 
 
 class Server:
-    """One API server on one port. start() returns when it answers; stop() leaves no thread and no socket.
+    """One API server on one port. start() returns when it serves requests; stop() leaves no thread and no socket.
 
-    Without tokens a random one for an administrator is made; see `token`. With `listen=False` it has no port and no
-    socket, and answers the clients of local.LocalTransport alone: in virtual time, too.
+    `token` is a random token of an administrator. With `listen=False` the server has no port and no socket, and serves
+    only the clients of local.LocalTransport, also in virtual time.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Server:
             undo.pop_all()
 
     def _assemble(self, journal: SqliteJournal | None, tokens: dict[str, User], history: int) -> Watches:
-        """The store, who may use it, and the pump of its watches."""
+        """Create the store, the authenticator, the authorizer and the pump of the watches."""
         clock = self.clock
         self._remember = journal.remember if journal is not None else _make_anew
         self.token = self._remember("token", lambda: secrets.token_urlsafe(32))
@@ -156,7 +156,7 @@ class Server:
         return self._pump
 
     def _connect(self, pump: Watches, admission: Chain, comes_back: bool, collect_garbage: bool) -> None:
-        """The verbs and controllers, each with what it needs of the others."""
+        """Create the verbs and controllers, and connect them."""
         store, times = self.store, self.times
         self.registry = registry = Registry()
         self._webhooks = WebhookClients()
@@ -242,7 +242,7 @@ class Server:
         return self._given_tls or self._own_identity().context
 
     def start(self) -> None:
-        """Begin to serve; returns when requests are answered."""
+        """Start the server. Returns when it serves requests."""
         if self._running:
             return
         self._running = True
@@ -253,7 +253,7 @@ class Server:
             self._http.start()
 
     def stop(self) -> None:
-        """Close everything, started or not; blocks until all threads have ended. Idempotent."""
+        """Stop the server, also if it was not started. Blocks until all threads have ended. Idempotent."""
         if self._stopped:
             return
         self._stopped = True
@@ -266,7 +266,7 @@ class Server:
         self.store.close()
 
     def _bootstrap(self) -> None:
-        """What a cluster has before anybody does anything."""
+        """Create the objects of a new cluster."""
         for name in _NAMESPACES:
             if self.store.get("/namespaces", name) is None:
                 self._objects.create("", "v1", "namespaces", "", {"metadata": {"name": name}})
@@ -328,7 +328,7 @@ class Server:
             return render(status, self._form_of_errors(request), 500)
 
     def _form_of_errors(self, request: Request) -> Form | None:
-        """How a Status goes out that says what went wrong; None, the plain form, to whom nobody knows."""
+        """Return the form of a Status for an error. Returns None, the plain form, for an unauthenticated request."""
         if request.user is None:
             return None
         media = negotiation.of_errors(request)

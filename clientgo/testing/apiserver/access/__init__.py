@@ -1,1 +1,1 @@
-"""Who is asking and what they may: authentication, RBAC, escalation, and what a path asks for."""
+"""Authentication, RBAC authorization, escalation checks, and the request that a path means."""

@@ -1,7 +1,7 @@
-"""Nobody grants more than they hold: the check on writes to roles and bindings.
+"""The check that a user's roles and bindings grant only rights that the user has.
 
-Mirrors the policy-based storages of Kubernetes' RBAC registry. It is what a controller that makes Roles for others
-meets first in a real cluster. Who may `escalate` a role or `bind` it is not asked further.
+Mirrors the policy-based storages of Kubernetes' RBAC registry. In a real cluster a controller that creates Roles for
+others meets this check first. Users with the verb `escalate` or `bind` on the role skip it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Acting as somebody else, for those who may. Mirrors apiserver's endpoints/filters/impersonation."""
+"""Impersonation of another user. Mirrors apiserver's endpoints/filters/impersonation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ACCOUNT = "system:serviceaccount:"
 
 
 def impersonated(authorizer: Authorizer, request: Request, user: User) -> User:
-    """The user that the request acts as.
+    """Return the user that the request acts as.
 
-    Each part of the other identity is asked for by itself: a service account in its namespace, any other user, each
-    group, the uid, each value of an extra. Raises ApiError 403 for what the user may not take, and 400 for parts
-    without a name.
+    Each part of the other identity needs its own permission: a service account in its namespace, any other user, each
+    group, the uid, each value of an extra. Raises ApiError 403 for a part without permission, and 400 for parts
+    without a user name.
     """
     if _PREFIX not in "\n".join(request.headers):
         return user
@@ -80,7 +80,7 @@ def _service_account(name: str) -> tuple[str, str] | None:
 
 
 def _with_everybody(name: str, groups: tuple[str, ...]) -> tuple[str, ...]:
-    """The groups with the one of all who are known, or not known."""
+    """Return the groups with system:authenticated, or system:unauthenticated for the anonymous user."""
     if name == ANONYMOUS.name:
         return groups if UNAUTHENTICATED in groups else (*groups, UNAUTHENTICATED)
     return groups if AUTHENTICATED in groups or UNAUTHENTICATED in groups else (*groups, AUTHENTICATED)

@@ -1,4 +1,4 @@
-"""May they: RBAC evaluated from the Role, ClusterRole and binding objects in the store."""
+"""RBAC, evaluated from the Role, ClusterRole and binding objects in the store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 class Attributes:
-    """What is being asked for: a resource request, or a path when `path` is set."""
+    """The attributes of an authorization check: of a resource request, or of a path if `path` is set."""
 
     __slots__ = ("group", "name", "namespace", "path", "resource", "subresource", "verb", "version")
 
@@ -61,7 +61,10 @@ class Authorizer:
             raise forbidden(user, attributes, reason)
 
     def allowed(self, user: User, attributes: Attributes) -> tuple[bool, str]:
-        """Whether, and which binding grants it, or which roles of the user's bindings are not there."""
+        """Report whether a binding allows the request, and which;
+
+        if none does, name missing roles of the user's bindings.
+        """
         if user.master:
             return True, ""
         missing: list[str] = []

@@ -1,4 +1,4 @@
-"""From a method and a path to what is asked for, as apiserver's RequestInfo does it."""
+"""The resource request that a method and a path mean. Mirrors apiserver's RequestInfo."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RequestInfo:
 
 
 def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
-    """The resource request of this path, None when it is no resource path (discovery, health, anything else)."""
+    """Return the resource request of this path, or None for other paths, such as discovery and health."""
     parts = [part for part in path.split("/") if part]
     if len(parts) >= 3 and parts[0] == "api":
         info, rest = RequestInfo("", parts[1]), parts[2:]
@@ -90,7 +90,10 @@ def _namespaced(info: RequestInfo, rest: list[str]) -> list[str]:
 
 
 def attributes(request: Request, info: RequestInfo) -> Attributes:
-    """What is asked for; a collection narrowed to one name counts as that name, so that resourceNames fit."""
+    """Return the attributes to authorize.
+
+    A collection selected by one name has that name, so that resourceNames apply.
+    """
     if info.verb in _COLLECTION_VERBS and not info.name and (text := request.param("fieldSelector")):
         with contextlib.suppress(ValueError):
             info.only_name = fields.parse_selector(text).requires_exact_match("metadata.name")[0]

@@ -158,7 +158,7 @@ def _reference(obj: Json) -> Json:
 
 
 def _extra(claims: Json) -> dict[str, list[str]]:
-    """What a user's `extra` says of the token. Go: ServiceAccountInfo.UserInfo."""
+    """Return the user's `extra` that describes the token. Go: ServiceAccountInfo.UserInfo."""
     private = claims["kubernetes.io"]
     found = {f"{_EXTRA}credential-id": [f"JTI={claims['jti']}"]}
     for kind in ("node", "pod"):

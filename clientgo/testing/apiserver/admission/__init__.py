@@ -1,4 +1,4 @@
-"""What is added to objects, or refused, on their way into the store: the admission plugins of kube-apiserver.
+"""The admission plugins of kube-apiserver, which change or reject objects before they are stored.
 
-One module a plugin, as in Kubernetes' plugin/pkg/admission; `chain` is the list of them with its switches.
+Each plugin is one module, as in Kubernetes' plugin/pkg/admission. `chain` lists them and enables or disables each.
 """

@@ -25,5 +25,5 @@ def admit(store: Store, request: AdmissionRequest) -> None:
 
 
 def _covers(toleration: Json, key: str) -> bool:
-    """Whether a toleration speaks of the taint already; one without a key or an effect speaks of all."""
+    """Report whether a toleration covers the taint. Without a key or an effect it covers all."""
     return toleration.get("key") in (key, None, "") and toleration.get("effect") in ("NoExecute", None, "")

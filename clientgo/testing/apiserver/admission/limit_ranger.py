@@ -111,7 +111,7 @@ _Check = Callable[[str, str, Quantity, Quantity | None, Quantity | None], str]
 
 
 def _each(limit: Json, table: str, check: _Check, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    """What `check` says of the resources that a limit speaks of."""
+    """Yield the problems that `check` finds in the resources of a limit."""
     for name, bound in sorted((limit.get(table) or {}).items()):
         text = check(name, limit["type"], parse_quantity(str(bound)), requests.get(name), limits.get(name))
         if text:

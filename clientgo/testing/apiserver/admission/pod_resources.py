@@ -1,4 +1,4 @@
-"""What a pod requests and is limited to, as a whole. Mirrors component-helpers' resource package."""
+"""Requests and limits of a whole pod. Mirrors component-helpers' resource package."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class _Policy(NamedTuple):
 
 
 def _policy(labels: Json, mode: str) -> _Policy:
-    """What a namespace asks for in a mode; something unreadable is taken for the strictest."""
+    """Return a namespace's policy for a mode. An invalid label counts as the strictest policy."""
     level, version = labels.get(f"{_PREFIX}{mode}"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
     if level is not None and level not in LEVELS:
         level = "restricted"
@@ -92,7 +92,7 @@ def _details(found: list[Violation]) -> str:
 
 
 def _namespace(store: Store, request: AdmissionRequest) -> None:
-    """Labels are readable, and who asks for more is told which pods do not keep it."""
+    """Reject invalid labels, and warn of existing pods that violate a stricter policy."""
     labels = request.obj["metadata"].get("labels") or {}
     before = ((request.old or {}).get("metadata") or {}).get("labels") or {}
     wrong = _label_errors(labels)

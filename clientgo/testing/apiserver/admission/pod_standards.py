@@ -22,7 +22,10 @@ Check = Callable[[Json, Json], Violation | None]
 
 
 def evaluate(pod: Json, level: str) -> list[Violation]:
-    """What a pod has that its level forbids; checks in the order of their names, those of baseline first."""
+    """Return a pod's violations of its level.
+
+    The checks of `baseline` come first, each group in the order of their names.
+    """
     checks: dict[str, tuple[Check, ...]] = {PRIVILEGED: (), BASELINE: _BASELINE, RESTRICTED: _RESTRICTED}
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     return [found for check in checks[level] if (found := check(metadata, spec)) is not None]

@@ -1,4 +1,4 @@
-"""What a plugin is asked: an object on its way into the store."""
+"""The input of an admission plugin: a write before it is stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AdmissionRequest:
         return self.times.now_text()
 
     def node_of(self, storage: str) -> managedfields.Node:
-        """How the fields of another resource merge, for plugins that write to it."""
+        """Return the merge rules of another resource's fields, for plugins that write to it."""
         assert self.registry is not None
         resource = self.registry.by_storage(storage)
         assert resource is not None

@@ -78,7 +78,7 @@ def _forbidden(request: AdmissionRequest, why: str) -> errors.ApiError:
 
 
 def _write(store: Store, request: AdmissionRequest, charged: list[tuple[Stored, Amounts]]) -> bool:
-    """Whether the new numbers could be stored; somebody else may have been first."""
+    """Store the new usage. Report False if another request has changed a quota meanwhile."""
     for stored, total in charged:
         used = {name: str(total[name]) for name in sorted(total)}
         new = {**stored.obj, "metadata": dict(stored.obj["metadata"])}
@@ -99,7 +99,7 @@ def _write(store: Store, request: AdmissionRequest, charged: list[tuple[Stored, 
 
 
 def _is_about(name: str, resource: Resource) -> bool:
-    """Whether a resource of a quota is one that objects of this kind use."""
+    """Report whether objects of this kind use a resource of a quota."""
     if name == f"count/{resource.qualified}":
         return True
     storage = resource.storage
@@ -164,7 +164,7 @@ def _of_claim(obj: Json) -> Amounts:
 
 
 def _check_required(quota: str, names: list[str], request: AdmissionRequest) -> None:
-    """Who limits cpu or memory wants each container to say how much it needs."""
+    """Reject pods without the requests or limits that a quota of cpu or memory counts."""
     if request.resource.storage != "/pods":
         return
     spec = request.obj["spec"]
@@ -197,7 +197,7 @@ def _check_known(stored: Stored, names: list[str], request: AdmissionRequest) ->
 
 
 def _in_scopes(spec: Json, request: AdmissionRequest) -> bool:
-    """Whether a quota is about the object; one with scopes is about pods alone."""
+    """Report whether a quota counts the object. A quota with scopes counts pods only."""
     terms = [{"scopeName": name, "operator": "Exists"} for name in spec.get("scopes") or ()]
     terms += (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
     if not terms:

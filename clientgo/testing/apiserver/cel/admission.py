@@ -1,4 +1,4 @@
-"""What expressions about a write may speak of: object, oldObject, request, params, authorizer and others.
+"""The variables of expressions about a write: object, oldObject, request, params, authorizer and others.
 
 Mirrors apiserver's pkg/admission/plugin/cel/compile.go.
 """
@@ -83,7 +83,7 @@ def environment(
     variables: Mapping[str, Type] | None = None,
     mutation: bool = False,
 ) -> Environment:
-    """What there is; `variables` are those of a policy, by name. With `mutation`, objects and patches can be made."""
+    """Return the environment. `variables` are a policy's, by name. `mutation` adds the types Object and JSONPatch."""
     known: dict[str, Type] = {"object": DYN, "oldObject": DYN, "request": _REQUEST, "namespaceObject": _NAMESPACE}
     if params:
         known["params"] = DYN

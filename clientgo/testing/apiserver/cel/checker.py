@@ -53,7 +53,7 @@ _LITERALS: tuple[tuple[type, Type], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What an expression may speak of. `structs` are types that it may make, by name."""
+    """The names that an expression may use. `structs` are the types that it may create, by name."""
 
     variables: Mapping[str, Type]
     structs: Mapping[str, Fields] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What an OpenAPI schema says of values: their types, how large they can get, and how to read them.
+"""Declarations from an OpenAPI schema: types of values, their largest sizes, and their conversion to CEL.
 
 Mirrors apiserver's pkg/cel/common/schemas.go, values.go and pkg/cel/escaping.go.
 """

@@ -1,6 +1,7 @@
-"""What an expression may cost at worst, from the sizes its schema allows. Mirrors cel-go's checker/cost.go.
+"""The worst-case cost of an expression, from the sizes that its schema allows. Mirrors cel-go's checker/cost.go.
 
-With Kubernetes' costs of its own functions (pkg/cel/library/cost.go). Costs are ranges; only what is at most is told.
+Includes the costs of Kubernetes' own functions (pkg/cel/library/cost.go). Costs are ranges; only the maximum is
+returned.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _union(one: Range, other: Range) -> Range:
 
 @dataclass(slots=True)
 class _Node:
-    """What is known of one value: where in the schema it is, how large it is, and how large what it holds is."""
+    """The facts about one value: its place in the schema, its size, and the sizes of its elements."""
 
     type: Type
     declared: Declaration | None = None
@@ -191,7 +192,7 @@ class _Estimator:
         return _add(cost, _times(over.sized, each))
 
     def _iterated(self, over: _Node) -> tuple[_Node, _Node]:
-        """What is known of a key or index, and of a value or item."""
+        """Return the facts about a key or index, and about a value or item."""
         kinds = over.type.params
         key_type = kinds[0] if over.type.name == "map" else Type("int")
         value_type = kinds[-1] if kinds else Type("dyn")
@@ -355,7 +356,7 @@ def _found(args: list[_Node], node: _Node) -> Range:
 
 
 def _item(of: _Node) -> Range:
-    """How large the items of a list are."""
+    """Return the sizes of a list's items."""
     item = of.declared.item if of.declared is not None else None
     return of.values or _declared_size(item) or _UNKNOWN
 

@@ -1,4 +1,4 @@
-"""What was compiled from an object of the store stays compiled as long as the object is that one."""
+"""A cache of the values that were compiled from stored objects. An entry is valid while the object is the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """Makes a value of an object once. Objects are told apart by identity, so they may not change. Thread-safe."""
+    """Computes a value once for each object. Objects are compared by identity, so they must not change. Thread-safe."""
 
     def __init__(self, make: Callable[[Any], V], most: int = 64) -> None:
         self._make = make

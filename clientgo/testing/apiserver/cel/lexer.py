@@ -83,14 +83,14 @@ def _unreadable(source: str, pos: int) -> str:
 
 
 def string_value(text: str) -> str:
-    """What a string literal says. Raises ValueError."""
+    """Return the value of a string literal. Raises ValueError."""
     raw = text[0] in "rR"
     body = _body(text[1:] if raw else text)
     return body if raw else _ONE_ESCAPE.sub(lambda match: _code_point(match.group()), body)
 
 
 def bytes_value(text: str) -> bytes:
-    """What a bytes literal says: its escapes of numbers are bytes, not characters. Raises ValueError."""
+    """Return the value of a bytes literal. Its numeric escapes are bytes, not characters. Raises ValueError."""
     text = text[1:]
     raw = text[0] in "rR"
     body = _body(text[1:] if raw else text)

@@ -32,7 +32,7 @@ class MacroError(Exception):
 
 
 def expand(pos: int, function: str, target: Expr | None, args: list[Expr]) -> Expr | None:
-    """What a call stands for, None for one that is no macro. Raises MacroError."""
+    """Return the expression that a macro call expands to, or None if the call is not a macro. Raises MacroError."""
     if target is None:
         return _has(pos, args[0]) if function == "has" and len(args) == 1 else None
     macro = _MACROS.get((function, len(args)))

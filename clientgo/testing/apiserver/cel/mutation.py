@@ -1,4 +1,4 @@
-"""What expressions that change objects make: `Object{spec: Object.spec{...}}` and `JSONPatch{...}`.
+"""The types that mutating expressions create: `Object{spec: Object.spec{...}}` and `JSONPatch{...}`.
 
 Mirrors apiserver's pkg/cel/mutation.
 """

@@ -36,7 +36,7 @@ class Program:
 
     @property
     def needs_regex(self) -> bool:
-        """Whether it calls what needs the extra `cel`, which is not installed."""
+        """Report whether the expression needs the extra `cel`, which is not installed."""
         return not regex.AVAILABLE and not regex.NAMES.isdisjoint(self.checked.functions)
 
     def uses(self, variable: str) -> bool:
@@ -72,5 +72,5 @@ class Result:
 
     @property
     def exceeded(self) -> bool:
-        """Whether it was given up because of its cost."""
+        """Report whether the evaluation stopped because of its cost."""
         return isinstance(self.error, CostExceeded)

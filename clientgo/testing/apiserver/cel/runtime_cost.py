@@ -1,7 +1,7 @@
-"""What evaluation costs, in CEL's units. Mirrors cel-go's interpreter/runtimecost.go and Kubernetes' library/cost.go.
+"""The cost of evaluation, in CEL's units. Mirrors cel-go's interpreter/runtimecost.go and Kubernetes' library/cost.go.
 
-Calls are paid before they are made, so that one that costs too much is not. Differs where Go's cost says less than what
-Python needs: `==` of lists and maps costs by all that is in them, and a long list's concatenation is not free.
+The cost of a call is charged before the call, so a call that is too expensive is not made. Differs where Go's cost
+understates the time in Python: `==` of lists and maps counts all elements, and concatenation of lists is not free.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _range(args: tuple[Any, ...]) -> int:
 
 
 def traversal(value: Any) -> int:
-    """What it costs to look at all of a value."""
+    """Return the cost of visiting all of a value."""
     if isinstance(value, str | bytes):
         return int(len(value) * TRAVERSAL)
     if isinstance(value, list):

@@ -16,7 +16,7 @@ class CompileError(ValueError):
 
 
 class Issues:
-    """What is wrong with one expression."""
+    """The errors of one expression."""
 
     def __init__(self, source: str) -> None:
         self._source = source

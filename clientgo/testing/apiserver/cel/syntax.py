@@ -1,4 +1,4 @@
-"""What an expression is once it is read: a tree, with macros expanded. Mirrors cel-go's common/ast."""
+"""The syntax tree of an expression, with macros expanded. Mirrors cel-go's common/ast."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Struct(Expr):
 
 @dataclass(slots=True, eq=False)
 class Comprehension(Expr):
-    """What all comprehension macros become: a loop over `range` that steps from `init` to `result`."""
+    """The expansion of every comprehension macro: a loop over `range` that steps from `init` to `result`."""
 
     range: Expr
     variable: str
@@ -81,5 +81,5 @@ class Comprehension(Expr):
 
     @property
     def is_bind(self) -> bool:
-        """Whether it is no loop, but one name for a value: what optMap becomes."""
+        """Report whether this only binds a name to a value, as the expansion of optMap does, and does not loop."""
         return self.accumulator != ACCUMULATOR

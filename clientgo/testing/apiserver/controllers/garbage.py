@@ -74,7 +74,10 @@ class GarbageCollector:
             self._attend(dependent)
 
     def _owner_exists(self, reference: Json, namespace: str) -> bool:
-        """Whether the object a reference names exists with that uid, by the index or else by the store."""
+        """Report whether the object of a reference exists with that uid.
+
+        Looks into the index first, then into the store.
+        """
         uid = reference.get("uid", "")
         if uid in self._alive:
             me = self._alive[uid]
@@ -89,7 +92,10 @@ class GarbageCollector:
         return stored is not None and stored.obj["metadata"].get("uid") == uid
 
     def _unknown(self, reference: Json) -> bool:
-        """Whether nobody can say what this refers to: a real collector then decides nothing, and tries again."""
+        """Report whether the reference's kind is unknown.
+
+        A real collector then decides nothing and tries again later.
+        """
         kind = self._objects.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         return kind is None and reference.get("uid", "") not in self._alive
 

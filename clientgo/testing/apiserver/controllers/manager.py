@@ -35,7 +35,7 @@ class Controllers:
         self._cond = threading.Condition()
         self._queue: deque[tuple[str, Event]] = deque()
         # Whether the thread shall look at the queue. What matters to no controller by itself rests there until
-        # something does, or somebody waits: waking a thread costs more than most writes.
+        # something does, or a thread waits: waking a thread costs more than most writes.
         self._due = False
         self._stopping = False
         self._busy = False
@@ -114,7 +114,7 @@ class Controllers:
 
 
 def _matters(bucket: str, event: Event) -> bool:
-    """Whether a controller may have something to do about this event; about the others it only keeps books."""
+    """Report whether the event may need work of a controller. Other events only update the indexes."""
     if event.type == "DELETED" or bucket in (namespaces.STORAGE, crd.STORAGE):
         return True
     metadata = event.new.obj["metadata"]

@@ -1,7 +1,7 @@
-"""What a namespace that is being deleted says about what still holds it.
+"""The conditions of a namespace that is being deleted: what is left in it, and which finalizers block the deletion.
 
-Mirrors the conditions of Kubernetes' namespace controller (pkg/controller/namespace/deletion), which tell a person why
-a namespace stays in Terminating. Pure functions.
+Mirrors the conditions of Kubernetes' namespace controller (pkg/controller/namespace/deletion). They explain why a
+namespace stays in Terminating. Pure functions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FINALIZER = "kubernetes"
 
 
 class Remains:
-    """What is left in a namespace: how many objects of which resource, and held by which finalizers."""
+    """The remaining objects of a namespace: numbers by resource and by finalizer."""
 
     def __init__(self) -> None:
         self.resources: Counter[str] = Counter()

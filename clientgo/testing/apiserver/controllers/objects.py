@@ -1,4 +1,4 @@
-"""How the server's own controllers change objects: as any client would, through the verbs, and again when overtaken."""
+"""Writes of the server's own controllers. They use the verbs, as any client, and repeat a write after a conflict."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What the server knows of kinds: types, defaults, validation, merging, CRDs, and the registry of what is served.
+"""Kinds: types, defaults, validation, merging, CRDs, and the registry of the served resources.
 
-Pure functions of objects and type facts; no room below needs a request.
+Pure functions of objects and types; no package below needs a request.
 
-As `kinds.protobuf` that module is imported when it is first asked for: its codec is that of the clients, and with their
-object model takes a sixth of a server's start.
+The first access imports `kinds.protobuf`. Its codec is that of the clients; together with their object model it takes
+a sixth of a server's start.
 """
 
 from __future__ import annotations

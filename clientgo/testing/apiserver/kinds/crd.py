@@ -198,7 +198,7 @@ def _schema(version: Json) -> Json | None:
 
 
 def _convert(resource: Resource, obj: Json, version_name: str, clients: WebhookClients) -> None:
-    """How objects come out of the store and go in: nothing is done where nothing can have to be."""
+    """Set the conversion between stored and served objects. Sets none if all versions are stored as they are served."""
     spec, group = obj["spec"], resource.group
     storage = next(v["name"] for v in spec["versions"] if v.get("storage"))
     schemas = {f"{group}/{v['name']}": _schema(v) for v in spec["versions"]}
@@ -213,7 +213,7 @@ def _convert(resource: Resource, obj: Json, version_name: str, clients: WebhookC
 def _convert_by_webhook(
     resource: Resource, webhook: Json, stored: str, schemas: dict[str, Json | None], clients: WebhookClients
 ) -> None:
-    # Here: few definitions have such a webhook, and whoever calls one needs a client's errors.
+    # Imported here: few definitions have such a webhook, and its caller needs a client's errors.
     from clientgo.testing.apiserver.kinds import webhook_conversion
 
     load = webhook_conversion.Converter(clients, webhook, resource.group_version)

@@ -11,12 +11,12 @@ from typing import Any
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
-"""What every version has of its own, or all have in common."""
+"""Fields that each version has, or that all versions share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of SHARED: its value, of which version, and where it stands for the server."""
+    """One of SHARED: its value, its version, and its path in the server's internal type."""
 
     value: Any
     version: Json

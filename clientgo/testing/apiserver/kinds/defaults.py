@@ -146,7 +146,7 @@ def pod_spec(spec: Json) -> None:
 
 
 def _request_limits(container: Json) -> None:
-    """What is limited and not requested is requested at the limit: in pods, and not in what makes them."""
+    """Set missing requests to the limits. Applies to pods, not to pod templates."""
     resources = container.get("resources") or {}
     if resources.get("limits"):
         requests = resources.setdefault("requests", {})
@@ -280,7 +280,7 @@ def _cron_job(obj: Json) -> None:
 
 
 def _node(obj: Json) -> None:
-    """The one network of a node is the first of its networks; what it has it can give."""
+    """Make podCIDR the first of podCIDRs, and set a missing allocatable to the capacity."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     networks = spec.get("podCIDRs") or []
     if spec.get("podCIDR") and networks[:1] != [spec["podCIDR"]]:

@@ -1,4 +1,4 @@
-"""What the writer of a CustomResourceDefinition is warned of: what it says that this server does not do."""
+"""Warnings about parts of a CustomResourceDefinition that this server ignores."""
 
 from __future__ import annotations
 

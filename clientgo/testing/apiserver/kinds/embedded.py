@@ -28,7 +28,7 @@ _kept = Kept(_has_embedded)
 
 
 def is_in(schema: Json) -> bool:
-    """Whether a schema has embedded objects."""
+    """Report whether a schema has embedded objects."""
     return _kept.of(schema)
 
 

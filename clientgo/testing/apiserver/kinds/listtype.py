@@ -14,7 +14,7 @@ _MAP_KEYS = "x-kubernetes-list-map-keys"
 
 
 def validate(value: Any, schema: Any, path: str = "") -> list[FieldError]:
-    """What comes twice, or cannot be an item."""
+    """Return errors for repeated items and for items of a wrong type."""
     errors: list[FieldError] = []
     if isinstance(schema, dict) and _kept.of(schema):
         _validate(value, schema, path, errors)
@@ -22,7 +22,7 @@ def validate(value: Any, schema: Any, path: str = "") -> list[FieldError]:
 
 
 def _has_lists(schema: Any) -> bool:
-    """Whether something below is a set or a map."""
+    """Report whether the schema has a list of type set or map at any depth."""
     if not isinstance(schema, dict):
         return False
     if schema.get(_LIST_TYPE) in ("set", "map"):

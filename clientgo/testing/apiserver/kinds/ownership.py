@@ -1,4 +1,4 @@
-"""How the fields of a served resource merge, and who owns them after a write."""
+"""Merge rules of a resource's fields, and the owners of the fields after a write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def merge_node(resource: Resource) -> managedfields.Node:
 
 
 def zero(resource: Resource) -> Json:
-    """An object with nothing but the zero values of its type, which nobody may change."""
+    """Return a shared object with only the zero values of its type. Callers must not change it."""
     return {"metadata": {}} if resource.struct is None else _zero(resource.struct)
 
 

@@ -91,7 +91,10 @@ _UNCONVERTED = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
 
 
 def conversion_text(err: schema.DecodeError) -> str:
-    """How a strategic merge patch says that a value does not fit: it converts maps to structs, and decodes no JSON."""
+    """Return the message of a strategic merge patch for a value that does not fit.
+
+    Go converts maps to structs there.
+    """
     wanted, got = err.go_type, _GO_KINDS.get(type(err.value), "")
     if not wanted or not got:
         return str(err)

@@ -1,4 +1,4 @@
-"""What is wrong with admission policies, their bindings, and match conditions of webhooks.
+"""Validation of admission policies, their bindings, and match conditions of webhooks.
 
 Mirrors the parts with expressions of Kubernetes' pkg/apis/admissionregistration/validation.
 """
@@ -37,7 +37,7 @@ _TWICE = (
 
 
 def check(kind: str, obj: Json) -> list[FieldError]:
-    """What is wrong with an object of the group."""
+    """Validate an object of the group."""
     if kind.endswith("WebhookConfiguration"):
         return _webhooks(obj.get("webhooks") or ())
     spec = obj.get("spec") or {}
@@ -57,7 +57,7 @@ def _webhooks(webhooks: Iterable[Json]) -> list[FieldError]:
 
 
 def check_conditions(conditions: list[Json], path: str, known: Environment) -> list[FieldError]:
-    """What is wrong with match conditions."""
+    """Validate match conditions."""
     errors: list[FieldError] = []
     if len(conditions) > _MOST_CONDITIONS:
         text = f"Too many: {len(conditions)}: must have at most {_MOST_CONDITIONS} items"
@@ -144,7 +144,7 @@ def _mutation(mutation: Json, path: str, known: Environment) -> list[FieldError]
 
 
 def check_head(spec: Json) -> list[FieldError]:
-    """What is wrong with failurePolicy, paramKind and matchConstraints."""
+    """Validate failurePolicy, paramKind and matchConstraints."""
     errors = []
     policy = spec.get("failurePolicy")
     if policy is not None and policy not in _FAILURE_POLICIES:

@@ -58,7 +58,7 @@ def encode(obj: Json) -> bytes | None:
 
 
 def encode_known(obj: Json) -> bytes:
-    """The same for a kind that has a message. Raises LookupError."""
+    """Encode an object whose kind has a message. Raises LookupError."""
     api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
     return protobuf.wrap(encode_message(api_version, kind, obj), api_version, kind)
 
@@ -76,7 +76,7 @@ def _known_message(api_version: str, kind: str) -> protobuf.Message:
 
 
 def speaks(resource: Resource) -> bool:
-    """Whether there are messages for the resource's objects: for all but custom resources and APIServices."""
+    """Report whether the resource's objects have messages. Only custom resources and APIServices have none."""
     return not resource.custom and message_of(resource.group_version, resource.kind) is not None
 
 
@@ -101,7 +101,7 @@ def watch_event(kind: str, obj: bytes) -> bytes:
 # Of the same size are most objects of a kind.
 @lru_cache(4096)
 def _begin_event(kind: str, size: int) -> bytes:
-    """What stands before an object of that size."""
+    """Return the bytes before an object of that size."""
     raw = b"\n" + put_varint(size)
     event = b"".join((put_bytes(b"\n", kind.encode()), _FIELD_2, put_varint(len(raw) + size), raw))
     return b"".join(((len(event) + size).to_bytes(4, "big"), event))

@@ -274,7 +274,7 @@ def _aggregated_resource(resource: Resource) -> Json:
 
 
 def _discovery() -> Json:
-    """What a real server's discovery answers for the built-in groups."""
+    """Return a real server's discovery documents of the built-in groups."""
     packed = pkgutil.get_data("clientgo.testing.apiserver.kinds", "data/discovery.json.gz")
     assert packed is not None
     found: Json = json.loads(gzip.decompress(packed))
@@ -283,7 +283,7 @@ def _discovery() -> Json:
 
 @cache
 def _builtin_groups() -> dict[str, Group]:
-    """Those of every server of this process. Nobody may change them."""
+    """Return the built-in groups, which all servers of this process share. Callers must not change them."""
     facts = _discovery()
     groups = {"": Group("", ["v1"], "v1")}
     for entry in facts["apis"]["groups"]:

@@ -1,4 +1,4 @@
-"""What is wrong with the CEL rules of a CRD's schema, which the server refuses with the CRD.
+"""Validation of the CEL rules in a CRD's schema. The server rejects the CRD if a rule is invalid.
 
 Mirrors the part about x-kubernetes-validations of apiextensions-apiserver's pkg/apis/apiextensions/validation.
 """
@@ -31,7 +31,7 @@ _UNBOUNDED = None
 
 
 def check_texts(schema: Json, path: str) -> list[FieldError]:
-    """What is wrong with the rules of one level without looking into the expressions."""
+    """Validate the rules of one level, without their expressions."""
     errors: list[FieldError] = []
     for i, rule in enumerate(schema.get(RULES) or ()):
         if isinstance(rule, dict):
@@ -66,7 +66,7 @@ def _check_text(rule: Json, path: str, schema: Json, errors: list[FieldError]) -
 
 @dataclass(slots=True)
 class _Total:
-    """What all rules of a schema cost together."""
+    """The total cost of a schema's rules."""
 
     cost: int = 0
     expensive: list[tuple[int, str]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Total:
 
 
 def check_rules(schema: Json, path: str, found: list[FieldError]) -> list[FieldError]:
-    """What is wrong with the expressions of a structural schema; levels with other errors are left alone."""
+    """Validate the expressions of a structural schema. Skips levels with other errors."""
     if not has_rules(schema):
         return []
     checker = _Checker({error.field for error in found})

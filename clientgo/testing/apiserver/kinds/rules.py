@@ -57,7 +57,7 @@ class Rule:
 
     @property
     def shown(self) -> str:
-        """What errors name it by."""
+        """Return the text that identifies the rule in errors."""
         message: str = self.spec.get("message") or self.spec.get("rule") or ""
         return message.strip()
 
@@ -166,7 +166,7 @@ class Rules:
         return self._root is not None and self._root.needs_regex
 
     def validate(self, obj: Json, old: Json | None) -> tuple[list[FieldError], list[str]]:
-        """What the rules find, and what they would find if it had not been there before: of that only is warned."""
+        """Return the violations, and as warnings the violations of unchanged values, which ratcheting allows."""
         check = _Check()
         if self._root is not None:
             check.level(self._root, "", obj, old, _Correlation(obj, old))
@@ -184,7 +184,7 @@ def of_schema(schema: Json | None) -> Rules | None:
 
 
 def has_rules(schema: Any) -> bool:
-    """Whether a schema has CEL rules at any depth; a property of that name is none."""
+    """Report whether a schema has CEL rules at any depth. A property with the name of the extension does not count."""
     if not isinstance(schema, dict):
         return False
     if schema.get(RULES):
@@ -194,7 +194,7 @@ def has_rules(schema: Any) -> bool:
 
 
 def needs_regex(schema: Any) -> bool:
-    """Whether some rule of a valid schema calls what needs the extra `cel`, which is not installed."""
+    """Report whether a rule of a valid schema needs the extra `cel`, which is not installed."""
     made = of_schema(schema)
     return made is not None and made.needs_regex
 
@@ -342,7 +342,7 @@ class _Check:
 
 
 def message_of(result: Result) -> str:
-    """What a message expression gives, "" when that can be no message."""
+    """Return the result of a message expression, or "" if it cannot be a message."""
     if result.error is not None or not isinstance(result.value, str):
         return ""
     text = result.value.strip()

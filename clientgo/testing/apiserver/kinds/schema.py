@@ -52,7 +52,7 @@ class DecodeError(Exception):
 
 
 class Context:
-    """What one decoding collects: paths of fields the type does not have."""
+    """The results of one decoding: the paths of unknown fields."""
 
     __slots__ = ("unknown",)
 
@@ -61,11 +61,11 @@ class Context:
 
 
 class Codec:
-    """How one Go type reads from JSON and prints again.
+    """The codec of one Go type: decodes JSON into normal form and encodes it again.
 
     `decode(value, ctx, path, field)` returns the normal form; `field` is "Struct.json.path" for error texts.
     `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only. A value of the
-    Python type `plain`, of an integer one within `bounds`, is in normal form as it stands.
+    Python type `plain` is already in normal form; an integer also has to be within `bounds`.
     """
 
     __slots__ = ("bounds", "decode", "go_name", "is_empty", "plain", "struct", "zero")
@@ -147,7 +147,7 @@ class Struct:
         for plan in self._always:
             if plan[1] not in value:
                 found.append(plan)
-        # By their places alone, no two of which are the same.
+        # Ordered by their places only, which are all different.
         if len(found) > 1:
             found.sort()
         out: Json = {}
@@ -182,7 +182,7 @@ class _Shown(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How a struct prints one of its fields, worked out once; what most fields need comes first."""
+    """The encoding of one field of a struct, computed once. The members that most fields need come first."""
 
     place: int
     name: str
@@ -397,7 +397,7 @@ def _pointer(inner: Codec) -> Codec:
 
 
 def _are_plain(values: Iterable[Any], kind: Codec) -> bool:
-    """Whether all are in normal form as they stand."""
+    """Report whether all values are already in normal form."""
     return kind.plain is not None and kind.bounds is None and set(map(type, values)) <= {kind.plain}
 
 

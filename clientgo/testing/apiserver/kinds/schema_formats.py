@@ -54,7 +54,7 @@ _HOSTNAME = re.compile(
 
 
 def passes(form: str, value: str) -> bool:
-    """Whether a string is of a format; of one that is not known, every string is."""
+    """Report whether a string has the format. Every string has an unknown format."""
     check = _CHECKS.get(normal(form))
     if check is None:
         return True

@@ -1,7 +1,7 @@
-"""Values against OpenAPI v3 schemas, in Kubernetes' words. Mirrors kube-openapi's pkg/validation/validate.
+"""Validation by OpenAPI v3 schemas, with Kubernetes' messages. Mirrors kube-openapi's pkg/validation/validate.
 
-Pure functions. A schema without a type and rules lets everything through. With the value from before an update, what
-has not changed may stay as it is although it would be refused now (apiextensions-apiserver's ratcheting.go).
+Pure functions. A schema without a type and rules accepts every value. With the old value of an update, unchanged parts
+stay valid although they would be rejected now (apiextensions-apiserver's ratcheting.go).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INT_BITS = {"int32": 31, "int64": 63}
 
 
 class _Unknown:
-    """That there is nothing before the update to compare with."""
+    """The old value of a field that has none to compare with."""
 
 
 _UNKNOWN = _Unknown()
@@ -135,12 +135,12 @@ _KINDS: dict[type, str] = {
 
 
 def _type_of(value: Any) -> str:
-    """The type of a value that is of a class of its own."""
+    """Return the type of a value whose class is a subclass of a JSON type."""
     return next((kind for known, kind in _KINDS.items() if isinstance(value, known)), "object")
 
 
 def _validate_changed(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
-    """As _validate; of a value that is as it was, nothing is wrong."""
+    """Add the violations, but none for an unchanged value. Return the number of checks, as `_validate`."""
     found = errors.inner()
     count = _validate(value, schema, path, found, old)
     if found.list and not _is_same(value, old, schema):
@@ -168,7 +168,7 @@ def _validate_field(value: Any, schema: Json, path: str, errors: _Found, old: An
 
 
 def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> int:
-    """Add the violations. The result is how many of the checks were made, by which alternatives are told apart."""
+    """Add the violations and return the number of checks. It selects the closest of several alternatives."""
     errors.work.spend(1)
     if value is None:
         if schema.get("type") and not schema.get("nullable"):
@@ -285,7 +285,7 @@ def _validate_array(value: list[Any], schema: Json, path: str, errors: _Found, o
 
 
 def _known_items(old: Any, schema: Json) -> dict[Any, Any]:
-    """What the items of a keyed list were; those of others are not known again."""
+    """Return the old items of a keyed list by their keys. Items of other lists cannot be identified."""
     if not isinstance(old, list) or schema.get("x-kubernetes-list-type") != "map":
         return {}
     return _by_keys(old, tuple(schema.get("x-kubernetes-list-map-keys") or ()))
@@ -362,7 +362,7 @@ def _is_multiple(value: float, step: float) -> bool:
 
 
 def _is_whole(value: float) -> bool:
-    """Whether a float is as good as an integer."""
+    """Report whether a float is close enough to an integer."""
     if value == int(value):
         return True
     near = float(int(value))

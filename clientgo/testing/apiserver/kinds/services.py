@@ -1,4 +1,4 @@
-"""What the server fills in of a Service: cluster IPs, node ports, and what follows from a change of its type.
+"""Fields of a Service that the server sets: cluster IPs, node ports, and changes that follow from its type.
 
 Mirrors pkg/registry/core/service: the strategy's patchAllocatedValues and dropTypeDependentFields, and the allocators.
 Differs: the cluster has one family, and an address or port that a user asks for is not kept from others.
@@ -22,7 +22,7 @@ def before_create(obj: Json, allocate: Allocate) -> None:
 
 
 def before_update(obj: Json, old: Json, allocate: Allocate) -> None:
-    """What was allocated stays as long as the type needs it and the user says nothing else."""
+    """Keep the allocated values while the type needs them and the user sets no others."""
     spec, before = obj["spec"], old.get("spec") or {}
     if spec.get("ports"):
         spec["ports"] = [dict(port) for port in spec["ports"]]
@@ -100,7 +100,7 @@ def _default_families(spec: Json) -> None:
     families: list[Any] = list(spec.get("ipFamilies") or ["IPv4"])
     free = spec.get("clusterIP") == "None" and not spec.get("selector")
     if free and len(families) == 1 and spec.get("ipFamilyPolicy") != "SingleStack":
-        # Whoever fills in the endpoints of such a Service may give it addresses of both families.
+        # The author of such a Service's endpoints may use addresses of both families.
         families.append("IPv6" if families == ["IPv4"] else "IPv4")
         spec["ipFamilyPolicy"] = spec.get("ipFamilyPolicy") or "RequireDualStack"
     spec["ipFamilies"] = families
@@ -123,7 +123,7 @@ def _needs_health_check(spec: Json) -> bool:
 
 
 def needs_external_policy(spec: Json) -> bool:
-    """Whether traffic from outside may come in: by its type, or by addresses that are routed to it."""
+    """Report whether the Service accepts external traffic: by its type, or by addresses that are routed to it."""
     if spec.get("type") in ("NodePort", "LoadBalancer"):
         return True
     return spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs"))

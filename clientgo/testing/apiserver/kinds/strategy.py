@@ -1,7 +1,7 @@
-"""What a create or update may write, and what the server sets itself: the rest strategies of Kubernetes, as data.
+"""The fields that a create or update may write, and those that the server sets: Kubernetes' rest strategies as data.
 
-For every resource: does it carry metadata.generation and what moves it, has it a status to protect, does a delete
-answer with the object, may PUT create it, may PUT leave out the resourceVersion.
+For every resource: whether it has metadata.generation and which changes increase it, whether its status is protected,
+whether a delete returns the object, and whether PUT may create it or omit the resourceVersion.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def needs_version_on_update(resource: Resource) -> bool:
 
 
 def orphans_dependents(resource: Resource) -> bool:
-    """What a delete without a propagation policy does; everywhere else the dependents go as well."""
+    """Report whether a delete without a propagation policy orphans the dependents. Other resources delete them too."""
     return resource.storage in _ORPHANS_DEPENDENTS
 
 
@@ -100,7 +100,7 @@ def has_status(resource: Resource) -> bool:
 
 
 def reset_fields(resource: Resource, subresource: str, obj: Json, old: Json) -> tuple[str, ...]:
-    """The top-level fields that a write of this (sub)resource cannot change, and so nobody comes to own by it."""
+    """Return the top-level fields that a write of this (sub)resource cannot change. Its manager does not own them."""
     if subresource == "status":
         kept = ("apiVersion", "kind", "status") if resource.custom else ("apiVersion", "kind", "metadata", "status")
         return tuple(name for name in {**obj, **old} if name not in kept)
@@ -141,7 +141,7 @@ def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str])
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
     elif storage == "batch/jobs":
         _job_selector(obj)
-        # As when a stored object is read: labels that nobody gave are those of the template.
+        # As when a stored object is read: missing labels are those of the template.
         defaults.job_labels(obj)
     elif storage == "apps/daemonsets":
         _set_template_generation(obj, max(_template_generation(obj), 1))

@@ -1,4 +1,4 @@
-"""What makes a schema of a CRD not structural, which is what the server refuses.
+"""Validation that a CRD's schema is structural. The server rejects other schemas.
 
 Mirrors apiextensions-apiserver's structural schema validation. Pure functions; structural.py applies the schemas.
 Without google-re2, patterns outside the syntax of linear_regex.py are refused too: no other engine may run them.
@@ -36,7 +36,7 @@ _NOT_NESTED = {
 
 
 def check_schema(schema: Any, path: str) -> list[FieldError]:
-    """What is wrong with the schema of one version: its words first, then its structure, then its defaults."""
+    """Validate the schema of one version: first its keywords, then its structure, then its defaults."""
     errors: list[FieldError] = []
     if not isinstance(schema, dict):
         return errors
@@ -60,7 +60,7 @@ _REFUSED = ("id", "additionalItems", "patternProperties", "definitions", "depend
 
 
 def _is_unsupported(schema: Any) -> bool:
-    """Whether something is said that no structural schema has, so that it is not even looked at as one."""
+    """Report whether the schema has keywords that no structural schema may have. Its structure is then not checked."""
     if not isinstance(schema, dict):
         return False
     return any(schema.get(name) for name in _UNSUPPORTED) or any(
@@ -110,7 +110,7 @@ def _check_structure(schema: Json, path: str, errors: list[FieldError], *, root:
 
 
 def _check_root_fields(schema: Json, path: str, errors: list[FieldError]) -> None:
-    """What every object has is known already."""
+    """Validate that the schema does not redefine the fields of every object."""
     properties = schema.get("properties") or {}
     for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
         kind = (properties.get(name) or {}).get("type", wanted)
@@ -147,7 +147,7 @@ _NOT_OF_STRUCTURE = re.compile(
 
 
 def is_structural(errors: list[FieldError]) -> bool:
-    """Whether nothing that was found says that the schema is none that expressions could be checked against."""
+    """Report whether the errors leave a structural schema, against which expressions can be checked."""
     return all(_NOT_OF_STRUCTURE.match(str(error)) for error in errors)
 
 

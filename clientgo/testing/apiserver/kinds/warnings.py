@@ -1,7 +1,7 @@
-"""What an answer warns of: versions that are deprecated, and objects that are stored but have no effect here.
+"""Warnings in responses: deprecated versions, and objects that are stored but have no effect here.
 
-kubectl and client-go show Warning headers to the user. Mirrors apiserver's endpoints/deprecation package for the first
-half; the second half is this server's own, so that a rule that nobody checks does not pass for one that holds.
+kubectl and client-go show Warning headers to the user. Deprecations mirror apiserver's endpoints/deprecation package.
+The others are this server's own, so that the user does not rely on a rule that the server ignores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DEPRECATED = {
 
 
 def of_resource(resource: Resource) -> list[str]:
-    """What every request on a deprecated version is told."""
+    """Return the warnings for every request on a deprecated version."""
     if not resource.custom:
         text = _DEPRECATED.get(resource.storage)
         return [text] if text else []
@@ -48,7 +48,7 @@ def _replacement(resource: Resource) -> str:
 
 
 def of_object(resource: Resource, obj: Json, *, created: bool = False) -> list[str]:
-    """What the writer of an object should know that this server leaves undone."""
+    """Return warnings about effects of the object that this server does not implement."""
     if resource.storage == crd.STORAGE:
         from clientgo.testing.apiserver.kinds import definition_warnings  # Here: it needs CEL.
 

@@ -51,7 +51,7 @@ class AdmissionChain:
         return ValidatingPolicies(self._store, self._registry, self._authorizer)
 
     def mutate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Json:
-        """The object as it shall be, the given one itself when nobody changes it. Raises ApiError."""
+        """Return the object to store; `obj` itself if neither policies nor webhooks change it. Raises ApiError."""
         if not self._store.count(_MUTATING):
             return self._webhooks.mutate(call, obj, old, options)
         given = attributes.of_write(CREATE if old is None else UPDATE, call, obj, old, options)

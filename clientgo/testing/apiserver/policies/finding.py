@@ -1,4 +1,4 @@
-"""Which policies and bindings are about a write. Mirrors apiserver's plugin/policy/matching and generic."""
+"""The policies and bindings that match a write. Mirrors apiserver's plugin/policy/matching and generic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Finder:
         Raises ApiError when that cannot be said, as when a namespace is gone.
         """
         if not self._store.count(self._policies) or attributes.resource.group == GROUP:
-            # Or nobody could mend a policy that refuses everything.
+            # Otherwise no user could repair a policy that rejects everything.
             return
         bindings = [stored.obj for stored in self._store.list(self._bindings)[1]]
         for stored in self._store.list(self._policies)[1]:

@@ -49,9 +49,10 @@ class MutatingPolicies:
         return f"<MutatingPolicies {self._finder!r}>"
 
     def admit(self, attributes: Attributes, only: set[str] | None = None) -> tuple[Attributes, set[str]]:
-        """The write as the policies made it, the given one itself when none changed it, and whom to ask again.
+        """Return the write after the policies, and the names of the policies to run again.
 
-        Raises the ApiError of policies that could not do what they should, and fail closed. Those in `only` are asked.
+        The write is `attributes` itself if no policy changes it. `only` limits the policies that run. Raises ApiError
+        if a policy cannot be evaluated and fails closed.
         """
         wrong: list[tuple[str, str]] = []
         again: set[str] = set()

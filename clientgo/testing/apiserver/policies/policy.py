@@ -80,7 +80,10 @@ class Policy:
         return types
 
     def names(self, given: dict[str, Any]) -> dict[str, Any]:
-        """What expressions may speak of: what is given, and the policy's variables, evaluated when they are read."""
+        """Return the variables of expressions:
+
+        the given ones, and the policy's, which are evaluated when they are read.
+        """
         variables: dict[str, Any] = {}
         names = {**given, "variables": variables}
         for name, program in self._variables:

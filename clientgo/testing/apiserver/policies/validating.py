@@ -40,7 +40,7 @@ _policies = Kept(Policy, most=256)
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """What one policy has against a write."""
+    """One policy's objection to a write."""
 
     policy: str
     binding: str
@@ -49,7 +49,7 @@ class Denial:
 
 
 def write_names(store: Store, attributes: Attributes, shape: Resource, authorizer: Authorizer) -> dict[str, Any]:
-    """What the expressions of policies may speak of, but for parameters and variables."""
+    """Return the variables of policy expressions, without parameters and the policy's own variables."""
     asked = attributes.resource
     obj, old = in_shape(attributes.obj, asked, shape), in_shape(attributes.old, asked, shape)
     names = names_of(attributes, shape, obj, old, authorizer)
@@ -111,7 +111,7 @@ class _Evaluation:
         self._is_asked = True
 
     def denials(self) -> list[Denial]:
-        """What does not hold, and, when the policy fails closed, what cannot be said."""
+        """Return the validations that fail and, if the policy fails closed, those that cannot be evaluated."""
         policy = self._policy
         if policy.error:
             return self._failed(policy.error)
@@ -170,7 +170,7 @@ class _Evaluation:
 
 
 def _acted_on(denial: Denial, binding: Json, attributes: Attributes) -> list[Denial]:
-    """What the binding wants done: refuse, warn, or put into the audit log."""
+    """Carry out the binding's actions: deny, warn or audit. Returns the denials."""
     head = f"for ValidatingAdmissionPolicy '{denial.policy}' with binding '{denial.binding}': {denial.message}"
     refused = []
     for action in binding["spec"].get("validationActions") or ():

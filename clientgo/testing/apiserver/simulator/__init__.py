@@ -1,9 +1,9 @@
-"""A living cluster without a cluster: workloads get Pods, Pods become Ready, claims get volumes, Services addresses.
+"""A simulated cluster: workloads get Pods, Pods become Ready, claims get volumes, and Services get addresses.
 
-Small controllers and a make-believe kubelet, written with this library's own informers, listers and work queues. They
-do what Kubernetes' controllers do as far as a controller under study can see: rolling updates within maxSurge and
-maxUnavailable, revisions, status and conditions, rollbacks, graceful deletion, StatefulSets in order, DaemonSets, Jobs
-and CronJobs, disruption budgets, autoscaling by given figures. Pods fail when they are told to (pods.py).
+Small controllers and a simulated kubelet, written with this library's own informers, listers and work queues. To other
+controllers they behave like Kubernetes' controllers: rolling updates within maxSurge and maxUnavailable, revisions,
+status and conditions, rollbacks, graceful deletion, StatefulSets in order, DaemonSets, Jobs and CronJobs, disruption
+budgets, autoscaling by given metrics. Annotations make Pods fail (pods.py).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Simulator:
         self._each_change(nodes.informer(), lambda node: self._queue_all("Pod", pods.lister()))
 
     def _make_stateful(self, pods: cache.SharedIndexInformer, nodes: cache.SharedIndexInformer) -> None:
-        """What keeps a pod for each name, for each node, and a volume for each claim."""
+        """Create the controllers of StatefulSets, DaemonSets and claims."""
         apps, claims = self._factory.apps().v1(), self._factory.core().v1().persistent_volume_claims()
         recorder = self._recorder("statefulset-controller")
         stateful_sets = StatefulSets(self._client, self._times, recorder, self._later("StatefulSet"))
@@ -159,7 +159,7 @@ class Simulator:
         self._each_change(nodes, lambda node: self._queue_all("DaemonSet", apps.daemon_sets().lister()))
 
     def _make_periodic(self) -> None:
-        """What acts by the clock."""
+        """Create the controllers that act by the clock."""
         recorder = self._recorder("cronjob-controller")
         cron_jobs = CronJobs(self._client, self._times, recorder, self._later("CronJob"))
         name = "HorizontalPodAutoscaler"
@@ -182,7 +182,7 @@ class Simulator:
         return self._broadcaster.new_recorder(scheme.SCHEME, corev1.EventSource(component=component))
 
     def _later(self, kind: str) -> Callable[[str, float], None]:
-        """What queues a key of this kind for a number of seconds later."""
+        """Return a function that queues a key of this kind after a number of seconds."""
         return lambda key, seconds: self._loops[kind].queue.add_after(key, seconds)
 
     def _queue(self, kind: str, keys: Iterable[str]) -> None:

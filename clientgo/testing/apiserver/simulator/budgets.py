@@ -92,7 +92,7 @@ class Budgets:
         }
 
     def _wanted(self, ctx: Context, budget: policyv1.PodDisruptionBudget, pods: list[corev1.Pod]) -> tuple[int, int]:
-        """How many pods there should be, and how many of them healthy."""
+        """Return the number of expected pods, and the number of them that should be healthy."""
         spec = budget.to_dict().get("spec") or {}
         least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
         if isinstance(least, int):

@@ -126,7 +126,7 @@ class Claims:
             reference = volume.spec.claim_ref
             if reference is None or (reference.namespace, reference.name) != (namespace, name):
                 continue
-            if living and reference.uid in ("", living):  # Without a uid it waits for whoever comes with that name.
+            if living and reference.uid in ("", living):  # A reference without uid fits any claim of that name.
                 continue
             if volume.status.phase != "Released":
                 self._write_volume_status(ctx, volume.get_name(), "Released")

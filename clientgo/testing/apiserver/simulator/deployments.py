@@ -249,7 +249,7 @@ def _revision(rs: appsv1.ReplicaSet) -> int:
 
 
 def _annotations(deployment: appsv1.Deployment, revision: str) -> dict[str, str]:
-    """What the ReplicaSet of the current template says of itself: the Deployment's own annotations, and sizes."""
+    """Return the annotations of the current template's ReplicaSet: the Deployment's annotations, and sizes."""
     copied = {name: text for name, text in deployment.metadata.annotations.items() if name not in _NOT_COPIED}
     return {**copied, REVISION: revision, **_sizes(deployment)}
 

@@ -1,7 +1,7 @@
-"""Jobs: pods until enough have succeeded, and a status that says so. The make-believe kubelet lets them all succeed.
+"""The Job controller: creates pods until enough have succeeded, and keeps the status. Simulated pods always succeed.
 
-Does what Kubernetes' job controller does; pods have no indices and no finalizers. A pod that fails, since it is told
-to, is replaced at once, up to the Job's backoffLimit.
+Behaves like Kubernetes' job controller, but pods have no indices and no finalizers. A pod that an annotation makes fail
+is replaced immediately, up to the Job's backoffLimit.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _is_enough(job: batchv1.Job, succeeded: int) -> bool:
 
 
 def _missing(job: batchv1.Job, succeeded: int, active: int) -> int:
-    """How many pods to create now."""
+    """Return the number of pods to create now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.completions is None:
         return 0 if succeeded else max(0, parallelism - active)

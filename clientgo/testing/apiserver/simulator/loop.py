@@ -58,7 +58,7 @@ class Loop:
 
     def _failed(self, ctx: Context, key: Key, err: Exception) -> None:
         if errors.is_not_found(err):
-            # Deleted in the meantime. Whoever can bring it back is an event that queues it again.
+            # Deleted in the meantime. If it is created again, that event queues it.
             self.queue.forget(key)
             return
         if ctx.err() is None and not errors.is_conflict(err):

@@ -1,12 +1,12 @@
-"""Pods: a make-believe kubelet, and the one node it starts with. Pods of Jobs succeed after a while, others stay.
+"""A simulated kubelet, and its first node. Pods of Jobs succeed after a delay, other pods keep running.
 
-Pods fail when they are told to, by annotations, as a person with kubectl or a test can set them:
+Annotations make pods fail. A user can set them with kubectl, or a test:
 
     simulator/ready: "false"   the pod is not ready until the annotation goes
     simulator/crash: "1"       its containers end with code 1 and start again; another value crashes them again
     simulator/phase: "Failed"  the pod fails, or succeeds, for good
 
-A node whose Ready condition is not True takes its pods along: they are not ready until it is.
+While a node's Ready condition is not True, its pods are not ready.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_ready(pod: corev1.Pod) -> bool:
 
 
 def ready_for(pod: corev1.Pod, times: Times) -> float:
-    """How many seconds the pod has been ready."""
+    """Return the seconds since the pod became ready."""
     for condition in pod.status.conditions:
         if condition.type == "Ready" and condition.status == "True":
             return times.since(condition.to_dict().get("lastTransitionTime"))
@@ -121,7 +121,7 @@ class Pods:
         nodes.update_status(ctx, corev1.Node.from_dict({**node.to_dict(), "status": status}))
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """What the scheduler and the kubelet would do next. Raises StatusError."""
+        """Perform the next step of the scheduler or the kubelet. Raises StatusError."""
         pod = self._lister.pods(namespace).get(name)
         if pod.metadata.deletion_timestamp is not None:
             self._since.pop(pod.metadata.uid, None)
@@ -140,7 +140,7 @@ class Pods:
             self._keep_running(ctx, pod)
 
     def _keep_running(self, ctx: Context, pod: corev1.Pod) -> None:
-        """Whatever befalls a pod that runs: what it is told by annotations, its node's end, its own."""
+        """Update a running pod: by its annotations, by the state of its node, and by its own end."""
         told = pod.metadata.annotations
         if told.get(PHASE_ANNOTATION) in ("Failed", "Succeeded"):
             self._write(ctx, pod, _finished_status(pod.to_dict(), self._times.now_text(), told[PHASE_ANNOTATION]))
@@ -169,7 +169,7 @@ class Pods:
         pods.delete(ctx, pod.metadata.name, metav1.DeleteOptions())
 
     def _has_waited(self, pod: corev1.Pod) -> bool:
-        """Whether the pod has been in its phase for the delay; if not, look again when it has."""
+        """Report whether the pod has been in its phase for the delay; if not, queue it for that moment."""
         now, uid, phase = self._clock.now(), pod.metadata.uid, pod.status.phase
         known = self._since.get(uid)
         since = known[1] if known is not None and known[0] == phase else now

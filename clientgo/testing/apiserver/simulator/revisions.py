@@ -44,7 +44,7 @@ def template_of(revision: appsv1.ControllerRevision) -> Json:
 
 
 def is_orphan_of(obj: ResourceObject, owner: Owner) -> bool:
-    """Whether nobody owns the object, and the owner's selector says that it could: as after a deletion with orphans."""
+    """Report whether the object has no owner and matches the owner's selector, as after a deletion with orphans."""
     if metav1.get_controller_of(obj) is not None or obj.get_deletion_timestamp() is not None:
         return False
     if owner.get_deletion_timestamp() is not None or not obj.get_name().startswith(f"{owner.get_name()}-"):
@@ -70,9 +70,9 @@ class Revisions:
         return f"<Revisions of {self._kind.kind}s>"
 
     def of(self, ctx: Context, owner: Owner) -> list[appsv1.ControllerRevision]:
-        """The owner's revisions, the oldest first; those that nobody owns become its own.
+        """Return the owner's revisions, the oldest first. Adopts matching revisions without an owner.
 
-        Raises StatusError, and what check_may_adopt raises.
+        Raises StatusError, and the errors of check_may_adopt.
         """
         client = self._client.apps_v1().controller_revisions(owner.get_namespace())
         found = []
@@ -85,10 +85,10 @@ class Revisions:
         return sorted(found, key=lambda one: (one.revision, one.get_name()))
 
     def check_may_adopt(self, ctx: Context, owner: Owner) -> None:
-        """That the owner, read again now that an orphan of it was seen, is there to stay; RuntimeError when it is not.
+        """Read the owner again and raise RuntimeError if it is being deleted. Raises StatusError too.
 
-        Who is deleted with orphans is marked before they lose it, and would take them back otherwise: then they go with
-        it. Raises StatusError too. Go: controller.RecheckDeletionTimestamp.
+        An owner that is deleted with the policy Orphan is marked before its dependents lose it. Without this check it
+        would adopt them again, and they would be deleted with it. Go: controller.RecheckDeletionTimestamp.
         """
         apps, namespace, name = self._client.apps_v1(), owner.get_namespace(), owner.get_name()
         is_set = isinstance(owner, appsv1.StatefulSet)

@@ -1,4 +1,4 @@
-"""A make-believe scheduler: pods go to a ready node that takes them, or are told why there is none."""
+"""A simulated scheduler. It binds pods to a ready node that fits, or sets a condition with the reason why none fits."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Scheduler:
             self._refuse(ctx, pod, Counter(why_not.values()))
 
     def is_node_ready(self, name: str) -> bool:
-        """Whether the node is there and ready, as far as the cache knows."""
+        """Report whether the cache has the node and it is ready."""
         try:
             return _is_ready(self._nodes.get(name).to_dict())
         except errors.StatusError:
             return False
 
     def must_leave(self, pod: corev1.Pod) -> bool:
-        """Whether the pod's node has got a taint that drives it away."""
+        """Report whether a taint of the pod's node evicts the pod."""
         try:
             node = self._nodes.get(pod.spec.node_name)
         except errors.StatusError:
@@ -127,7 +127,7 @@ class Scheduler:
 
 
 def takes(node: Json, pod: Json) -> bool:
-    """Whether the node is one for the pod, ready or not."""
+    """Report whether the pod fits the node, ready or not."""
     return _obstacle(node, pod) in ("", _NOT_READY)
 
 
@@ -147,7 +147,7 @@ def _obstacle(node: Json, pod: Json) -> str:
 
 
 def _is_named_by(pod: Json, node: str) -> bool:
-    """Whether the pod's node affinity lets it onto the node of this name, as far as it is about names."""
+    """Report whether the terms of the pod's node affinity that select names allow this node."""
     affinity = ((pod.get("spec") or {}).get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
     terms = [term.get("matchFields") or [] for term in required.get("nodeSelectorTerms") or ()]

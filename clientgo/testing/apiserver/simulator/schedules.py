@@ -75,5 +75,5 @@ class Schedule:
 
 
 def _is_any(field: str) -> bool:
-    """Whether a field says nothing: a star with a step says something."""
+    """Report whether a field is unrestricted. A star with a step is a restriction."""
     return any(part in ("*", "?", "*/1", "?/1") for part in field.split(","))

@@ -33,10 +33,10 @@ _ORDINAL = re.compile(r"-(0|[1-9][0-9]*)$")
 
 @dataclass
 class _Round:
-    """What one sync works on."""
+    """The state of one sync."""
 
     set: appsv1.StatefulSet
-    # The revision that pods had before the last change of the template, and the one of the template as it is.
+    # The revision before the last change of the template, and the revision of the present template.
     current: appsv1.ControllerRevision
     update: appsv1.ControllerRevision
     pods: dict[int, corev1.Pod]
@@ -65,7 +65,7 @@ class _Round:
         return rolling.partition or 0 if rolling is not None else 0
 
     def revision_for(self, ordinal: int) -> appsv1.ControllerRevision:
-        """What a pod that is created now gets."""
+        """Return the revision of a pod that is created now."""
         strategy = self.set.spec.update_strategy
         if strategy.type == "OnDelete":
             return self.update
@@ -192,7 +192,7 @@ class StatefulSets:
 
     def _create_claim(self, ctx: Context, round: _Round, pod: str, claim: corev1.PersistentVolumeClaim) -> None:
         if _goes_with_set(round):
-            # At once: the set may be deleted before anybody looks at its claims again.
+            # Immediately: the set may be deleted before the next sync of its claims.
             claim.metadata.owner_references = [metav1.new_controller_ref(round.set, KIND)]
         try:
             self._client.core_v1().persistent_volume_claims(round.set.get_namespace()).create(ctx, claim)
@@ -289,7 +289,7 @@ def _with_owners(
 
 
 def _goes_with_set(round: _Round) -> bool:
-    """Whether claims are deleted with the set."""
+    """Report whether claims are deleted with the set."""
     policy = round.set.spec.persistent_volume_claim_retention_policy
     return policy is not None and policy.when_deleted == "Delete"
 

@@ -46,7 +46,7 @@ class LocalStream:
     # ---- for the pump, under the store's lock
 
     def begin(self, pump: LocalPump, watcher: Watcher) -> None:
-        """What the watch is about, and its first lines."""
+        """Set the watch's watcher and its first lines."""
         self._pump, self._view, self._first = pump, watcher.view, watcher.lines
         self._ends_at = watcher.deadline
         if watcher.bookmarks:

@@ -45,7 +45,7 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """What SQLite says, with the name of the file."""
+        """Add the file's name to SQLite's errors."""
         try:
             yield
         except sqlite3.Error as err:
@@ -78,7 +78,10 @@ class SqliteJournal:
         return int(version)
 
     def remember(self, name: str, make: Callable[[], str]) -> str:
-        """What the server is known by, made once: a server that comes back has the same token and certificate."""
+        """Return a stored secret of the server; create it on the first call.
+
+        So a restarted server keeps token and certificate.
+        """
         with self._named():
             row = self._db.execute("SELECT value FROM identity WHERE name = ?", (name,)).fetchone()
             if row is not None:

@@ -1,8 +1,8 @@
 """The object store: one strictly increasing resourceVersion over everything, snapshots and a bounded history.
 
-It plays the part of etcd and of the watch cache together. Stored objects are never changed in place, so that whoever
-got one may read it without a lock; writing is compare-and-swap on the resourceVersion. Undoing the history gives the
-state at an older version, which is what paging and exact lists need.
+It takes the place of etcd and of the watch cache. Stored objects are never changed in place, so every holder may read
+them without a lock. A write is a compare-and-swap on the resourceVersion. Paging and exact lists need the state at an
+older version; undoing the history yields it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Stored:
 
     @property
     def size(self) -> int:
-        """The bytes of what it was encoded in, 0 before anybody asked for that."""
+        """The number of bytes of its encoding; 0 before the first encoding."""
         return len(self._raw or b"") + len(self._message or b"")
 
     def __repr__(self) -> str:
@@ -140,7 +140,7 @@ class Bucket:
             self._forget(self._heavy_half())
 
     def _heavy_half(self) -> int:
-        """How many of the oldest events make up half of the weight."""
+        """Return the number of oldest events that make up half of the weight."""
         left, count = self.weight, 0
         while left > MAX_HISTORY_BYTES // 2:
             left -= self.log[count].weight

@@ -37,7 +37,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Selector(Protocol):
-    """Which objects of a bucket a watch is about."""
+    """Selects the objects of a bucket for a watch."""
 
     @property
     def source(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Selector(Protocol):
 
 
 class Framing(NamedTuple):
-    """How events follow each other on the stream of a watch."""
+    """The framing of events on the stream of a watch."""
 
     media: str
     # An event of a type and with an object that is encoded already.
@@ -67,7 +67,7 @@ JSON_LINES = Framing("application/json", _line, dumps)
 
 
 class View:
-    """What a watcher sees of a resource: which objects, in which form.
+    """A watcher's view of a resource: the selected objects and their form.
 
     `encode(stored)` turns a stored object into the bytes of the event's object; None means its JSON.
     """
@@ -238,7 +238,7 @@ def _first_pieces(media: str, chunked: bool, keep: bool, lines: Iterator[bytes])
 
 
 class Watches(Protocol):
-    """Who sends events to watchers. `offer` and `attach` are called under the store's lock, and do not call back."""
+    """Sends events to watchers. `offer` and `attach` are called under the store's lock, and do not call the store."""
 
     def start(self, server: HttpServer | None) -> None: ...
 
@@ -271,7 +271,7 @@ class Pump:
         self._selector.register(self._receiver, selectors.EVENT_READ, None)
         self._watchers: dict[str, dict[Any, list[Watcher]]] = {}
         # How many watchers of each bucket are attached and have not ended. Guarded by its own lock; `offer` reads it
-        # without, as nobody attaches meanwhile: both come under the store's.
+        # without: no watcher attaches meanwhile, because both calls hold the store's lock.
         self._interest: dict[str, int] = {}
         self._interest_lock = threading.Lock()
         self._views: dict[Any, View] = {}
@@ -305,7 +305,10 @@ class Pump:
     # ---- from other threads; both are called under the store's lock and only append
 
     def offer(self, bucket: str, event: Event) -> None:
-        """Wakes nobody while nobody watches. Who watches something else is woken: a clock may have been set forward."""
+        """Queue the event and wake the pump if there are watchers, even of other objects:
+
+        a clock may have been advanced.
+        """
         if bucket in self._interest:
             self._queue.append((bucket, event))
         if self._interest and not self._woken:
@@ -375,7 +378,7 @@ class Pump:
             pass
 
     def _still_there(self, watcher: Watcher) -> bool:
-        """Whether the client is still connected; bytes it sends early are kept for the next request."""
+        """Report whether the client is still connected. Bytes that it sends early are kept for the next request."""
         try:
             data = watcher.connection.sock.recv(65536)
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
@@ -400,7 +403,7 @@ class Pump:
                 if bucket in self._watchers:
                     batch.setdefault(bucket, []).append(item)
                 continue
-            # Whoever attaches now must not see the events before.
+            # A watcher that attaches now must not see earlier events.
             self._deliver(batch, dirty)
             batch = {}
             if item is None:
@@ -428,7 +431,7 @@ class Pump:
                 try:
                     data = b"".join([line(event) for event in events])
                 except Exception as err:
-                    # Nobody else's watch ends because one view cannot show an object.
+                    # If one view cannot encode an object, the other watches continue.
                     klog.error_s(err, "Could not show an event", resource=bucket)
                     broken += watchers
                     continue

@@ -1,1 +1,1 @@
-"""What a request does to stored objects: get, list, watch, create, update, patch, apply, delete, subresources."""
+"""The verbs of requests: get, list, watch, create, update, patch, apply, delete, and subresources."""

@@ -59,6 +59,6 @@ class Call:
 def internal_call(
     method: str, manager: str, resource: Resource, namespace: str = "", name: str = "", subresource: str = ""
 ) -> Call:
-    """What a part of the server asks for itself, as the field manager it is known by."""
+    """Return a call of the server's own component, with `manager` as its field manager."""
     request = http.Request(method, "/", {"user-agent": manager}, None)
     return Call(request, resource, namespace, name, subresource, Form())

@@ -1,4 +1,4 @@
-"""What server-side apply reads: a configuration, checked against the type alone, without defaults and zero values.
+"""The configuration of a server-side apply, checked against the type only, without defaults and zero values.
 
 Mirrors the applyPatcher of apiserver's endpoints/handlers/patch.go, and the checks of managedfields before it merges.
 """

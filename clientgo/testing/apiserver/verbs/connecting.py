@@ -1,5 +1,7 @@
-"""What goes through to a node or a service: log, exec, attach, portforward, proxy. Mirrors the registries of pods/log,
-pods/exec and services/proxy as far as they answer without a kubelet: there is none here, and the last answer says so.
+"""Connections to a node or a service: log, exec, attach, portforward, proxy.
+
+Mirrors the checks of the registries of pods/log, pods/exec and services/proxy. This server has no kubelet, so a valid
+request ends in an error that says so.
 """
 
 from __future__ import annotations

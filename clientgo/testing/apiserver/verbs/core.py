@@ -1,4 +1,4 @@
-"""What all verbs share: the services they stand on, retrying lost races, answering."""
+"""Parts that all verbs share: their services, retries after conflicts, and responses."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Grant = Callable[[User | None, Resource, str, Json, Json | None], None]
 
 
 class Webhooks(Protocol):
-    """Whoever is asked about writes. Every method blocks until all have answered, and raises what they refuse."""
+    """The webhooks of writes. Every method blocks until all have answered, and raises their rejections."""
 
     def mutate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Json:
-        """The object as it shall be, the given one itself when nobody changes it."""
+        """Return the object to store; `obj` itself if no webhook changes it."""
         ...
 
     def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
@@ -61,7 +61,7 @@ class Plugins(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a verb may use of the server. Thread-safe: all state is in the store."""
+    """The parts of the server that verbs use. Thread-safe: all state is in the store."""
 
     store: Store
     registry: Registry

@@ -65,7 +65,7 @@ def read_body(call: Call) -> Any:
         what = "couldn't get version/kind; json parse error: " if parse is loads else ""
         raise _unrecognized(resource, f"{what}{text}", body) from None
     if doc is None:
-        # Null is an object of which nothing is said.
+        # Null is an object without fields.
         return {}
     if not isinstance(doc, dict):
         raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {no_object(doc)}", body)
@@ -73,7 +73,7 @@ def read_body(call: Call) -> Any:
 
 
 def no_object(value: Any) -> str:
-    """What a reader of the kind and version says of a body that can have neither."""
+    """Return the message for a body that can have no kind and version."""
     return str(schema.mismatch(value, "", _HEAD))
 
 
@@ -82,7 +82,7 @@ _SHOWN = 30
 
 
 def _unrecognized(resource: Resource, text: str, body: bytes) -> ApiError:
-    """What cannot be told to be an object at all is shown, if it is not too long and looks like JSON."""
+    """Return the error for a body without a kind. It shows the body's start, as text if this looks like JSON."""
     shown = body[:_SHOWN].decode("utf-8", "replace") if body[:1] == b"{" else body[:_SHOWN].hex()
     if len(body) > _SHOWN:
         shown += " ..."
@@ -215,7 +215,7 @@ def decode_delete_options(doc: Json) -> Json:
 
 
 def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteOptions) -> Json:
-    """As decode, for an object after a patch: what is wrong with it is put down to the patch."""
+    """Decode a patched object. Its errors name the patch as the cause."""
     if media != STRATEGIC_PATCH:
         # A strategic patch is merged into the type itself, whatever kind the result says it is.
         _check_patched_kind(call, doc, body, media)
@@ -274,7 +274,7 @@ def _strict_problems(
     parsed: Any,
     of_patch: Iterable[str] = (),
 ) -> str:
-    """What strict field validation refuses, as one text; milder ones warn or say nothing."""
+    """Return the problems that strict field validation rejects, as one text. Other modes warn or ignore them."""
     if options is None or options.validation == "Ignore":
         return ""
     texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
@@ -373,7 +373,7 @@ _STEP_FIELDS = ("op", "path", "from", "value")
 
 
 def _unknown_in_steps(steps: list[Json]) -> list[str]:
-    """What strict validation says of a JSON patch itself."""
+    """Return the problems of strict validation in a JSON patch itself."""
     unknown = (f"[{i}].{name}" for i, step in enumerate(steps) for name in step if name not in _STEP_FIELDS)
     return [f"json patch unknown field {quote(path)}" for path in unknown]
 

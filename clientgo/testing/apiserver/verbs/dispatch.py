@@ -31,7 +31,10 @@ _ACROSS_NAMESPACES = ("list", "watch")
 
 
 def _in_scope(resource: Resource, info: RequestInfo) -> bool:
-    """Whether a custom resource is served at such a path; a namespaced one is listed across all namespaces."""
+    """Report whether a custom resource is served at such a path.
+
+    A namespaced one is also listed across all namespaces.
+    """
     if not resource.namespaced:
         return not info.namespace
     return bool(info.namespace) or info.verb in _ACROSS_NAMESPACES

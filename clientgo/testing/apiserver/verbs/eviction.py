@@ -56,7 +56,7 @@ def _ask_webhooks(writer: Writer, call: Call, doc: Json) -> None:
 
 
 def _is_free(pod: Json) -> bool:
-    """Whether no budget is asked: the pod has ended, is ending, or never began."""
+    """Report whether the eviction ignores budgets: the pod has ended, is ending, or never started."""
     phase = (pod.get("status") or {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or bool(pod["metadata"].get("deletionTimestamp"))
 
@@ -110,7 +110,7 @@ def _take_from_budget(writer: Writer, call: Call, pod: Json, dry_run: bool) -> N
 
 
 def _needs_none(budget: Json, pod: Json) -> bool:
-    """Whether a pod that is not ready may go without taking from the budget."""
+    """Report whether the eviction of a pod that is not ready leaves the budget unchanged."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions):
         return False
@@ -146,7 +146,7 @@ def _taken(budget: Json, pod: str, now: str) -> Json:
 
 
 def disruption_condition(status: Json, allowed: int, generation: int, now: str) -> Json:
-    """The one condition of a budget whose status was `status`."""
+    """Return the only condition of a budget whose status was `status`."""
     value, reason = ("True", "SufficientPods") if allowed > 0 else ("False", "InsufficientPods")
     known: Json = next((c for c in status.get("conditions") or () if c.get("type") == "DisruptionAllowed"), {})
     since = known["lastTransitionTime"] if known.get("status") == value else now

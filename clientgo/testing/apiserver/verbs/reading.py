@@ -108,7 +108,7 @@ class Reader(Verb):
         return version, page, more
 
     def watch(self, call: Call) -> http.Response:
-        """Hands the connection to the pump; the answer is an empty stream marker."""
+        """Pass the connection to the pump and return an empty stream marker."""
         options = self.list_options(call, watch=True)
         field_selector = options.field_selector
         if call.name:
@@ -128,7 +128,7 @@ class Reader(Verb):
             self.wait_for(asked)
         kind = f"{form.media}{form.kind}{form.version}{call.resource.version}{call.resource.group}"
         if form.kind == "Table":
-            # The first event alone carries the columns, so a table watch shares with nobody.
+            # Only the first event carries the columns, so a table watch shares no encoding with others.
             kind += f"#{next(_TABLE_WATCHES)}"
 
         def bookmark(version: int, end: bool) -> Json:
@@ -169,7 +169,7 @@ class Reader(Verb):
 
 
 def _initial_lines(view: View, first: list[Any], bookmark: int | None) -> Iterator[bytes]:
-    """What a watch begins with: objects or missed events, and the bookmark that ends a streaming list."""
+    """Yield the first lines of a watch: objects or missed events, and the bookmark that ends a streaming list."""
     for item in first:
         yield view.line(item) if isinstance(item, Event) else view.initial(item)
     if bookmark is not None:

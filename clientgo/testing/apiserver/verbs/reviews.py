@@ -66,7 +66,7 @@ def _token_status(authenticator: Authenticator, spec: Json) -> Json:
 
 
 def _problems(plural: str, obj: Json, spec: Json) -> list[FieldError]:
-    """What validation finds in a review of access. Go: authorization/validation."""
+    """Validate a review of access. Go: authorization/validation."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     found: list[FieldError] = []
     if resource is not None and path is not None:

@@ -141,7 +141,7 @@ def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response
 
 
 def _token_owner(verb: Verb, spec: Json, manager: str) -> list[Json]:
-    """Who owns the fields of a TokenRequest, which is nobody's for longer than an answer."""
+    """Return the managedFields of a TokenRequest, which exists only in the response."""
     api_version = "authentication.k8s.io/v1"
     writer = managedfields.Writer(manager, api_version, "token")
     node = internal.of_type("k8s.io/api/authentication/v1", "TokenRequest")

@@ -144,7 +144,10 @@ class Writer(Verb):
         )
 
     def _already_exists(self, resource: Resource, key: str, name: str, *, generates: bool) -> ApiError:
-        """Who waits for a name to become free is told that it will."""
+        """Return the error for a name that exists.
+
+        It mentions that the object is being deleted, so that clients retry.
+        """
         err = errors.already_exists(resource.group, resource.plural, name)
         if generates:
             return errors.generate_name_conflict(resource.group, resource.plural, name)
@@ -206,7 +209,7 @@ class Writer(Verb):
         return f"10.96.{number // 250 % 250}.{number % 250 + 1}"
 
     def managed_create(self, resource: Resource, obj: Json, manager: str) -> list[Json]:
-        """Who owns the fields of a new object."""
+        """Return the managedFields of a new object."""
         ignored = strategy.reset_fields(resource, "", obj, obj)
         writer = managedfields.Writer(manager, resource.group_version)
         node, zero = ownership.merge_node(resource), ownership.zero(resource)
@@ -268,7 +271,7 @@ class Writer(Verb):
 
     @staticmethod
     def _checked(resource: Resource, obj: Json, stored_form: Json) -> Json:
-        """An older version of a kind is refused in the words of the one that is stored."""
+        """Return the form to validate. An older version is validated in its stored form."""
         return stored_form if resource.converted else obj
 
     # ---- update
@@ -323,7 +326,7 @@ class Writer(Verb):
         return self.finish_update(call, obj, live, current, options, base), False
 
     def _check_uid(self, call: Call, uid: str, stored: str) -> None:
-        """Raises ApiError 409 when the object is not the one that was meant; what is not there has no uid."""
+        """Raise ApiError 409 if the stored object has another uid. A missing object has the uid ""."""
         if uid != stored:
             raise call.conflict(
                 f"StorageError: invalid object, Code: 4, Key: {self._etcd_key(call)}, ResourceVersion: 0, "
@@ -339,7 +342,7 @@ class Writer(Verb):
 
     @staticmethod
     def _managed_base(call: Call, given: Json, live: Json) -> Any:
-        """Which managedFields an update starts from."""
+        """Return the managedFields that an update starts from."""
         entries, kept = given.get("managedFields"), live.get("managedFields")
         return managedfields.live_or_new(entries, kept, subresource=bool(call.subresource))
 
@@ -432,7 +435,7 @@ class Writer(Verb):
 
     def _managed_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, base: Any) -> list[Json]:
         if not base:
-            # Whoever clears the managers of an object has none kept until somebody applies.
+            # After a write has cleared the managers, none are kept until the next apply.
             return []
         resource = call.resource
         ignored = strategy.reset_fields(resource, call.subresource, obj, live)
@@ -442,7 +445,7 @@ class Writer(Verb):
 
     @staticmethod
     def _is_stored(obj: Json, stored: Json) -> bool:
-        """Whether there is nothing to write: the times of managed fields alone are no change."""
+        """Report whether the write changes nothing. A change of only the times of managed fields does not count."""
         return obj == stored or ownership.without_times(obj) == ownership.without_times(stored)
 
     def _mutated_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, managed: list[Json]) -> Json:
@@ -468,7 +471,7 @@ class Writer(Verb):
                 metadata[name] = old[name]
             else:
                 metadata.pop(name, None)
-        # Nobody takes these away again; who sets them is refused by validation.
+        # A write cannot remove these; validation rejects one that sets them.
         if old.get("deletionTimestamp"):
             metadata["deletionTimestamp"] = old["deletionTimestamp"]
         if old.get("deletionGracePeriodSeconds") is not None:
@@ -509,7 +512,7 @@ class Writer(Verb):
             if stored_version(metadata) not in (0, current.rv):
                 raise call.conflict()
             base = self._managed_base(call, metadata, live["metadata"])
-            # Decoding has made all of it anew, but for kinds that are not decoded.
+            # Decoding has copied all of it, except for kinds that are not decoded.
             own = obj if call.resource.custom or call.resource.struct is not None else copy(obj)
             return self.finish_update(call, own, live, current, options, base), False
 

@@ -1,1 +1,1 @@
-"""How objects are shown: documents and lists in bytes, tables, OpenAPI."""
+"""Encodings of objects: documents and lists in bytes, tables, OpenAPI."""

@@ -1,4 +1,4 @@
-"""What the columns of the built-in kinds are for: types and descriptions, as a real server's tables give them."""
+"""Types and descriptions of the built-in kinds' columns, as in a real server's tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _recorded() -> dict[str, Json]:
 
 
 def described(storage: str, columns: list[Json]) -> list[Json]:
-    """The columns with all that is known of them; one that nobody recorded stays as it is."""
+    """Return the columns with their recorded types and descriptions. Other columns are unchanged."""
     known = _recorded().get(storage, {})
     return [_with(column, known[column["name"]]) if column["name"] in known else column for column in columns]
 

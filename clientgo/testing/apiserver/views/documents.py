@@ -46,7 +46,7 @@ PROTOBUF_FRAMES = Framing(
 
 
 class Documents:
-    """Makes the answers; stateless but for the clock that ages need."""
+    """Encodes responses. Its only state is the clock, for ages."""
 
     def __init__(self, times: Times) -> None:
         self._times = times
@@ -79,7 +79,7 @@ class Documents:
         return render(obj, form, status)
 
     def _table(self, resource: Resource, objects: list[Json], include: str, form: Form) -> Json:
-        # Here, not above: hardly anybody but kubectl asks for tables, and it takes the columns of all kinds.
+        # Imported here: few clients other than kubectl request tables, and the import loads the columns of all kinds.
         from clientgo.testing.apiserver.views import table
 
         return table.make(resource, objects, self._times, include, form.version)
@@ -173,7 +173,7 @@ class Documents:
     # ---- watches
 
     def watch_encoder(self, resource: Resource, form: Form, request: http.Request) -> Callable[[Stored], bytes] | None:
-        """How a watch shows objects, None for the stored bytes."""
+        """Return the encoder of a watch's objects, or None for the stored bytes."""
         resource = resource.as_watched or resource
         if form.kind == "PartialObjectMetadata":
             encode = self.framing(form).encode
@@ -191,7 +191,7 @@ class Documents:
 
     @staticmethod
     def framing(form: Form) -> Framing:
-        """How the events of a watch follow each other."""
+        """Return the framing of a watch's events."""
         return PROTOBUF_FRAMES if form.media == PROTOBUF else JSON_LINES
 
     def _table_encoder(self, resource: Resource, form: Form, include: str) -> Callable[[Stored], bytes]:

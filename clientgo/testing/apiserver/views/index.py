@@ -42,7 +42,7 @@ class Index:
         self._registry = registry
         self._gates = gates
         self._store = store
-        # Host and port that clients are told.
+        # Host and port in the documents for clients.
         self._authority = authority
         self._cached: dict[str, tuple[int, bytes, str]] = {}
         self._paths: dict[str, Callable[[Request], Response]] = {

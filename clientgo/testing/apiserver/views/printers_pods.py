@@ -21,7 +21,7 @@ _COMPLETED = {
 
 
 def row_conditions(obj: Json) -> list[Json]:
-    """What a Table says of the whole row: that the pod has ended."""
+    """Return the conditions of a Table's row: for a pod that has ended, that it is completed."""
     phase = (obj.get("status") or {}).get("phase", "")
     text = _COMPLETED.get(phase)
     return [{"type": "Completed", "status": "True", "reason": phase, "message": text}] if text else []
@@ -56,7 +56,7 @@ def pod(obj: Json, times: Times) -> list[Any]:
 
 @dataclass
 class _Seen:
-    """What the containers say."""
+    """The facts from the containers' statuses."""
 
     reason: str
     ready: int = 0
@@ -88,7 +88,7 @@ def _sidecars(spec: Json) -> set[str]:
 
 
 def _look_at_init(spec: Json, status: Json, seen: _Seen, of_sidecars: _Seen) -> bool:
-    """Whether the pod is still initializing: the first container that has not done its part says how."""
+    """Report whether the pod is still initializing. The first unfinished init container gives the reason."""
     sidecars = _sidecars(spec)
     for i, container in enumerate(status.get("initContainerStatuses") or ()):
         seen.count(container)
@@ -130,7 +130,7 @@ def _look_at_others(status: Json, seen: _Seen) -> None:
 
 
 def _end(terminated: Json) -> str:
-    """How a container has ended."""
+    """Return the reason of a container's end."""
     if terminated.get("reason"):
         return str(terminated["reason"])
     signal = terminated.get("signal")

@@ -1,4 +1,4 @@
-"""What a webhook is asked about. Mirrors apiserver's pkg/admission/attributes.go."""
+"""The attributes of a write, for webhooks. Mirrors apiserver's pkg/admission/attributes.go."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Attributes:
 
     @property
     def group_version_kind(self) -> Json:
-        """What the body of the request is: of some subresources another kind than the resource's."""
+        """Return the kind of the request's body. Some subresources have another kind than the resource."""
         resource = self.resource
         shown = resource.subresources.get(self.subresource)
         entry = shown.entry if shown is not None else resource.entry
@@ -60,7 +60,7 @@ class Attributes:
         }
 
     def of(self, obj: Json) -> Attributes:
-        """The same for another object."""
+        """Return these attributes with another object."""
         return replace(self, obj=obj)
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class WebhookChain:
-    """Asks whoever wants to be asked about writes. Thread-safe; every method blocks until all have answered."""
+    """Calls the webhooks that match a write. Thread-safe; every method blocks until all have answered."""
 
     def __init__(
         self, clients: WebhookClients, store: Store, registry: Registry, authorizer: Authorizer | None = None
     ) -> None:
-        """`authorizer` is the one that match conditions can ask."""
+        """`authorizer` answers the authorization checks of match conditions."""
         self._store = store
         self._clients = clients
         self._matcher = Matcher(store, registry)

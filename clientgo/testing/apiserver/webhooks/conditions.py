@@ -43,7 +43,10 @@ class Conditions:
         return bool(self._programs)
 
     def hold(self, names: Json) -> bool:
-        """Whether all do; one that does not decides, whatever errors others are. Raises ExpressionError."""
+        """Report whether all conditions hold.
+
+        A condition that is false decides, even if others fail. Raises ExpressionError.
+        """
         budget = Budget(admission.CONDITIONS_BUDGET)
         wrong = []
         for program in self._programs:
@@ -62,7 +65,7 @@ class Conditions:
 
 
 class Budget:
-    """What the expressions about one write may still cost."""
+    """The remaining cost of the expressions of one write."""
 
     def __init__(self, units: int) -> None:
         self._left = units

@@ -1,4 +1,4 @@
-"""Which webhooks want to be asked. Mirrors apiserver's plugin/webhook/generic and predicates.
+"""The webhooks that match a write. Mirrors apiserver's plugin/webhook/generic and predicates.
 
 matchConditions come last: conditions.py.
 """
@@ -24,7 +24,7 @@ _NAMESPACES = "/namespaces"
 class Hook:
     """One webhook of one configuration."""
 
-    # Unlike its name, nobody else's.
+    # Unlike the name, this is unique.
     uid: str
     spec: Json
 
@@ -35,7 +35,7 @@ class Hook:
 
     @property
     def is_ignorable(self) -> bool:
-        """Whether the write goes on when the webhook cannot be asked."""
+        """Report whether the write continues when the webhook cannot be called."""
         return bool(self.spec.get("failurePolicy") == "Ignore")
 
 
@@ -52,7 +52,7 @@ class Matcher:
     def hooks(self, bucket: str, attributes: Attributes) -> list[Hook]:
         """All webhooks that may be asked about a write at all, by the names of their configurations."""
         if not self._store.count(bucket) or attributes.resource.group == GROUP:
-            # Or nobody could mend a configuration that refuses everything.
+            # Otherwise no user could repair a configuration that rejects everything.
             return []
         return [
             Hook(f"{stored.name}/{i}", spec)
@@ -102,7 +102,10 @@ def _labels(obj: Json) -> Json:
 
 
 def _object_matches(selector: Json | None, attributes: Attributes) -> bool:
-    """Whether the object matches, or did before: nobody escapes by changing a label."""
+    """Report whether the object matches now or matched before the write:
+
+    a change of labels does not bypass the webhook.
+    """
     if not selector:
         return True
     return any(

@@ -33,9 +33,12 @@ class Mutating:
         return f"<Mutating {self._clients!r}>"
 
     def admit(self, attributes: Attributes) -> Attributes:
-        """The write as the webhooks made it, the given one itself when nobody changed it. Blocks. Raises ApiError."""
+        """Return the write after the webhooks; `attributes` itself if none changes it.
+
+        Blocks for the calls. Raises ApiError.
+        """
         hooks = self._matcher.hooks(matching.MUTATING, attributes)
-        # Those that want to be asked again, when another changes the object; and those to whom that has happened.
+        # The webhooks to call again if another one changes the object, and those that have to be called again.
         reinvocable: set[str] = set()
         due: set[str] = set()
         for hook in hooks:
@@ -91,7 +94,10 @@ def reshaped(attributes: Attributes, changed: Json, shape: Resource) -> Attribut
 
 
 def _decoded(attributes: Attributes, doc: Json) -> Json:
-    """What the webhook made, in normal form and with defaults. Raises ApiError 500: the user did nothing wrong."""
+    """Return the webhook's object in normal form with defaults.
+
+    Raises ApiError 500, because the fault is not the user's.
+    """
     try:
         return decoding.decode(attributes.call, doc, None)
     except ApiError as err:

@@ -43,7 +43,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a webhook answered, read to the end: a field of another type shows only then."""
+    """A webhook's answer, decoded in full, so that fields of a wrong type are found."""
 
     uid: str
     allowed: bool
@@ -60,7 +60,10 @@ _conditions = Kept(lambda spec: Conditions(spec.get("matchConditions") or ()), m
 
 
 def is_wanted(hook: Hook, attributes: Attributes, shape: Resource, authorizer: Authorizer | None) -> bool:
-    """Whether the match conditions of a webhook hold. Raises ApiError when that cannot be said, and matters."""
+    """Report whether a webhook's match conditions hold.
+
+    Raises ApiError if they cannot be evaluated and it fails closed.
+    """
     if not hook.spec.get("matchConditions"):
         return True
     asked = attributes.resource

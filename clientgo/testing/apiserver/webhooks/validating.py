@@ -1,4 +1,4 @@
-"""Validating webhooks: all at once, and nobody's answer changes anything. Mirrors plugin/webhook/validating."""
+"""Validating webhooks. They are called in parallel and cannot change the object. Mirrors plugin/webhook/validating."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Validating:
                 raise failure
 
     def _all(self, questions: list[Question]) -> list[Exception | None]:
-        """What each question raised."""
+        """Ask all questions in parallel and return the exception of each, or None."""
         failures: list[Exception | None] = [None] * len(questions)
 
         def run(i: int) -> None:

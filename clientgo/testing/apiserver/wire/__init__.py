@@ -1,4 +1,4 @@
-"""What goes over the wire: HTTP, TLS, JSON and YAML, errors as Status documents, times as text.
+"""Wire formats: HTTP, TLS, JSON and YAML, errors as Status documents, times as text.
 
-Knows nothing of resources or storage; every other room may use it.
+Depends on neither resources nor storage; every other package may use it.
 """

@@ -1,7 +1,7 @@
-"""Who a server is.
+"""The serving certificate.
 
-kubectl and every other client of kubeconfigs send a bearer token over https only, so the server has to speak it without
-anybody having to make certificates first.
+kubectl and other clients of kubeconfigs send a bearer token only over https. So the server creates its own
+certificates, and the user needs none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from clientgo.util.cert import context_of
 
 
 class Identity:
-    """Who one server is: its certificate, and the authority that clients trust instead of it."""
+    """The identity of one server: its certificate, and the authority that clients trust."""
 
     def __init__(self, pem: str) -> None:
         """`pem` holds the certificate of the authority, that of the server, and the server's key, in this order."""

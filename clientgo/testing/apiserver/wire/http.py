@@ -1,8 +1,8 @@
 """A small HTTP/1 server: one thread per connection, keep-alive, limits, and watch sockets that move to the pump.
 
-The standard http.server parses headers several times slower than this needs and cannot give a connection away. Every
-malformed request ends in an answer that says so (messages.py has the rules), and no client, however slow or many, keeps
-others from being served: heads and bodies have to arrive in time, and connections are counted.
+The standard http.server parses headers several times slower and cannot pass a connection on. Every malformed request is
+answered with an error (messages.py has the rules). Slow or many clients do not block others: heads and bodies have to
+arrive in time, and the number of connections is limited.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RECV = 65536
 _MAX_PORT = 65535
 _HANDSHAKE_SECONDS = 10.0
 # How long a client may take for the head of a request, from its first byte on, and for the body; and how long it may
-# take to read an answer. A connection between two requests may rest as long as nobody else needs its place.
+# take to read an answer. An idle connection stays open until another client needs its place.
 _HEAD_SECONDS = 32.0
 _BODY_SECONDS = 60.0
 _ANSWER_SECONDS = 60.0
@@ -57,24 +57,24 @@ _FULL_PAUSE = 0.05
 
 
 class Connection:
-    """One client socket with what was read too much."""
+    """One client socket, and the bytes that were read beyond the current request."""
 
     def __init__(self, sock: socket.socket, server: HttpServer) -> None:
         self.sock = sock
         self.server = server
         self.buffer = bytearray()
-        # Since when it waits for a request and could be closed for another; None while it is of use.
+        # The time since which the connection is idle and may be closed; None while it is in use.
         self.idle_since: float | None = None
-        # How long what is being read may take, from when it is first waited for; None for ever.
+        # Seconds that the current read may take, from its first wait on; None for no limit.
         self._patience: float | None = None
-        # When it has to be here; None before anybody waited.
+        # The deadline; None before a thread waits.
         self._deadline: float | None = None
 
     def __repr__(self) -> str:
         return f"<Connection {self.sock.fileno()}>"
 
     def shut(self) -> None:
-        """Wake whoever is blocked in the socket."""
+        """Wake the threads that are blocked in the socket."""
         with contextlib.suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
 
@@ -84,7 +84,7 @@ class Connection:
         self.server.forget(self)
 
     def serve(self) -> None:
-        """Requests one after the other until the client goes, an error, or a stream."""
+        """Serve requests until the client disconnects, an error occurs, or a stream begins."""
         try:
             while self._serve_one():
                 pass
@@ -104,7 +104,7 @@ class Connection:
         self.close()
 
     def _serve_one(self) -> bool:
-        """Handle one request; False when this thread is done with the connection."""
+        """Handle one request. Returns False when this thread no longer serves the connection."""
         request = self._read_head()
         if request is None:
             self.close()
@@ -123,7 +123,10 @@ class Connection:
         return keep
 
     def _let_it_be_read(self) -> None:
-        """Closing with unread bytes would reset the connection, and the client might lose the answer."""
+        """Discard unread bytes, within limits:
+
+        closing with unread bytes resets the connection and may lose the answer.
+        """
         self.sock.shutdown(socket.SHUT_WR)
         self.sock.settimeout(_LINGER_SECONDS)
         left = _LINGER_BYTES
@@ -154,7 +157,10 @@ class Connection:
         self._write(head(response.status, headers), body)
 
     def _write(self, start: bytes, body: bytes) -> None:
-        """Raises TimeoutError when the client does not read. Most answers find room at once, and ask no clock."""
+        """Send a response.
+
+        Raises TimeoutError if the client does not read. Most responses fit without a look at the clock.
+        """
         sent = 0
         if not isinstance(self.sock, ssl.SSLSocket):
             with contextlib.suppress(BlockingIOError):
@@ -167,11 +173,11 @@ class Connection:
     # ---- reading
 
     def _expect(self, seconds: float | None) -> None:
-        """Something else is read from now on. What is here already costs no look at the clock."""
+        """Begin to read another part. Bytes that are already here need no look at the clock."""
         self._patience, self._deadline = seconds, None
 
     def _fill(self) -> bool:
-        """Read some more; False at the end. Raises TimeoutError when the request does not arrive in time."""
+        """Read more bytes. Returns False at the end; raises TimeoutError if the request does not arrive in time."""
         left = self._patience
         if self._deadline is not None:
             left = self._deadline - REAL_CLOCK.now()
@@ -188,7 +194,7 @@ class Connection:
         return True
 
     def _read_head(self) -> Request | None:
-        """The next request without its body, None when the client is done."""
+        """Read the next request without its body. Returns None at the end of the connection."""
         self._expect(None)
         if not self.buffer:
             self.idle_since = REAL_CLOCK.now()
@@ -213,7 +219,7 @@ class Connection:
         return messages.parse_head(raw, self)
 
     def _read_body(self, request: Request) -> bool:
-        """Read the body; True when it is over the limit (the rest stays unread and the connection must close)."""
+        """Read the body. Returns True if it exceeds the limit: the rest stays unread and the connection must close."""
         if messages.is_chunked(request):
             self._continue(request)
             return self._read_chunks(request)
@@ -285,7 +291,7 @@ class HttpServer:
     """Accepts connections and serves each on a thread of its own. start() binds; stop() joins every thread."""
 
     def __init__(self, host: str, port: int, handler: Handler, tls: Callable[[], ssl.SSLContext]) -> None:
-        """`tls` is asked for a context when the first client speaks TLS."""
+        """`tls` returns the context; it is called when the first client uses TLS."""
         self.handler = handler
         self._tls = tls
         # Guards the two sets; held for a walk over them at most.
@@ -411,7 +417,7 @@ class HttpServer:
             self._connections.discard(connection)
 
     def stop(self) -> None:
-        """Close everything and wait for the threads. Idempotent."""
+        """Close all connections and join the threads. Idempotent."""
         with self._lock:
             self._stopped = True
             connections = list(self._connections)

@@ -82,7 +82,7 @@ _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def is_deep(value: Any) -> bool:
-    """Whether more lists and objects are inside each other than this server takes. Not recursive."""
+    """Report whether lists and objects are nested deeper than this server accepts. Not recursive."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         level = [
@@ -119,7 +119,7 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int | float:
-    """What does not fit into an int64 is a float64 for Go."""
+    """Parse an integer. As in Go, a value beyond int64 becomes a float64."""
     if len(text) > 20:
         return _finite(text)
     number = int(text)
@@ -130,7 +130,7 @@ _decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, par
 
 
 def may_repeat(text: bytes, value: Any) -> bool:
-    """Whether JSON with this value may have a key twice in one object: its quotes are counted, which is cheap."""
+    """Report whether the JSON of this value may repeat a key in an object. Counts quotes, which is fast."""
     strings, level = 0, [value]
     for item in level:
         if isinstance(item, dict):
@@ -189,7 +189,7 @@ def go_text(value: Any) -> str:
 def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
     """Parse one YAML document into what JSON could have said. Raises ParseError.
 
-    Keys that one map has twice are told to `duplicates`; of a body that is JSON, `duplicate_fields` finds them.
+    Adds repeated keys of a map to `duplicates`. For a body in JSON, `duplicate_fields` finds them.
     """
     if text.lstrip()[:1] == b"{":
         # Most of what comes as YAML is JSON, which is much faster to read as such.

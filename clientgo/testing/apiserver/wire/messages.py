@@ -1,7 +1,8 @@
 """HTTP/1 messages as bytes and as values: heads and chunk lines read by the rules of Go's net/http, answers written.
 
-Pure functions of bytes. What Go's server refuses is Malformed here with the same status: headers whose names are no
-tokens or whose values hold control characters, several hosts, sizes with a sign or a prefix, versions nobody speaks.
+Pure functions of bytes. A request that Go's server rejects raises Malformed with the same status: headers whose names
+are no tokens or whose values contain control characters, several hosts, sizes with a sign or a prefix, unknown
+versions.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Malformed(Exception):
 
 
 def _without_semicolons(query: str) -> str:
-    """Go leaves parameters out that have one, as nobody knows whether it separates them."""
+    """Remove the parameters that contain a semicolon, as Go does: it might be a separator."""
     if ";" not in query:
         return query
     return "&".join(pair for pair in query.split("&") if ";" not in pair)
@@ -128,7 +129,7 @@ class Request:
 
     @property
     def keep_alive(self) -> bool:
-        """Whether the client wants to use the connection again."""
+        """Report whether the client wants to reuse the connection."""
         if "connection" not in self.headers:
             return self.minor > 0
         tokens = [token.strip().lower() for token in self.headers["connection"].split(",")]
@@ -156,7 +157,7 @@ def _split_target(target: str) -> tuple[str, str]:
 
 
 class Response:
-    """What goes back. `stream` instead of a body means that the connection belongs to the pump from now on."""
+    """A response. With `stream` it has no body, and the pump owns the connection."""
 
     __slots__ = ("body", "content_type", "headers", "status", "stream")
 
@@ -272,12 +273,15 @@ def _is_token(text: str) -> bool:
 
 
 def _has_control(text: str) -> bool:
-    """Whether a text has control characters other than tabs. What can be printed has none, which is quickly told."""
+    """Report whether a text has control characters other than tabs.
+
+    A printable text has none, which is fast to check.
+    """
     return not text.isprintable() and _CONTROL.search(text) is not None
 
 
 def is_chunked(request: Request) -> bool:
-    """Whether the body comes in chunks. Raises Malformed for another transfer encoding; HTTP/1.0 has none."""
+    """Report whether the body is chunked. Raises Malformed for another transfer encoding; HTTP/1.0 has none."""
     codings = request.header_values("transfer-encoding")
     if not codings or request.minor == 0:
         return False

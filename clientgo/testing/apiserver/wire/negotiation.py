@@ -40,7 +40,7 @@ class Form:
 # A client sends the same text with every request.
 @lru_cache(maxsize=256)
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
-    """What a client accepts, the best first; nobody may change it."""
+    """Return the clauses of an Accept header, the best first. Callers must not change the result."""
     out = []
     for clause in accept.split(","):
         media, *params = clause.split(";")
@@ -131,7 +131,10 @@ def choose(
 
 
 def _protobuf_form(params: dict[str, str], speaks_protobuf: Callable[[], bool] | None) -> Form | None:
-    """The same for protobuf. Metadata are messages also of custom resources; of v1beta1 they are others, left out."""
+    """Return the form of a protobuf clause, or None.
+
+    Metadata of custom resources are messages too; v1beta1 is unsupported.
+    """
     kind = params.get("as", "")
     if speaks_protobuf is None:
         return None
@@ -141,7 +144,7 @@ def _protobuf_form(params: dict[str, str], speaks_protobuf: Callable[[], bool] |
 
 
 def _json_form(params: dict[str, str], neat: bool, *, objects: bool) -> Form | None:
-    """What the parameters of a clause make of JSON, None for what nobody knows."""
+    """Return the form of a JSON clause by its parameters, or None for unknown ones."""
     kind, version = params.get("as", ""), params.get("v", "")
     if not kind:
         return Form(JSON, pretty=neat)

@@ -1,1 +1,1 @@
-"""What both the language and its library are made of: types and values. As cel-go's common/types."""
+"""Types and values, for the language and its library. Mirrors cel-go's common/types."""

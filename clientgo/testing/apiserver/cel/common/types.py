@@ -78,7 +78,7 @@ def is_dyn(kind: Type) -> bool:
 
 
 class Substitutions:
-    """What type parameters stand for, as far as one expression tells."""
+    """The types that one expression assigns to type parameters."""
 
     __slots__ = ("_known", "_number")
 
@@ -114,7 +114,7 @@ class Substitutions:
         return kind if params == kind.params else Type(kind.name, params, kind.fields, plain=kind.plain)
 
     def assign(self, wanted: tuple[Type, ...], given: tuple[Type, ...]) -> bool:
-        """Whether values of the given types may stand for the wanted ones; only then something is learned."""
+        """Report whether values of the given types fit the wanted ones. Binds type parameters only if they do."""
         before = dict(self._known)
         if all(self._fits(one, other) for one, other in zip(wanted, given)):
             return True

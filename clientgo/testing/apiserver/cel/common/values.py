@@ -1,6 +1,6 @@
-"""What expressions evaluate to, in Python: bool, int, float, str, bytes, list, dict, None, and these.
+"""Values of expressions in Python: bool, int, float, str, bytes, list, dict, None, and the classes here.
 
-Mirrors cel-go's common/types. Differs in maps: keys of a Python dict do not tell 1 from 1u, which are equal in CEL too.
+Mirrors cel-go's common/types. Differs in maps: the keys 1 and 1u are the same in a Python dict. They are equal in CEL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MIN_TIME, _MAX_TIME = -62135596800, 253402300799
 
 
 class EvalError(Exception):
-    """What an expression evaluates to when it cannot be evaluated: an error is a value in CEL."""
+    """The value of an expression that cannot be evaluated. An error is a value in CEL."""
 
 
 class CostExceeded(Exception):
@@ -96,7 +96,7 @@ NONE = Optional(False)
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """What type(x) gives, and the name of a type as a value."""
+    """A type as a value: the result of type(x), or a type's name."""
 
     name: str
 
@@ -234,7 +234,7 @@ def _lists_equal(one: list[Any], other: list[Any]) -> bool:
 
 
 def map_key(item: Any, keys: tuple[str, ...]) -> Any:
-    """What tells an item of a keyed list from the others."""
+    """Return the identity of a keyed list's item: the values of its keys."""
     return tuple(frozen(item.get(key)) for key in keys) if isinstance(item, dict) else frozen(item)
 
 
@@ -279,7 +279,7 @@ class Invalid:
 
 
 def size(value: Any) -> int:
-    """What evaluation of a value costs by: its length, 1 for what has none."""
+    """Return the size that the cost of evaluation counts: the length, or 1 for a value without length."""
     if isinstance(value, str | bytes | list | dict):
         return len(value)
     if isinstance(value, Optional) and value.present:

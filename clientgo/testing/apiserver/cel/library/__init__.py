@@ -1,6 +1,6 @@
-"""What expressions can call, as Kubernetes 1.36 has it. Mirrors apiserver's pkg/cel/environment/base.go.
+"""The functions of expressions in Kubernetes 1.36. Mirrors apiserver's pkg/cel/environment/base.go.
 
-declare     how a function is declared
+declare     declarations of functions
 operators   + - * / % < == in [] ...
 standard    conversions, sizes, predicates of strings, parts of times
 strings     split, join, replace, format ...

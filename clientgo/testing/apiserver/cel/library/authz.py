@@ -23,7 +23,7 @@ _DECISION = Type(f"{_PREFIX}Decision")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether something is allowed, and why."""
+    """The result of an authorization check, with its reason."""
 
     cel_type = _DECISION.name
     allowed: bool

@@ -1,4 +1,4 @@
-"""How functions are declared: under one name, overloads for the checker and one body for evaluation."""
+"""Declarations of functions: under one name, overloads for the checker and one body for evaluation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Function:
 
 
 def no_overload(function: str = "", *args: Any) -> EvalError:
-    """What types the checker did not know turn out not to fit."""
+    """Return the error of a call whose argument types, unknown to the checker, fit no overload."""
     shown = f": {function}({', '.join(map(type_name, args))})" if function else ""
     return EvalError(f"no such overload{shown}")
 

@@ -59,7 +59,7 @@ def number(value: int, kind: type) -> int:
 
 
 def _kind(one: Any, other: Any) -> type | None:
-    """What both numbers are: int, Uint or float; None when they are no numbers of one kind."""
+    """Return the common type of both numbers: int, Uint or float; None if they are not numbers of one type."""
     kind = type(one)
     return kind if kind is type(other) and kind in (int, Uint, float) else None
 

@@ -1,8 +1,8 @@
 """Regular expressions, by RE2 itself. Mirrors Kubernetes' pkg/cel/library/regex.go and cel-go's matches.
 
-They are google-re2's, which the extra `cel` brings (`pip install 'clientgo[cel]'`). Python's own take a time for some
-patterns that grows with the square or worse of the text, and hold all threads for so long; so without the extra what
-needs a regular expression is an error, and everything else works.
+The engine is google-re2 of the extra `cel` (`pip install 'clientgo[cel]'`). Without the extra every call that needs a
+regular expression is an error, and everything else works. Python's `re` is not used: for some patterns its time grows
+with the square of the text or worse, and it holds all threads meanwhile.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _compiled_of_schema(pattern: str) -> Any:
 
 
 def compile_pattern(pattern: str) -> Any:
-    """A compiled pattern. Raises EvalError for what is none, and where there is no RE2."""
+    """Compile a pattern. Raises EvalError for an invalid pattern, and without google-re2."""
     return _checked(pattern, _compiled)
 
 
@@ -78,7 +78,10 @@ def _checked(pattern: str, compiled: Callable[[str], Any]) -> Any:
 
 
 def _in_go_words(text: str, pattern: str) -> str:
-    """What RE2 says as Go's regexp/syntax says it. Go shows all of a pattern whose bracket is not closed."""
+    """Translate RE2's message into that of Go's regexp/syntax.
+
+    Go shows all of a pattern whose bracket is not closed.
+    """
     what, _, part = text.partition(": ")
     if what == "missing )":
         return f"missing closing ): `{pattern}`"

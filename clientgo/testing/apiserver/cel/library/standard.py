@@ -110,7 +110,7 @@ def _double(value: Any) -> float:
 
 
 def string(value: Any) -> str:
-    """What string(value) gives. Raises EvalError."""
+    """Return string(value). Raises EvalError."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -131,7 +131,7 @@ def string(value: Any) -> str:
 
 
 def _shortest(value: float) -> str:
-    """As few digits as say which number it is, as Go's %g: with an exponent below -4 and from 6 on."""
+    """Format a number with the fewest digits that identify it, as Go's %g: with an exponent below -4 and from 6 on."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     assert isinstance(exponent, int)
     size = len(digits) + exponent - 1
@@ -166,7 +166,7 @@ def _bool(value: Any) -> bool:
 
 
 def to_timestamp(value: Any) -> Timestamp:
-    """What timestamp(value) gives. Raises EvalError."""
+    """Return timestamp(value). Raises EvalError."""
     if isinstance(value, Timestamp):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -195,7 +195,7 @@ def _offset(text: str) -> timedelta:
 
 
 def to_duration(value: Any) -> Duration:
-    """What duration(value) gives. Raises EvalError."""
+    """Return duration(value). Raises EvalError."""
     if isinstance(value, Duration):
         return value
     if isinstance(value, int) and not isinstance(value, bool):

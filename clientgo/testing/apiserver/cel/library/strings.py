@@ -158,7 +158,7 @@ def _clause(verb: str, given: str | None, value: Any) -> str:
 
 
 def shown(value: Any, precision: int = 0) -> str:
-    """What %s makes of a value."""
+    """Format a value as %s does."""
     match value:
         case str():
             return value

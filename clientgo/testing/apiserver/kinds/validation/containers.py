@@ -47,7 +47,7 @@ def containers(items: list[Json], field: str, volumes: set[str]) -> list[FieldEr
 
 
 def init_containers(items: list[Json], field: str, volumes: set[str], others: list[Json]) -> list[FieldError]:
-    """Those that run before: they end, unless they are restarted always, and so have nothing to probe."""
+    """Validate init containers. They end, unless they are restarted always, and so have no probes."""
     errors: list[FieldError] = []
     seen = {container.get("name", "") for container in others}
     for i, container in enumerate(items):
@@ -75,7 +75,7 @@ def _not_again(container: Json, where: str, seen: set[str]) -> list[FieldError]:
 
 
 def common(container: Json, where: str, volumes: set[str]) -> list[FieldError]:
-    """What every container of whatever sort must have."""
+    """Validate the fields that containers of all sorts share."""
     name = container.get("name", "")
     errors = named(name, f"{where}.name", is_dns1123_label) if name else [field_required(f"{where}.name")]
     errors += required(container, where, "image")
@@ -160,7 +160,7 @@ def _lifecycle(lifecycle: Json, field: str) -> list[FieldError]:
 
 
 def _handler(probe: Json, field: str) -> list[FieldError]:
-    """What is done to a container from outside: one thing."""
+    """Validate a handler, which must have exactly one action."""
     given = [name for name in _HANDLERS if probe.get(name) is not None]
     if not given:
         return [field_required(field, "must specify a handler type")]
@@ -213,6 +213,6 @@ _SECURITY_FIELDS = (
 
 
 def internal_security(context: Json) -> Json:
-    """As the server's own type shows it, which has no JSON names."""
+    """Return the security context with the field names of the server's internal type."""
     shown = {"seLinuxOptions": "SELinuxOptions"}
     return {shown.get(name, name[0].upper() + name[1:]): context.get(name) for name in _SECURITY_FIELDS}

@@ -1,6 +1,6 @@
-"""All that a custom resource is checked for. Mirrors apiextensions-apiserver's registry/customresource.
+"""Validation of custom resources. Mirrors apiextensions-apiserver's registry/customresource.
 
-Pure functions. The schema's own checks are those of schema_validation.py, its CEL rules those of rules.py.
+Pure functions. schema_validation.py checks the schema, rules.py its CEL rules.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 def validate(obj: Json, schema: Json | None, old: Json | None = None, *, status: bool = False) -> list[FieldError]:
-    """All violations but those of CEL rules: of what has changed since `old`, if that is given.
+    """Return all violations except those of CEL rules; with `old`, only those in changed parts.
 
-    With `status` only that part is looked at, as a write to the subresource can change no other.
+    With `status` only the status is checked, because a write to the subresource changes nothing else.
     """
     if schema is None:
         return []
@@ -52,7 +52,7 @@ _BLOCKING = frozenset(
 def validate_all(
     obj: Json, old: Json | None, schema: Json | None, *, status: bool = False
 ) -> tuple[list[FieldError], list[str]]:
-    """All violations, those of CEL rules too, and what is warned of: rules that what is unchanged breaks."""
+    """Return all violations, and as warnings the CEL rules that unchanged values break."""
     errors = validate(obj, schema, old, status=status)
     found = rules.of_schema(schema)
     if any(error.reason in _BLOCKING for error in errors):
@@ -66,5 +66,8 @@ def validate_all(
 
 
 def _blocks_rules(errors: list[FieldError]) -> bool:
-    """Whether, even without any, CEL rules could not be tried: a field of the root that must be there is not."""
+    """Report whether CEL rules could not be checked, even if there are none:
+
+    a required field of the root is missing.
+    """
     return any(error.reason == "FieldValueRequired" and "." not in error.field for error in errors)

@@ -1,6 +1,6 @@
-"""What is wrong with a CustomResourceDefinition.
+"""Validation of CustomResourceDefinitions.
 
-Mirrors apiextensions-apiserver's pkg/apis/apiextensions/validation. Schemas are looked at by structural_schema.py.
+Mirrors apiextensions-apiserver's pkg/apis/apiextensions/validation. structural_schema.py validates the schemas.
 """
 
 from __future__ import annotations

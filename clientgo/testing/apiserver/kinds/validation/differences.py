@@ -1,4 +1,4 @@
-"""What a refused change would have changed, as some messages end with it: lines that went, and lines that came."""
+"""The difference at the end of some messages about a rejected change: removed lines and added lines."""
 
 from __future__ import annotations
 

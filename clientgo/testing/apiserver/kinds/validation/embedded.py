@@ -1,4 +1,4 @@
-"""What is wrong with objects inside of custom resources. Mirrors apiextensions-apiserver's schema/objectmeta."""
+"""Validation of objects that are embedded in custom resources. Mirrors apiextensions-apiserver's schema/objectmeta."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_EMPTY = "must not be empty"
 
 
 def validate(obj: Json, schema: Json | None) -> list[FieldError]:
-    """What is wrong with the embedded objects."""
+    """Validate the embedded objects."""
     if schema is None or not embedded.is_in(schema):
         return []
     errors: list[FieldError] = []

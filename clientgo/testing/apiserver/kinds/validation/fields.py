@@ -72,7 +72,7 @@ def at_most_all(value: int | str, field: str) -> list[FieldError]:
 
 
 def is_none(value: int | str | None) -> bool:
-    """Whether a number or a percentage comes to nothing; what is neither counts as 0, as in Go."""
+    """Report whether a number or a percentage is zero. Other values count as 0, as in Go."""
     if isinstance(value, str):
         digits = value.removesuffix("%")
         return not (digits.isascii() and digits.isdigit()) or atoi_clipped(digits) == 0
@@ -137,5 +137,5 @@ def _requirement(term: Json, field: str) -> list[FieldError]:
 
 
 def each(items: Iterable[Any] | None, field: str, check: Callable[[Any, str], list[FieldError]]) -> list[FieldError]:
-    """What `check` finds in the items of a list."""
+    """Return the errors that `check` finds in the items of a list."""
     return [error for i, item in enumerate(items or ()) for error in check(item, f"{field}[{i}]")]

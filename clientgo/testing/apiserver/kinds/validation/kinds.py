@@ -49,7 +49,7 @@ def create(resource: Resource, obj: Json) -> list[FieldError]:
 
 
 def _unfit(resource: Resource, obj: Json) -> list[FieldError]:
-    """What is found before anything is validated."""
+    """Return the errors that Go finds before it validates the object."""
     return networking.service_allocation(obj) if resource.storage == "/services" else []
 
 

@@ -85,7 +85,7 @@ def port(number: int, field: str) -> list[FieldError]:
 
 
 def service_allocation(obj: Json) -> list[FieldError]:
-    """What keeps a Service from getting its addresses, so that nothing else of it is looked at."""
+    """Return the errors that prevent the allocation of addresses. With such an error Go validates nothing else."""
     spec = obj.get("spec") or {}
     if spec.get("type") == "ExternalName":
         return []
@@ -198,7 +198,7 @@ def _repeated_ports(ports: list[Json]) -> list[FieldError]:
 
 
 def _families(spec: Json, kind: str | None) -> list[FieldError]:
-    """Addresses of the cluster, and of which families they are."""
+    """Validate the cluster IPs and their families."""
     errors = []
     addresses, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
     if spec.get("ipFamilyPolicy") is not None:

@@ -206,7 +206,7 @@ def _spread(constraint: Json, field: str) -> list[FieldError]:
 
 
 def _dns(spec: Json, field: str) -> list[FieldError]:
-    """Who wants no DNS of the cluster brings its own."""
+    """Validate the DNS configuration. The policy None requires nameservers."""
     if spec.get("dnsPolicy") != "None":
         return []
     if spec.get("dnsConfig") is None:

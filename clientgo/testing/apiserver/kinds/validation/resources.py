@@ -50,7 +50,7 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    """A resource that somebody brought to a node: it has its own domain, and is whole."""
+    """Report whether this is an extended resource of a node, which has its own domain and whole amounts."""
     return not is_native(name) and not name.startswith("requests.") and not is_qualified_name(f"requests.{name}")
 
 
@@ -91,7 +91,7 @@ def amount_of(name: str, amount: str, field: str) -> list[FieldError]:
 
 
 def requirements(wanted: Json, field: str) -> list[FieldError]:
-    """What a container requests, and where it is stopped."""
+    """Validate a container's requests and limits."""
     errors = []
     limits, requests = wanted.get("limits") or {}, wanted.get("requests") or {}
     for name, amount in limits.items():
@@ -109,7 +109,7 @@ def requirements(wanted: Json, field: str) -> list[FieldError]:
 
 
 def _within(name: str, amount: str, limit: str | None, field: str) -> list[FieldError]:
-    """What a node cannot promise twice must be limited to what is requested."""
+    """Validate that a resource that cannot be overcommitted has equal request and limit."""
     overcommits = is_native(name) and not is_huge(name)
     if limit is None:
         text = "Limit must be set for non overcommitable resources"

@@ -27,7 +27,7 @@ _DOWNWARD = ("metadata.annotations", "metadata.labels", "metadata.name", "metada
 
 
 def volumes(items: list[Json], field: str) -> tuple[list[FieldError], set[str]]:
-    """What is wrong with a pod's volumes, and the names of those that may be mounted."""
+    """Validate a pod's volumes. Returns the errors and the names of the volumes that can be mounted."""
     errors: list[FieldError] = []
     known: set[str] = set()
     for i, volume in enumerate(items):

@@ -117,7 +117,7 @@ def _resources(values: list[str], field: str) -> list[FieldError]:
 
 
 def client_config(config: Json, field: str) -> list[FieldError]:
-    """How a webhook is called: by URL or as a service."""
+    """Validate the address of a webhook: a URL or a service."""
     if (config.get("url") is None) == (config.get("service") is None):
         return [field_required(field, "exactly one of url or service is required")]
     if config.get("url") is not None:

@@ -337,7 +337,7 @@ def _job_spec(spec: Json, field: str) -> list[FieldError]:
 
 
 def _indexed(spec: Json, field: str) -> list[FieldError]:
-    """What counts by index needs indexes."""
+    """Validate the fields that require an Indexed Job."""
     errors = []
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         errors.append(field_required(f"{field}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
