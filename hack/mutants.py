@@ -65,7 +65,7 @@ RESULTS = ROOT / ".mutants" / "results.jsonl"
 # How far functions and edits are indented in the list.
 _FUNCTION, _EDIT = 4, 8
 
-CAUGHT, SURVIVED, NO_BUG = "caught", "survived", "no bug"
+CAUGHT, HANGS, SURVIVED, NO_BUG = "caught", "hangs", "survived", "no bug"
 
 # Tests that take longer than this much of what they take without a bug hang because of it.
 _SLOWER = 10
@@ -87,8 +87,6 @@ class Mutant:
     tests: tuple[str, ...]
     bug: Description | Bug
     no_bug: str = ""
-    own: tuple[str, ...] = field(default=(), compare=False)
-    """Tests whose names contain the name of the file; these run first."""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.bug}"
@@ -145,8 +143,7 @@ def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root:
         }
         for file, bug in random_bugs.draw(sources, seed, count):
             reason = reasons.get((file, _program(bug.put_in(sources[file]))), "")
-            own = [test for test in modules[file] if Path(file).stem in test]
-            drawn.append(Mutant(area.partition(":")[0], file, modules[file], bug, reason, tuple(own)))
+            drawn.append(Mutant(area.partition(":")[0], file, modules[file], bug, reason))
     return drawn
 
 
@@ -295,24 +292,24 @@ class Tree:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10_000_000_000))
         started = time.monotonic()
         try:
-            passed, _ = self._test(mutant.file, tests, max(_LEAST_SECONDS, usual * _SLOWER), usual)
+            result, _ = self._test(mutant.file, tests, max(_LEAST_SECONDS, usual * _SLOWER), usual)
         finally:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        return SURVIVED if passed else CAUGHT, time.monotonic() - started
+        return result, time.monotonic() - started
 
     def _usual(self, tests: tuple[str, ...]) -> float:
         known = tuple(sorted(tests))  # in any order
         if known not in self.seconds:
             started = time.monotonic()
-            passed, output = self._test("", tests, 1800.0, 900.0)
-            if not passed:
+            result, output = self._test("", tests, 1800.0, 900.0)
+            if result != SURVIVED:
                 raise RuntimeError(f"{' '.join(tests)} fails without a bug in it:\n{output}")
             self.seconds[known] = time.monotonic() - started
         return self.seconds[known]
 
-    def _test(self, mutated: str, tests: tuple[str, ...], timeout: float, usual: float) -> tuple[bool, str]:
-        """Whether the tests pass, and what they print."""
+    def _test(self, mutated: str, tests: tuple[str, ...], timeout: float, usual: float) -> tuple[str, str]:
+        """Return the result for a bug that is in the tree, and the output of the tests."""
         limit = max(_LEAST_SECONDS, usual * _ONE_SLOWER)
         args = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", f"--timeout={limit}", *tests]
         with tempfile.NamedTemporaryFile() as output:
@@ -320,7 +317,7 @@ class Tree:
             text = Path(output.name).read_text(errors="replace")[-4000:]
         if code not in (-1, 0, 1, 2):  # 2: it cannot even be imported
             raise RuntimeError(f"pytest ends with {code} for {' '.join(tests)}:\n{text}")
-        return code == 0, text
+        return {0: SURVIVED, -1: HANGS}.get(code, CAUGHT), text
 
 
 # What nearly every test imports. A run that mutates none of it is forked from a process that has it already.
@@ -446,6 +443,11 @@ class Results:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": key, "result": result, "mutant": str(mutant)}) + "\n")
 
+    def path_of_reached(self, mutants: Iterable[Mutant]) -> Path:
+        """Return the file for the tests that reach these bugs; another one once a bug, its file or a test changed."""
+        key = hashlib.sha256("".join(map(self._key, mutants)).encode()).hexdigest()[:24]
+        return self._path.with_name(f"reached-{key}.txt")
+
     def _key(self, mutant: Mutant) -> str:
         parts = [str(mutant.bug), self._digest(mutant.file), *map(self._digest, mutant.tests)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
@@ -473,7 +475,7 @@ class Progress:
         """One more is known; `seconds` is None when it was known before."""
         with self._lock:
             self._done += 1
-            self._by_area[mutant.area][result] += 1
+            self._by_area[mutant.area][CAUGHT if result == HANGS else result] += 1
             if result == SURVIVED:
                 self._survivors.append(mutant)
             if seconds is not None:
@@ -543,6 +545,8 @@ def run_all(mutants: list[Mutant], results: Results, again: bool, jobs: int, fol
 
 # A test that takes longer than so many seconds is left out of a draw.
 _SLOW_TEST = 20
+# So many seconds of tests run at most against a drawn bug, as measured without the bug.
+_MOST_SECONDS = 60.0
 
 
 def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path) -> int:
@@ -558,25 +562,33 @@ def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path
             progress.tell(mutant, known, None)
         else:
             waiting.append(mutant)
+    for mutant in waiting:
+        print(f"drawn: {mutant}", flush=True)
     if waiting:
-        reached, seconds, outside = _reached(waiting, folder / "probes")
+        reached, seconds, outside = _reached(waiting, folder / "probes", results.path_of_reached(waiting))
         with Tree.copy(folder / "0") as tree:
             for key, mutant in enumerate(waiting):
-                own = [test.partition("::")[0] for test in mutant.own]
-                chosen = reach.in_order(seconds if key in outside else reached.get(key, ()), seconds, own)
-                tests = tuple(chosen)
-                tree.seconds[tuple(sorted(tests))] = sum(seconds[test] for test in tests)
+                reaching = seconds.keys() if key in outside else reached.get(key, set())
+                tests = tuple(reach.in_order(reaching, seconds, Path(mutant.file).stem, _MOST_SECONDS))
+                tree.seconds[tuple(sorted(tests))] = _SLOW_TEST
                 result, took = tree.run(mutant, tests) if tests else (SURVIVED, 0.0)
                 results.add(mutant, result)
-                progress.tell(mutant, result, took, f"{len(tests)} tests reach it")
+                progress.tell(mutant, result, took, f"{len(tests)} of {len(reaching)} tests that reach it")
     return progress.finish()
 
 
-def _reached(mutants: list[Mutant], folder: Path) -> tuple[dict[int, set[str]], dict[str, float], set[int]]:
-    """Return the tests that reach each bug, the seconds of each test, and the bugs outside of functions."""
+def _reached(
+    mutants: list[Mutant], folder: Path, known: Path
+) -> tuple[dict[int, set[str]], dict[str, float], set[int]]:
+    """Return the tests that reach each bug, the seconds of each test, and the bugs outside of functions.
+
+    Keeps what the run of the tests found in the file `known`.
+    """
     with Tree.copy(folder) as tree:
         places = {key: (each.file, each.bug.number) for key, each in enumerate(mutants) if isinstance(each.bug, Bug)}
         outside = reach.prepare(folder, places)
+        if known.exists():
+            return (*reach.read(known), outside)
         tests = sorted({test for mutant in mutants for test in mutant.tests})
         args = ["-q", "-p", "no:cacheprovider", "-p", reach.PROBES, f"--timeout={_SLOW_TEST}", *tests]
         print(f"looking which of the tests reach {len(mutants)} bugs", flush=True)
@@ -586,7 +598,9 @@ def _reached(mutants: list[Mutant], folder: Path) -> tuple[dict[int, set[str]], 
             text = Path(output.name).read_text(errors="replace")[-4000:]
         if code not in (0, 1):
             raise RuntimeError(f"pytest ends with {code}:\n{text}")
-        found, seconds = reach.read(folder)
+        known.parent.mkdir(exist_ok=True)
+        shutil.copy(folder / "reached.txt", known)
+        found, seconds = reach.read(known)
         print(f"{len(seconds)} tests passed in {time.monotonic() - started:.0f} s", flush=True)
         print("\n".join(line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), flush=True)
         return found, seconds, outside

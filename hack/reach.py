@@ -7,6 +7,7 @@ functions is reached by every test. Tests that fail or take too long with the pr
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -71,11 +72,11 @@ def prepare(root: Path, places: Mapping[int, tuple[str, int]]) -> set[int]:
     return outside
 
 
-def read(root: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
+def read(path: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
     """Return the tests that reached each key and passed, and how many seconds each test took that passed."""
     reached: dict[int, set[str]] = {}
     seconds: dict[str, float] = {}
-    for line in (root / "reached.txt").read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         key, _, test = line.partition("\t")
         if "." in key:
             seconds[test] = float(key)
@@ -84,7 +85,21 @@ def read(root: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
     return {key: tests & seconds.keys() for key, tests in reached.items()}, seconds
 
 
-def in_order(tests: Iterable[str], seconds: Mapping[str, float], own: Iterable[str]) -> list[str]:
-    """Return the tests in the order in which they run: those of the module's own files first, then the quick ones."""
-    first = tuple(own)
-    return sorted(tests, key=lambda test: (not test.startswith(first), seconds.get(test, 0.0), test))
+def in_order(tests: Iterable[str], seconds: Mapping[str, float], module: str, most: float) -> list[str]:
+    """Return the tests to run, in their order, which take `most` seconds together.
+
+    The files that have the module's name come first. Then each file has its turn with its quickest test, so that the
+    first tests differ.
+    """
+    files: dict[str, list[str]] = {}
+    for test in sorted(tests, key=lambda test: (seconds[test], test)):
+        files.setdefault(test.partition("::")[0], []).append(test)
+    own = [test for file in sorted(files) if module in file.rpartition("/")[2] for test in files[file]]
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*(files[file] for file in sorted(files))))
+    chosen, left = [], most
+    for test in dict.fromkeys(filter(None, [*own, *turns])):
+        left -= seconds[test]
+        if left < 0:
+            break
+        chosen.append(test)
+    return chosen

@@ -85,13 +85,26 @@ def test_the_tests_that_pass_and_reach_a_function_are_found(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-m", "pytest", *args], cwd=tmp_path, capture_output=True, text=True)
 
     assert done.returncode == 1, done.stdout
-    reached, seconds = reach.read(tmp_path)
+    reached, seconds = reach.read(tmp_path / "reached.txt")
     assert outside == {2}
     assert reached == {0: {"test_module.py::test_first"}, 1: {"test_module.py::test_third"}}
     assert sorted(seconds) == [f"test_module.py::test_{name}" for name in ("first", "nothing", "third")]
 
 
-def test_the_modules_own_tests_run_first_and_the_quick_ones_before_the_slow() -> None:
-    seconds = {"a.py::x": 0.1, "b.py::y": 3.0, "b.py::z": 1.0, "c.py::w": 0.0}
+def test_the_modules_own_tests_run_first_and_then_one_of_each_file_in_turn() -> None:
+    seconds = {"test_a.py::x": 2.0, "test_a.py::v": 0.1, "test_b.py::y": 3.0, "test_b.py::z": 1.0, "test_c.py::w": 0.0}
 
-    assert reach.in_order(seconds, seconds, ["b.py"]) == ["b.py::z", "b.py::y", "c.py::w", "a.py::x"]
+    assert [each[5:] for each in reach.in_order(seconds, seconds, "b", 9.0)] == [
+        "b.py::z",
+        "b.py::y",
+        "a.py::v",
+        "c.py::w",
+        "a.py::x",
+    ]
+    assert reach.in_order(seconds, seconds, "b", 4.5) == [
+        "test_b.py::z",
+        "test_b.py::y",
+        "test_a.py::v",
+        "test_c.py::w",
+    ]
+    assert reach.in_order(["test_a.py::x"], seconds, "b", 1.0) == []

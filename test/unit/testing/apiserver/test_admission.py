@@ -61,6 +61,15 @@ def test_a_missing_account_is_forbidden(api: Api) -> None:
     )
 
 
+def test_a_cluster_has_the_two_priority_classes_of_the_system(api: Api) -> None:
+    items = api("GET", "/apis/scheduling.k8s.io/v1/priorityclasses", want=200)["items"]
+
+    assert {each["metadata"]["name"]: each["value"] for each in items} == {
+        "system-cluster-critical": 2_000_000_000,
+        "system-node-critical": 2_000_001_000,
+    }
+
+
 def test_a_priority_is_that_of_the_class(api: Api) -> None:
     body = {"metadata": {"name": "high"}, "value": 1000, "preemptionPolicy": "Never"}
     api("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", body, want=201)
