@@ -1,7 +1,7 @@
-"""A channel for a sender who has many values at once, and a receiver who takes many: `BatchChannel`.
+"""A channel for a sender that has many values at once: `BatchChannel`.
 
-Go has none: its channels hand over one value at a time, which costs it little. Here the lock is taken once a batch, and
-a sender who waits for room is woken once for many values.
+Go has none: its channels hand over one value at a time, which costs it little. Here `send_all` takes the lock once a
+batch, and a sender that waits for room is woken once for many values.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from clientgo.golang.channel import Channel, ChannelClosed
 
@@ -26,8 +26,7 @@ class BatchChannel(Channel[T]):
         if capacity <= 0:
             raise ValueError(f"capacity must be positive, got {capacity}")
         super().__init__(capacity)
-        # Tells a sender that the full buffer has become half empty. With room for one value at a time it would be woken
-        # for each.
+        # Notified when the full buffer is half empty. With room for one, it would be woken for each value.
         self._has_room = threading.Condition(self._lock)
         self._is_full = False
 
@@ -51,17 +50,12 @@ class BatchChannel(Channel[T]):
                     self._is_full = True
                     self._has_room.wait()
 
-    def take_all(self) -> deque[T]:
-        """Receive whatever is in the buffer, without waiting: the values as they were sent, not unpacked."""
+    def try_receive_all(self) -> deque[T]:
+        taken = super().try_receive_all()
         with self._lock:
-            taken, self._buffer = self._buffer, deque()
-            while self._senders:
-                value, ok, _ = self._receive_now()
-                if ok:
-                    taken.append(cast(T, value))
             if self._is_full:
-                self._tell_of_room()
-            return taken
+                self._notify_of_room()
+        return taken
 
     def abandon(self) -> None:
         """Close the channel and drop the values that were not received. Drops them even if it is closed."""
@@ -73,10 +67,10 @@ class BatchChannel(Channel[T]):
     def _receive_now(self) -> tuple[T | None, bool, bool]:
         received = super()._receive_now()
         if self._is_full:
-            self._tell_of_room()
+            self._notify_of_room()
         return received
 
-    def _tell_of_room(self) -> None:
+    def _notify_of_room(self) -> None:
         if len(self._buffer) <= self._capacity // 2:
             self._is_full = False
             self._has_room.notify_all()

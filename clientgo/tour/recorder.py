@@ -34,6 +34,8 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang import callers
+from clientgo.golang.stop import Done
+from clientgo.rest.watch.reader import new_reader
 from clientgo.tools import cache
 from clientgo.tour.attached import Attached
 from clientgo.tour.hop import Code, Hop
@@ -44,7 +46,7 @@ from clientgo.tour.seam import Probe, Seam, Tap
 from clientgo.tour.secrecy import Secrecy
 from clientgo.tour.taps import TAPS
 from clientgo.utils.clock import REAL_CLOCK
-from clientgo.utils.clock.clock import WithTicker
+from clientgo.utils.clock.clock import PassiveClock, WithTicker
 
 __all__ = ["Recorder", "Redact", "record"]
 
@@ -96,7 +98,7 @@ class Recorder(Attached):
         self._thread = threading.Thread(target=self._write_on, name="tour recorder", daemon=True)
         # By a reflector's identity, the number of its source. Each reflector's threads write its own.
         self._numbers: dict[int, int] = {}
-        # Of each thread, its reflector, and the request whose events it handles: (source, its number).
+        # The reflector of each thread.
         self._at = threading.local()
         # The writer's.
         self._codes: dict[tuple[Any, ...], int] = {}
@@ -148,8 +150,7 @@ class Recorder(Attached):
             Probe.at("reflector.pass", self._around_pass),
             Probe.at("reflector.list_pages", self._around_pass),
             Probe.at("reflector.sync_with", self._around_list),
-            Probe.at("reflector.apply", self._around_event),
-            Probe.at("reflector.handle_watch", self._around_watch),
+            Probe.at("reflector.handle_any_watch", self._around_watch),
             *self.secrecy.probes(),
         )
 
@@ -188,15 +189,6 @@ class Recorder(Attached):
             self.secrecy.mark_description(source, reflector.type_description())
             self.note("source", source=source, name=reflector.name(), type=reflector.type_description())
 
-    def _around_event(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def apply(applier: Any, event: watch.Event) -> Any:
-            at = getattr(self._at, "request", None)
-            if at is not None:
-                self.note("event", source=at[0], request=at[1], type=str(event.type), object=_kept(event.object))
-            return function(applier, event)
-
-        return apply
-
     def _around_watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def _handle_any_watch(*args: Any) -> Any:
             w = args[3]
@@ -214,14 +206,8 @@ class Recorder(Attached):
         return _handle_any_watch
 
     def _ended(self, w: Any, why: str, error: str) -> None:
-        at = getattr(self._at, "request", None)
-        if at is not None and isinstance(w, _RecordedWatch) and w.is_stopped:
-            self._at.request = None
-            self.note("ended", source=at[0], request=at[1], why=why, error=error)
-
-    def watching(self, source: int, request: int) -> None:
-        """From now on this thread handles the events of that request."""
-        self._at.request = source, request
+        if isinstance(w, _RecordedWatch) and w.is_stopped:
+            self.note("ended", source=w.source, request=w.request, why=why, error=error)
 
     # ---- the writer's
 
@@ -364,8 +350,7 @@ class _RecordedSource:
             self._fail(number, err)
             raise
         self._recorder.note("opened", source=self._number, request=number)
-        self._recorder.watching(self._number, number)
-        return _RecordedWatch(w)
+        return _RecordedWatch(self._recorder, w, self._number, number)
 
     def _fail(self, number: int, err: Exception) -> None:
         about: Json = {"error": str(err), "type": type(err).__name__, "refused": utilnet.is_connection_refused(err)}
@@ -375,11 +360,25 @@ class _RecordedSource:
 
 
 class _RecordedWatch:
-    """Knows whether it was stopped."""
+    """A watch whose events are recorded when they are read. See Reader."""
 
-    def __init__(self, inner: watch.Interface) -> None:
-        self._inner = inner
+    def __init__(self, recorder: Recorder, inner: watch.Interface, source: int, request: int) -> None:
+        self.source = source
+        self.request = request
         self.is_stopped = False
+        self._recorder = recorder
+        self._inner = inner
+        self._reader = new_reader(inner)
+
+    @property
+    def read_at(self) -> float:
+        return self._reader.read_at
+
+    def read_events(self, done: Done, clock: PassiveClock) -> Iterator[watch.Event]:
+        for event in self._reader.read_events(done, clock):
+            about = {"type": str(event.type), "object": _kept(event.object)}
+            self._recorder.note("event", source=self.source, request=self.request, **about)
+            yield event
 
     def stop(self) -> None:
         self.is_stopped = True

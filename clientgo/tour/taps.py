@@ -114,13 +114,17 @@ def _listed(call: Call, reflector: Any, ctx: Any, items: Sequence[Any], resource
     call()
 
 
-@_tap("reflector.follow")
-def _follow(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
-    version = reflector.last_sync_resource_version()
-    call.tell("watch", version=version)
-    failure = call()
-    error = "" if failure is None else f"{type(failure).__name__}: {failure}"
-    call.tell("ended", version=reflector.last_sync_resource_version(), more={"error": error})
+@_tap("reflector.handle_watch")
+def _handle_watch(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
+    call.tell("watch", version=reflector.last_sync_resource_version())
+    error = ""
+    try:
+        call()
+    except Exception as err:
+        error = f"{type(err).__name__}: {err}"
+        raise
+    finally:
+        call.tell("ended", version=reflector.last_sync_resource_version(), more={"error": error})
 
 
 @_tap("reflector.decode")
@@ -133,7 +137,7 @@ def _line(call: Call, decoder: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @_tap("reflector.bookmark")
-def _bookmark(call: Call, applier: Any, obj: Any, accessor: Any, resource_version: str) -> None:
+def _bookmark(call: Call, reflector: Any, ctx: Any, store: Any, obj: Any, resource_version: str) -> None:
     call()
     call.tell("bookmark", version=resource_version)
 

@@ -41,7 +41,7 @@ class Decoder:
     come from any.
     """
 
-    # Whether events are so many objects for the collector that they had better be used up soon (see utils.pacer).
+    # Whether events are so many objects for the collector that they had better be used up soon (see pacer.py).
     PACED: ClassVar[bool] = True
 
     def __init__(self, body: Body, embedded_decoder: ObjectDecoder) -> None:

@@ -1,15 +1,16 @@
-"""A watch over a `Decoder`, which hands over what arrived together at once and decodes it where it is received.
+"""A watch over a `Decoder`: read by the thread that uses the events, or through a result channel.
 
-Does what apimachinery's watch.StreamWatcher does (watch/streamwatcher.go) for the one source that brings events in
-batches: the lock of the result channel is taken once a batch, its receiver is woken at most once, and what waits in the
-channel are lines, not objects.
+Does what apimachinery's watch.StreamWatcher does (watch/streamwatcher.go) for the connection of a server. A reader (see
+reader.py) decodes each event when it asks for it, so that the events that wait are bytes and not objects. A thread runs
+only for a result channel.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from clientgo import context, klog
@@ -19,125 +20,150 @@ from clientgo.apimachinery.util.runtime import handle_crash_with_logger
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, ChannelClosed
+from clientgo.golang.stop import Done, Signal, add_done_callback
 from clientgo.rest.watch.decoder import Decoder
-from clientgo.utils.pacer import Pacer
+from clientgo.rest.watch.pacer import Pacer
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
-# Events waiting for a slow reader. While so many wait, the connection is not read, and the server feels it.
+# Events that may wait in the result channel. While it is full, the connection is not read, and the server blocks.
 _RESULT_BUFFER = 512
 
-# stop() waits for its thread, which a shut down socket ends in milliseconds; never longer than this, in seconds.
+# Seconds for which `stop` waits for the thread of the result channel, which ends within milliseconds.
 _STOP_PATIENCE = 5.0
 
 
-class _EventChannel(BatchChannel[Any]):
-    """Takes lines, or frames, and gives events: each is decoded by the thread that receives it, in the moment it does.
-
-    A line that cannot be decoded becomes an ERROR event, and is the last that comes.
-    """
-
-    def __init__(
-        self, decode_line: Callable[[Any], Event], on_failure: Callable[[Exception], Event], *, paced: bool
-    ) -> None:
-        """`paced`: the thread that decodes gives way in time for what it makes to be used up."""
-        super().__init__(_RESULT_BUFFER)
-        self._decode_line = decode_line
-        self._on_failure = on_failure
-        self._pacer = Pacer() if paced else None
-
-    def unpack(self, value: Any) -> Event:
-        """The event in a line, or in a frame."""
-        if isinstance(value, Event):
-            return value
-        try:
-            event = self._decode_line(value)
-        except Exception as err:
-            # Nothing behind it can be trusted.
-            self.abandon()
-            return self._on_failure(err)
-        if self._pacer is not None:
-            self._pacer.give_way()
-        return event
-
-    def close_quietly(self) -> None:
-        """Close, unless it is closed."""
-        with contextlib.suppress(ChannelClosed):
-            self.close()
-
-
 class BatchedStreamWatcher:
-    """A watch.Interface that reads a Decoder in a thread of its own. Thread-safe.
+    """A watch.Interface and a Reader of one Decoder: use either `read_events` or `result_chan`. Thread-safe.
 
-    The thread ends, the result channel is closed and the connection with it, after `stop` or when the stream is over.
+    After `stop`, or when the stream ends, it releases the connection as soon as no thread reads from it.
     """
 
     def __init__(self, source: Decoder, reporter: ErrorReporter, logger: klog.Logger, name: str) -> None:
+        self.read_at = 0.0
         self._source = source
         self._reporter = reporter
         self._logger = logger
-        self._result = _EventChannel(source.decode_line, self._failed, paced=source.PACED)
-        # Guards _stopped; held for nothing else.
+        self._name = name
+        self._pacer = Pacer() if source.PACED else None
+        # Lines or frames that have arrived and are not decoded yet. Belongs to the thread that reads.
+        self._arrived: deque[Any] = deque()
+        self._is_over = Signal()
+        self._is_released = Signal()
+        # Guards the fields below.
         self._lock = threading.Lock()
-        self._stopped = False
-        self._thread = threading.Thread(target=self._receive, name=f"watch {name}", daemon=True)
-        self._thread.start()
+        self._is_reading = False
+        self._result: BatchChannel[Event] | None = None
+        self._thread: threading.Thread | None = None
+
+    def read_events(self, done: Done, clock: PassiveClock) -> Iterator[Event]:
+        """Yield the events, each decoded when it is asked for. See Reader.
+
+        Yields an ERROR event for bytes that are no event, and ends the watch after it.
+        """
+        arrived, decode, pacer = self._arrived, self._source.decode_line, self._pacer
+        is_over = self._is_over.is_set
+        stop_interrupting = add_done_callback(done, self._end)
+        try:
+            while not is_over():
+                if not arrived:
+                    failure = self._read()
+                    self.read_at = clock.now()
+                    if failure is not None:
+                        yield failure
+                    continue
+                try:
+                    event = decode(arrived.popleft())
+                except Exception as err:  # The bytes after it may be anything.
+                    event = self._error_event(err)
+                    self._end()
+                if pacer is not None:
+                    pacer.wait_for_consumers()
+                yield event
+        finally:
+            stop_interrupting()
 
     def result_chan(self) -> Channel[Event]:
-        """Where the events come; see watch.Interface."""
-        return self._result
+        """Return the channel of the events, and start the thread that fills it. See watch.Interface."""
+        with self._lock:
+            if self._result is None:
+                self._result = BatchChannel(_RESULT_BUFFER)
+                if self._is_over.is_set():
+                    self._result.close()
+                    return self._result
+                self._thread = threading.Thread(
+                    target=self._receive, args=(self._result,), name=f"watch {self._name}", daemon=True
+                )
+                self._thread.start()
+            return self._result
 
     def stop(self) -> None:
-        """End the watch: no event comes after this. Returns when its thread has ended, which takes milliseconds."""
+        """End the watch: no event comes after this. Waits milliseconds for the thread of the result channel."""
+        self._end()
         with self._lock:
-            first, self._stopped = not self._stopped, True
-        if first:
-            self._source.close()
-            self._result.abandon()
-        if threading.current_thread() is not self._thread:
-            self._thread.join(_STOP_PATIENCE)
+            result, thread = self._result, self._thread
+        if result is not None:
+            result.abandon()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_STOP_PATIENCE)
 
-    def _receive(self) -> None:
+    def _receive(self, result: BatchChannel[Event]) -> None:
         try:
-            with handle_crash_with_logger(self._logger, go_on=True):
-                self._receive_until_done()
+            with handle_crash_with_logger(self._logger, go_on=True), contextlib.suppress(ChannelClosed):
+                for event in self.read_events(context.background().done(), REAL_CLOCK):
+                    result.send(event)
         finally:
-            self._source.release()
-            self._result.close_quietly()
+            self._end()
+            with contextlib.suppress(ChannelClosed):
+                result.close()
 
-    def _receive_until_done(self) -> None:
-        read, send = self._source.read_lines, self._result.send_all
+    def _read(self) -> Event | None:
+        """Block until something has arrived. Return the ERROR event of a failure, if it is to be reported."""
+        with self._lock:
+            self._is_reading = True
         try:
-            while True:
-                try:
-                    lines = read()
-                except Exception as err:
-                    self._report(err)
-                    return
-                send(lines)
-        except ChannelClosed:
-            return
+            if not self._is_over.is_set():
+                self._arrived.extend(self._source.read_lines())
+            return None
+        except Exception as err:
+            failure = self._failure_event(err)
+            self._is_over.set()
+            return failure
+        finally:
+            with self._lock:
+                self._is_reading = False
+            if self._is_over.is_set():
+                self._release()
 
-    def _report(self, err: Exception) -> None:
-        if self._stopped or isinstance(err, context.Canceled):
-            return
+    def _end(self) -> None:
+        """End a `_read` that blocks, and every later one."""
+        self._is_over.set()
+        self._source.close()
+        with self._lock:
+            is_reading = self._is_reading
+        if not is_reading:
+            self._release()
+
+    def _release(self) -> None:
+        if self._is_released.set():
+            self._source.release()
+
+    def _failure_event(self, err: Exception) -> Event | None:
+        if self._is_over.is_set() or isinstance(err, context.Canceled):
+            return None
         if isinstance(err, ErrUnexpectedEOF):
             self._logger.v(1).info("Unexpected EOF during watch stream event decoding", err=err)
         elif isinstance(err, EOFError):
-            return
+            return None
         elif is_probable_eof(err) or is_timeout(err):
             self._logger.v(5).info("Unable to decode an event from the watch stream", err=err)
         else:
-            self._result.send(self._error_event(err))
-
-    def _failed(self, err: Exception) -> Event:
-        """What the receiver of a line that is no event gets. Ends the reading."""
-        self._source.close()
-        return self._error_event(err)
+            return self._error_event(err)
+        return None
 
     def _error_event(self, err: Exception) -> Event:
         shown = ValueError(f"unable to decode an event from the watch stream: {err}")
         return Event(EventType.ERROR, self._reporter.as_object(shown))
 
     def __repr__(self) -> str:
-        return (
-            f"<BatchedStreamWatcher {self._thread.name!r}, {'stopped' if self._stopped else 'open'}, {self._result!r}>"
-        )
+        state = "over" if self._is_over.is_set() else "open"
+        return f"<BatchedStreamWatcher {self._name!r}, {state}, {len(self._arrived)} events to decode>"

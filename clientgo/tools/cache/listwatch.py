@@ -1,4 +1,4 @@
-"""Where a reflector gets its objects from: something to list, something to watch.
+"""The source of a reflector's objects: a function that lists and a function that watches.
 
 Mirrors tools/cache/listwatch.go.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Lister(Protocol):
-    """Knows how to make the first list; should be a ListerWithContext too. Go: Lister."""
+    """A source of lists; implement ListerWithContext too. Go: Lister."""
 
     def list(self, options: metav1.ListOptions) -> runtime.Object:
-        """A list object: its items fill the store, its resource version is where the watch starts.
+        """Return a list object, whose items fill the store and at whose resource version the watch starts.
 
         Deprecated in favour of ListerWithContext. Blocks for the request. Go: List.
         """
@@ -33,10 +33,10 @@ class Lister(Protocol):
 
 @runtime_checkable
 class ListerWithContext(Protocol):
-    """Knows how to make the first list. Go: ListerWithContext."""
+    """A source of lists. Go: ListerWithContext."""
 
     def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
-        """A list object: its items fill the store, its resource version is where the watch starts.
+        """Return a list object, whose items fill the store and at whose resource version the watch starts.
 
         Blocks for the request, and should end soon after `ctx`. Go: ListWithContext.
         """
@@ -44,7 +44,7 @@ class ListerWithContext(Protocol):
 
 
 def to_lister_with_context(lister: Lister) -> ListerWithContext:
-    """`lister` itself when it takes a context, else a wrapper that drops it. Go: ToListerWithContext."""
+    """Return `lister` if it takes a context, else a wrapper that ignores the context. Go: ToListerWithContext."""
     if isinstance(lister, ListerWithContext):
         return lister
     return _ListerWrapper(lister)
@@ -59,30 +59,30 @@ class _ListerWrapper:
 
 
 class Watcher(Protocol):
-    """Knows how to start a watch; should be a WatcherWithContext too. Go: Watcher."""
+    """A source of watches; implement WatcherWithContext too. Go: Watcher."""
 
     def watch(self, options: metav1.ListOptions) -> Interface:
-        """A watch from the version in `options`. Deprecated in favour of WatcherWithContext. Go: Watch.
+        """Return a watch from the version in `options`. Deprecated in favour of WatcherWithContext. Go: Watch.
 
-        One that raises has cleaned up after itself: there is no watch to stop.
+        If it raises, there is no watch to stop.
         """
         ...
 
 
 @runtime_checkable
 class WatcherWithContext(Protocol):
-    """Knows how to start a watch. Go: WatcherWithContext."""
+    """A source of watches. Go: WatcherWithContext."""
 
     def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Interface:
-        """A watch from the version in `options`. Go: WatchWithContext.
+        """Return a watch from the version in `options`. Go: WatchWithContext.
 
-        Blocks until the server has answered. One that raises has cleaned up after itself: there is no watch to stop.
+        Blocks until the server has answered. If it raises, there is no watch to stop.
         """
         ...
 
 
 def to_watcher_with_context(watcher: Watcher) -> WatcherWithContext:
-    """`watcher` itself when it takes a context, else a wrapper that drops it. Go: ToWatcherWithContext."""
+    """Return `watcher` if it takes a context, else a wrapper that ignores the context. Go: ToWatcherWithContext."""
     if isinstance(watcher, WatcherWithContext):
         return watcher
     return _WatcherWrapper(watcher)
@@ -97,22 +97,22 @@ class _WatcherWrapper:
 
 
 class ListerWatcher(Lister, Watcher, Protocol):
-    """Knows how to list and watch one resource. Go: ListerWatcher.
+    """A source of lists and watches of one resource. Go: ListerWatcher.
 
-    The machinery also takes anything that has only the two methods with a context. It first asks for a watch that
-    begins with all objects (`sendInitialEvents`); a source of your own that cannot give one says so with a method
-    `is_watch_list_semantics_un_supported` that returns True, or else is waited for in vain.
+    A source may also have only the two methods with a context. A reflector first requests a watch that begins with all
+    objects (`sendInitialEvents`). A source without such watches needs a method `is_watch_list_semantics_un_supported`
+    that returns True, or the reflector waits for the initial objects for ever.
     """
 
 
 @runtime_checkable
 class ListerWatcherWithContext(ListerWithContext, WatcherWithContext, Protocol):
-    """Knows how to list and watch one resource. Go: ListerWatcherWithContext."""
+    """A source of lists and watches of one resource. Go: ListerWatcherWithContext."""
 
 
 @hop("reflector.source", go="ToListerWatcherWithContext")
 def to_lister_watcher_with_context(lw: ListerWatcher | ListerWatcherWithContext) -> ListerWatcherWithContext:
-    """`lw` itself when its methods take a context, else a wrapper that drops it. Go: ToListerWatcherWithContext."""
+    """Return `lw` if its methods take a context, else a wrapper that ignores it. Go: ToListerWatcherWithContext."""
     if isinstance(lw, ListerWatcherWithContext):
         return lw
     return _ListerWatcherWrapper(to_lister_with_context(lw), to_watcher_with_context(lw))
@@ -138,19 +138,19 @@ WatchFuncWithContext = Callable[[context.Context, metav1.ListOptions], Interface
 class ListWatch:
     """A ListerWatcher made of functions. Go: ListWatch.
 
-    Give `list_func` or `list_with_context_func`, and `watch_func` or `watch_func_with_context` (the names differ in Go
-    too). Where both are given, the method with a context takes the function with a context and the other the other.
+    Set `list_func` or `list_with_context_func`, and `watch_func` or `watch_func_with_context` (as in Go, the two names
+    differ). If both of a pair are set, the method with a context calls the function with a context.
     """
 
     list_func: ListFunc | None = None
     watch_func: WatchFunc | None = None
     list_with_context_func: ListWithContextFunc | None = None
     watch_func_with_context: WatchFuncWithContext | None = None
-    # Kept for the name's sake: as in Go, nothing reads it.
+    # As in Go, nothing reads it.
     disable_chunking: bool = False
 
     def list(self, options: metav1.ListOptions) -> runtime.Object:
-        """One list request; never paged here, since the reflector does that. Deprecated. Go: List."""
+        """Make one list request; the reflector makes the pages. Deprecated. Go: List."""
         if self.list_func is not None:
             return self.list_func(options)
         if self.list_with_context_func is not None:
@@ -158,7 +158,7 @@ class ListWatch:
         raise _incomplete()
 
     def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
-        """One list request; never paged here, since the reflector does that. Go: ListWithContext."""
+        """Make one list request; the reflector makes the pages. Go: ListWithContext."""
         if self.list_with_context_func is not None:
             return self.list_with_context_func(ctx, options)
         if self.list_func is not None:
@@ -187,9 +187,9 @@ def _incomplete() -> ValueError:
 
 
 class _ListWatcherWithWatchListSemanticsWrapper:
-    """A ListWatch that passes on what its client says about streaming lists.
+    """A ListWatch with the answer of its client to `is_watch_list_semantics_un_supported`.
 
-    Fakes say that they have none; the reflector then lists and watches whatever the feature gate says.
+    Fakes do not support such watches; their reflectors list and watch, whatever the feature gate is.
     """
 
     def __init__(self, list_watch: ListWatch, unsupported_watch_list_semantics: bool) -> None:
@@ -204,20 +204,20 @@ class _ListWatcherWithWatchListSemanticsWrapper:
 
 
 def to_list_watcher_with_watch_list_semantics(lw: ListWatch, client: object) -> ListerWatcher:
-    """`lw`, knowing whether `client` says that it cannot stream lists. Go: ToListWatcherWithWatchListSemantics."""
+    """Return `lw` with the answer of `client` about streaming lists. Go: ToListWatcherWithWatchListSemantics."""
     return _ListWatcherWithWatchListSemanticsWrapper(lw, watchlist.does_client_not_support_watch_list_semantics(client))
 
 
 class Getter(Protocol):
-    """The part of a REST client a ListWatch needs. Go: Getter."""
+    """The method of a REST client that a ListWatch calls. Go: Getter."""
 
     def get(self) -> Any:
-        """A new GET request (rest.Request). Go: Get."""
+        """Return a new GET request (rest.Request). Go: Get."""
         ...
 
 
 def new_list_watch_from_client(c: Getter, resource: str, namespace: str, field_selector: Selector) -> ListWatch:
-    """List and watch `resource` in `namespace` ("" for all), filtered by fields. Go: NewListWatchFromClient."""
+    """Return a ListWatch of `resource` in `namespace` ("" for all), filtered by fields. Go: NewListWatchFromClient."""
 
     def select_fields(options: metav1.ListOptions) -> None:
         options.field_selector = str(field_selector)
@@ -228,9 +228,9 @@ def new_list_watch_from_client(c: Getter, resource: str, namespace: str, field_s
 def new_filtered_list_watch_from_client(
     c: Getter, resource: str, namespace: str, options_modifier: Callable[[metav1.ListOptions], None]
 ) -> ListWatch:
-    """List and watch `resource` in `namespace` ("" for all). Go: NewFilteredListWatchFromClient.
+    """Return a ListWatch of `resource` in `namespace` ("" for all). Go: NewFilteredListWatchFromClient.
 
-    `options_modifier` may change the options of each request, to add selectors, say; it gets a copy of its own.
+    `options_modifier` may change a copy of the options of each request, for example to add selectors.
     """
 
     def request(options: metav1.ListOptions) -> Any:

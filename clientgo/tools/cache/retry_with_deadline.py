@@ -1,4 +1,4 @@
-"""How long a reflector keeps retrying a watch that fails with one kind of error.
+"""The time for which a reflector retries a watch that fails with one kind of error.
 
 Mirrors tools/cache/retry_with_deadline.go.
 """
@@ -12,21 +12,21 @@ from clientgo.utils.clock import Clock
 
 
 class RetryWithDeadline(Protocol):
-    """A retry budget in time: tell it of every outcome, ask it whether to try again. Not thread-safe, never blocks."""
+    """A limit of the time that retries take. Not thread-safe; never blocks. Go: RetryWithDeadline."""
 
     def after(self, err: BaseException | None) -> None:
-        """Note the outcome of an attempt; None and errors that cannot be retried change nothing. Go: After."""
+        """Record the outcome of an attempt; None and errors that are not retryable change nothing. Go: After."""
         ...
 
     def should_retry(self) -> bool:
-        """Whether the budget allows one more attempt now. Go: ShouldRetry."""
+        """Report whether the limit allows another attempt now. Go: ShouldRetry."""
         ...
 
 
 class _RetryWithDeadlineImpl:
-    """Retries run until `max_retry_duration` after the first error of a row of errors.
+    """Allows retries until `max_retry_duration` after the first of a series of errors.
 
-    A row ends when no error came for `min_reset_period`, or when the budget was used up.
+    A series ends after `min_reset_period` without an error, or when the time is over.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ def new_retry_with_deadline(
     is_retryable: Callable[[BaseException | None], bool],
     clock: Clock,
 ) -> RetryWithDeadline:
-    """A retry budget of `max_retry_duration` seconds; zero or less never retries. Go: NewRetryWithDeadline."""
+    """Return a limit of `max_retry_duration` seconds; zero or less never retries. Go: NewRetryWithDeadline."""
     return _RetryWithDeadlineImpl(max_retry_duration, min_reset_period, is_retryable, clock)
 
 

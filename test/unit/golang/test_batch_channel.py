@@ -1,4 +1,4 @@
-"""A channel that takes many values at once is a channel all the same."""
+"""Tests of sending and receiving many values at once."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def two_waiting(
 
 
 @in_both_ways
-def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Receiving):
+def test_a_receiver_waits_on_when_others_take_the_values(receive: Receiving):
     with synctest.bubble() as bubble:
         ch, threads, received = two_waiting(receive, bubble)
         ch.send_all([0])
@@ -80,7 +80,7 @@ def test_who_waits_for_more_than_there_is_goes_on_waiting(receive: Receiving):
 
 
 @in_both_ways
-def test_who_waits_already_is_given_the_first_values(receive: Receiving):
+def test_waiting_receivers_get_the_first_values(receive: Receiving):
     with synctest.bubble() as bubble:
         ch, threads, received = two_waiting(receive, bubble)
         ch.send_all([1, 2, 3, 4])
@@ -108,7 +108,7 @@ def test_closing_ends_a_waiting_sender_and_abandoning_leaves_nothing(
             ch.send_all([1])
 
 
-def test_abandoning_ends_who_waits_to_receive_and_may_come_after_close():
+def test_abandoning_ends_a_waiting_receiver_and_may_come_after_close():
     with synctest.bubble() as bubble:
         ch: BatchChannel[int] = BatchChannel(2)
         received: list[tuple[int | None, bool]] = []
@@ -127,22 +127,38 @@ def test_abandoning_ends_who_waits_to_receive_and_may_come_after_close():
         ch.close()
 
 
-def test_taking_all_takes_what_waits_to_be_sent_too_and_makes_room():
+@pytest.mark.parametrize("capacity", [2, 0])
+def test_receiving_all_takes_the_values_of_waiting_senders_too(capacity: int) -> None:
+    with synctest.bubble() as bubble:
+        ch: Channel[int] = Channel(capacity)
+        assert not ch.try_receive_all()
+        senders = [threading.Thread(target=ch.send, args=(number,)) for number in range(4)]
+        for sender in senders:
+            sender.start()
+            bubble.wait()
+        assert list(ch.try_receive_all()) == [0, 1, 2, 3]
+        for sender in senders:
+            sender.join()
+        assert not ch.try_receive_all()
+        ch._check()
+        ch.close()
+        assert not ch.try_receive_all()
+
+
+def test_receiving_all_makes_room_for_a_sender_of_many() -> None:
     with synctest.bubble() as bubble:
         ch: BatchChannel[int] = BatchChannel(2)
-        assert not ch.take_all()
         many, ended = sending(ch, 3)
         bubble.wait()
-        assert list(ch.take_all()) == [0, 1]
+        assert list(ch.try_receive_all()) == [0, 1]
         many.join()
         ch.send_all([3])
         one = threading.Thread(target=lambda: ch.send(4))
         one.start()
         bubble.wait()
-        assert list(ch.take_all()) == [2, 3, 4]
+        assert list(ch.try_receive_all()) == [2, 3, 4]
         one.join()
         assert ended == [None]
-        assert not ch.take_all()
         ch._check()
 
 

@@ -23,10 +23,10 @@ from clientgo.golang import http
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.rest.watch import BatchedStreamWatcher, Decoder, FrameDecoder
 from clientgo.rest.watch.frames import MAX_FRAME
+from clientgo.rest.watch.pacer import Pacer
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
 from clientgo.testing.apiserver.local import LocalTransport
-from clientgo.utils.pacer import Pacer
 
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 CTX = context.background()
@@ -221,8 +221,8 @@ def test_frames_may_come_in_any_pieces(size: int) -> None:
 def test_only_events_that_are_many_objects_wait_for_those_that_use_them(
     monkeypatch: pytest.MonkeyPatch, paced: bool
 ) -> None:
-    gave_way: list[Pacer] = []
-    monkeypatch.setattr(Pacer, "give_way", lambda pacer: gave_way.append(pacer))
+    waits: list[Pacer] = []
+    monkeypatch.setattr(Pacer, "wait_for_consumers", lambda pacer: waits.append(pacer))
     line = b'{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}}\n'
     decoder = (
         Decoder(http.BytesBody([line] * 3), CODECS.universal_deserializer())
@@ -233,7 +233,7 @@ def test_only_events_that_are_many_objects_wait_for_those_that_use_them(
     watcher = BatchedStreamWatcher(decoder, reporter, klog.background(), "configmaps")
     assert [event.object.name for event in watcher.result_chan()] == ["a"] * 3
     watcher.stop()
-    assert len(gave_way) == (3 if paced else 0)
+    assert len(waits) == (3 if paced else 0)
 
 
 @pytest.mark.parametrize("left", [1, 4, 5, 30])

@@ -14,8 +14,8 @@ from clientgo.utils.clock import Clock
 
 _BACKOFF = wait.Backoff(duration=1e-6, factor=16.0, steps=10, cap=50.0)
 
-# Requests that last no longer, in seconds, are unproductive if they brought nothing new. Go: 1*time.Second.
-SHORT_WATCH = 1.0
+# Seconds. A shorter request is unproductive if it brought nothing new.
+_SHORT = 1.0
 
 # Seconds. A list replaces a stream that would have to wait longer.
 _MAX_STREAM_PAUSE = 1.0
@@ -32,15 +32,23 @@ class UnproductiveRequests:
         """Begin with short pauses again, because a request was productive."""
         self._backoff = replace(_BACKOFF)
 
-    def pause(self, ctx: context.Context) -> None:
-        """Count one more, and block until its pause is over or `ctx` is done."""
-        context.sleep(ctx, self._backoff.step(), self._clock)
-
-    def pause_before_stream(self, ctx: context.Context) -> bool:
-        """Count one more, block as `pause` does, and report whether to open another stream.
-
-        Returns False without blocking when the pause is so long that a list is the better way.
+    def pause_after(self, ctx: context.Context, start: float, is_productive: bool) -> None:
+        """Note the end of a watch that began at `start`; after an unproductive one, block for its pause or until `ctx`
+        is done.
         """
+        if is_productive or self._clock.since(start) >= _SHORT:
+            self.clear()
+        else:
+            context.sleep(ctx, self._backoff.step(), self._clock)
+
+    def pause_before_stream(self, ctx: context.Context, start: float) -> bool:
+        """Note the failure of a stream that began at `start`, and report whether to open another one.
+
+        Blocks for the pause or until `ctx` is done. Returns False at once if a list is better than so long a pause.
+        """
+        if self._clock.since(start) >= _SHORT:
+            self.clear()
+            return True
         pause = self._backoff.step()
         if pause > _MAX_STREAM_PAUSE:
             return ctx.done().is_set()
@@ -48,4 +56,4 @@ class UnproductiveRequests:
         return True
 
 
-__all__ = ["SHORT_WATCH", "UnproductiveRequests"]
+__all__ = ["UnproductiveRequests"]

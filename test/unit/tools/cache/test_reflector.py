@@ -24,6 +24,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.features.testing import set_feature_during_test
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Signal
+from clientgo.rest.watch.reader import new_reader
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import reflector as reflector_module
@@ -68,16 +69,30 @@ class CountedWatch(watch.FakeWatcher):
 
 
 def handle_watch(
-    ctx: context.Context, w: watch.Interface, store: Any = None, errors: Channel[Exception] | None = None
+    ctx: context.Context,
+    w: watch.Interface,
+    store: Any = None,
+    resync_ctx: context.Context | None = None,
+    expected: object = corev1.Pod,
 ) -> cache.Reflector:
-    reflector = new_reflector(cache.ListWatch(), store)
+    reflector = new_reflector(cache.ListWatch(), store, expected)
 
     def set_version(rv: str, _: bool) -> None:
         reflector._last_sync_resource_version = rv
 
     start = reflector._clock.now()
-    reflector._handle_watch(ctx, start, w, reflector._store, set_version, errors)
+    reflector._handle_watch(ctx, start, new_reader(w), reflector._store, set_version, resync_ctx or ctx)
     return reflector
+
+
+def watch_of(*events: watch.Event) -> CountedWatch:
+    """A watch that has sent these events and closed."""
+    fake = CountedWatch()
+    for event in events:
+        fake.action(event.type, event.object)
+    fake.result_chan().close()
+    fake.stop = lambda: None  # type: ignore[method-assign]
+    return fake
 
 
 @contextmanager
@@ -202,7 +217,7 @@ def test_without_time_nothing_is_watched() -> None:
     def unexpected(_: metav1.ListOptions) -> Any:
         pytest.fail("a call after the stop")
 
-    new_reflector(cache.ListWatch(list_func=unexpected, watch_func=unexpected))._watch(ctx, None)
+    new_reflector(cache.ListWatch(list_func=unexpected, watch_func=unexpected))._watch(ctx, None, ctx)
 
 
 def test_a_cancel_during_a_watch_stops_it_and_opens_no_other() -> None:
@@ -216,7 +231,7 @@ def test_a_cancel_during_a_watch_stops_it_and_opens_no_other() -> None:
             return opened[-1]
 
         reflector = new_reflector(cache.ListWatch(watch_func=open_watch))
-        thread = threading.Thread(target=reflector._watch, args=(ctx, None))
+        thread = threading.Thread(target=reflector._watch, args=(ctx, None, ctx))
         thread.start()
         bubble.wait()
         cancel()
@@ -307,18 +322,14 @@ class Unstorable:
 
 
 def test_events_that_cannot_be_stored_or_understood_are_reported_and_skipped(caplog: pytest.LogCaptureFixture) -> None:
-    fake = CountedWatch()
-    for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "STRANGE"):
-        fake.action(kind, mk_pod("a", "1"))
-    fake.result_chan().close()
-    fake.stop = lambda: None  # type: ignore[method-assign]
+    kinds = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "STRANGE")
+    fake = watch_of(*(watch.Event(kind, mk_pod("a", "1")) for kind in kinds))
     assert handle_watch(BACKGROUND, fake, Unstorable()).last_sync_resource_version() == "1"
     for text in ("add watch", "update watch", "delete watch", "send bookmark", "Unknown watch event"):
         assert text in caplog.text
 
-    anything = new_reflector(cache.ListWatch(), Unstorable(), None)
-    applier = reflector_module._EventApplier(anything, BACKGROUND, Unstorable())
-    assert applier.apply(watch.Event("ADDED", "no object")) is None
+    fake = watch_of(watch.Event("ADDED", "no object"), watch.Event("ADDED", mk_pod("b", "2")))
+    assert handle_watch(BACKGROUND, fake, Unstorable(), expected=None).last_sync_resource_version() == "2"
     assert "Unable to understand watch event" in caplog.text
 
 
@@ -533,15 +544,17 @@ def test_a_failed_resync_is_noticed_on_a_busy_watch() -> None:
     fake = CountedWatch()
     for number in range(10):
         fake.add(mk_pod("a", str(number)))
-    errors: Channel[Exception] = Channel(1)
-    errors.send(RuntimeError("resync failed"))
+    resync_ctx, cancel = context.with_cancel_cause(BACKGROUND)
+    cancel(RuntimeError("resync failed"))
     with pytest.raises(RuntimeError, match="resync failed"):
-        handle_watch(BACKGROUND, fake, errors=errors)
+        handle_watch(BACKGROUND, fake, resync_ctx=resync_ctx)
     assert fake.stops == 1
 
 
-def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests() -> None:
-    events: BatchChannel[watch.Event] = BatchChannel(10)
+@pytest.mark.parametrize("new_channel", [Channel, BatchChannel])
+def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests(new_channel: type[Channel[watch.Event]]) -> None:
+    events = new_channel(10)
+    resync_ctx, cancel = context.with_cancel_cause(BACKGROUND)
     event = watch.Event(watch.EventType.MODIFIED, mk_pod("a", "1"))
 
     class Restless(CountedWatch):
@@ -551,16 +564,17 @@ def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests() -> None:
     class Store(RecordingStore):
         def update(self, obj: Any) -> None:
             super().update(obj)
+            if len(self.ops) == 10:
+                cancel(RuntimeError("resync failed"))
             if len(self.ops) < 100:
-                events.send_all([event])
+                events.send(event)
 
     store = Store()
-    errors: Channel[Exception] = Channel(1)
-    errors.send(RuntimeError("resync failed"))
-    events.send_all([event])
+    events.send(event)
+    events.send(event)
     with pytest.raises(RuntimeError, match="resync failed"):
-        handle_watch(BACKGROUND, Restless(), store, errors=errors)
-    assert len(store.ops) < 100
+        handle_watch(BACKGROUND, Restless(), store, resync_ctx)
+    assert len(store.ops) == 10
 
 
 def test_should_resync_is_asked_each_time() -> None:
@@ -699,10 +713,11 @@ def test_the_kind_events_are_checked_for(example: object, gvk: object) -> None:
 
 
 def test_an_event_of_another_kind_is_refused(caplog: pytest.LogCaptureFixture) -> None:
-    reflector = new_reflector(cache.ListWatch(), RecordingStore(), SERVICE)
-    applier = reflector_module._EventApplier(reflector, BACKGROUND, RecordingStore())
     other = Unstructured.from_dict({"apiVersion": "v1", "kind": "Other", "metadata": {"name": "a"}})
-    assert applier.apply(watch.Event("ADDED", other)) is None
+    store = RecordingStore()
+    fake = watch_of(watch.Event("ADDED", other), watch.Event("ADDED", SERVICE))
+    handle_watch(BACKGROUND, fake, store, expected=SERVICE)
+    assert store.objects.keys() == {SERVICE.get_name()}
     assert "Unexpected watch event object gvk" in caplog.text
 
 
@@ -750,10 +765,10 @@ def test_an_event_that_cannot_be_in_the_watch_ends_it_and_leads_to_a_list(event:
 
 
 def test_metadata_alone_may_be_of_any_kind() -> None:
-    reflector = new_reflector(cache.ListWatch(), RecordingStore(), metav1.PartialObjectMetadata())
-    applier = reflector_module._EventApplier(reflector, BACKGROUND, reflector._store)
     raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "resourceVersion": "3"}}
-    assert applier.apply(watch.Event("ADDED", metav1.PartialObjectMetadata.from_dict(raw))) == "3"
+    added = watch.Event("ADDED", metav1.PartialObjectMetadata.from_dict(raw))
+    reflector = handle_watch(BACKGROUND, watch_of(added), expected=metav1.PartialObjectMetadata)
+    assert reflector.last_sync_resource_version() == "3"
 
 
 @pytest.mark.parametrize(
@@ -769,8 +784,16 @@ def test_metadata_alone_may_be_of_any_kind() -> None:
 )
 def test_a_watch_ends_by_itself_after_a_random_time(asked: float, minimum: int) -> None:
     """Go: TestWatchTimeout"""
-    reflector = new_reflector(cache.ListWatch(), min_watch_timeout=asked)
-    timeouts = {reflector._watch_options().timeout_seconds for _ in range(50)}
+    timeouts: set[int | None] = set()
+
+    def open_watch(options: metav1.ListOptions) -> watch.Interface:
+        timeouts.add(options.timeout_seconds)
+        raise RuntimeError("no watch")
+
+    reflector = new_reflector(cache.ListWatch(watch_func=open_watch), min_watch_timeout=asked)
+    for _ in range(50):
+        with pytest.raises(RuntimeError, match="no watch"):
+            reflector._watch(BACKGROUND, None, BACKGROUND)
     assert all(timeout is not None and minimum <= timeout <= 2 * minimum for timeout in timeouts)
     assert len(timeouts) > 1
 
@@ -793,7 +816,7 @@ def test_a_paged_list_is_stored_complete_and_pages_are_not_kept() -> None:
     pages = [mk_list("1", *(mk_pod(f"p{i}", "1") for i in range(3)), token="C"), mk_list("1", mk_pod("last", "1"))]
     lw = cache.ListWatch(list_func=lambda options: pages[1] if options.continue_ else pages[0])
     store = cache.new_store(cache.meta_namespace_key_func)
-    assert new_reflector(lw, store)._list(BACKGROUND)
+    new_reflector(lw, store)._list(BACKGROUND)
     assert sorted(store.list_keys()) == ["ns/last", "ns/p0", "ns/p1", "ns/p2"]
     # An item must not lead back to the list it came in, or it would keep all the others in memory.
     assert all(pod._parent is None for pod in store.list())
@@ -839,9 +862,10 @@ def test_a_table_is_no_object(api_version: str, kind: str, unsupported: bool, ca
     obj = Unstructured.from_dict({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}})
     assert reflector_module._is_unsupported_table_object(obj) is unsupported
     assert not reflector_module._is_unsupported_table_object(corev1.Pod())
-    reflector = new_reflector(cache.ListWatch(), RecordingStore(), None)
-    applier = reflector_module._EventApplier(reflector, BACKGROUND, RecordingStore())
-    assert (applier.apply(watch.Event("ADDED", obj)) is None) is unsupported
+    store = RecordingStore()
+    pod = watch.Event("ADDED", mk_pod("p", "1"))
+    handle_watch(BACKGROUND, watch_of(watch.Event("ADDED", obj), pod), store, expected=None)
+    assert store.objects.keys() == ({"ns/p"} if unsupported else {"a", "ns/p"})
     assert ("Unsupported watch event object gvk" in caplog.text) is unsupported
 
 
@@ -976,7 +1000,7 @@ def test_a_reflector_without_a_name_is_named_after_its_maker() -> None:
 def test_an_indexer_by_namespace_and_its_reflector() -> None:
     lw = cache.ListWatch(list_func=lambda _: mk_list("1", mk_pod("a", "1")))
     indexer, reflector = cache.new_namespace_keyed_indexer_and_reflector(lw, corev1.Pod(), 0.0)
-    assert reflector._list(BACKGROUND)
+    reflector._list(BACKGROUND)
     assert [pod.get_name() for pod in indexer.by_index(cache.NAMESPACE_INDEX, "ns")] == ["a"]
     assert "of *v1.Pod at '1'" in repr(reflector)
     assert to_config_map({"name": "a"}) not in indexer.list()

@@ -243,45 +243,43 @@ def test_who_streams(gate: bool, client: Client, used: bool) -> None:
     assert cache.new_reflector(lw, corev1.Pod(), RecordingStore(), 0.0)._use_watch_list is used
 
 
-def test_the_noop_ticker_never_ticks_nor_warns() -> None:
+def test_the_ticker_of_a_watch_without_initial_objects_never_warns(caplog: pytest.LogCaptureFixture) -> None:
     """Go: TestInitialEventsEndBookmarkTicker/testing NoopInitialEventsEndBookmarkTicker"""
     clock = clocktesting.new_fake_clock(1000.0)
-    ticker = reflector_module._new_initial_events_end_bookmark_ticker(
-        klog.background(), "it", clock, clock.now(), False
-    )
-    assert ticker.c() is None
+    ticker = reflector_module._InitialEventsEndBookmarkTicker(klog.background(), "it", clock, clock.now(), False)
+    assert not clock.has_waiters()
     clock.step(30.0)
-    assert ticker._produce_warning_if_expired() is None
     ticker.stop()
+    assert "expired" not in caplog.text
 
 
-def test_the_ticker_warns_once_for_each_interval_without_events() -> None:
+def test_the_ticker_warns_once_for_each_interval_without_events(caplog: pytest.LogCaptureFixture) -> None:
     """
     Go: TestInitialEventsEndBookmarkTicker
     Go: TestInitialEventsEndBookmarkTicker/testing InitialEventsEndBookmarkTicker backed by a fake clock
     """
     clock = clocktesting.new_fake_clock(1000.0)
-    ticker = reflector_module._new_initial_events_end_bookmark_ticker(
+    ticker = reflector_module._InitialEventsEndBookmarkTicker(
         klog.background(), "testName", clock, clock.now(), True, 10.0
     )
-    ticks = ticker.c()
-    assert ticks is not None and not ticks.try_receive()[2]
-    clock.step(10.0)
-    assert ticks.receive(5.0)[1]
-    assert ticker._produce_warning_if_expired() == (
-        "testName: awaiting required bookmark event for initial events stream, no events received for 10s"
-    )
+    clock.step(9.0)
+    assert caplog.text == ""
+    clock.step(1.0)
+    assert caplog.text.count("testName: awaiting required bookmark event for initial events stream, no events") == 1
+    assert "no events received for 10s" in caplog.text
+    caplog.clear()
+    clock.step(5.0)
     ticker.last_event_observe_time = clock.now()
     clock.step(5.0)
-    assert ticker._produce_warning_if_expired() is None
-    clock.step(5.0)
-    assert ticks.receive(5.0)[1]
-    assert ticker._produce_warning_if_expired() == (
-        "testName: hasn't received required bookmark event marking the end of initial events stream, "
-        "received last event 10s ago"
-    )
+    assert caplog.text == ""
+    clock.step(10.0)
+    assert caplog.text.count("testName: hasn't received required bookmark event marking the end of initial events") == 1
+    assert "received last event 15s ago" in caplog.text
+    caplog.clear()
     ticker.stop()
-    assert not ticks.try_receive()[2]
+    clock.step(30.0)
+    assert caplog.text == ""
+    assert not clock.has_waiters()
 
 
 def test_a_stream_without_end_is_complained_about(caplog: pytest.LogCaptureFixture) -> None:
@@ -307,11 +305,12 @@ def test_the_version_counts_once_something_else_than_an_added_came(events: Answe
         server = ScriptedListerWatcher(bubble, Script(deque(), deque([{"events": events}])))
         reflector = cache.new_reflector(server, corev1.ConfigMap(), RecordingStore(), 0.0)
         ctx, _ = context.with_timeout(BACKGROUND, 5.0)
-        opened = reflector._watch_list(ctx)
+        if version:
+            reflector._watch_list(ctx).stop()
+        else:
+            with pytest.raises(reflector_module._StopRequested):
+                reflector._watch_list(ctx)
         assert reflector.last_sync_resource_version() == version
-        assert (opened is not None) == bool(version)
-        if opened is not None:
-            opened.stop()
         server.join()
 
 
@@ -385,9 +384,7 @@ def test_the_consistency_detector_compares_the_stream_with_a_list(
             reflector = cache.new_reflector(server, corev1.ConfigMap(), store, 0.0)
             ctx, cancel = context.with_timeout(BACKGROUND, 10.0)
             if consistent:
-                opened = reflector._watch_list(ctx)
-                assert opened is not None
-                opened.stop()
+                reflector._watch_list(ctx).stop()
             else:
                 with pytest.raises(consistencydetector.DataInconsistencyError, match="data inconsistency detected"):
                     reflector._watch_list(ctx)

@@ -256,12 +256,12 @@ def test_a_handler_may_stop_its_informer() -> None:
 @pytest.mark.parametrize("handlers", [0, 1, 3])
 @pytest.mark.parametrize("count", [1, 5])
 def test_so_many_informers_have_so_many_threads_and_sockets(count: int, handlers: int) -> None:
-    """Five threads an informer, of which two only wait for its end, and one a handler; a socket a watch.
+    """Four threads an informer, two of them only wait for its end, and one a handler; a socket a watch.
 
     And one for all that waits for the stop event, which cannot call back.
     """
     before = set(threading.enumerate())
-    expected = Counter(dict.fromkeys(("informer", "processor", "closer", "reflector", "watch"), count))
+    expected = Counter(dict.fromkeys(("informer", "processor", "closer", "reflector"), count))
     expected["handler"] += handlers * count
     watcher = Counter(stop=1)
 

@@ -1,4 +1,4 @@
-"""When a thread that makes objects gives way to those that use them up, and for how long."""
+"""Tests of the pauses that a thread which makes objects makes for the threads that use them up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from clientgo.utils import pacer
+from clientgo.rest.watch import pacer
 
 ALL = [0.0001 * 2**number for number in range(8)]
 
@@ -49,12 +49,12 @@ def pauses(collector: Collector) -> Callable[[int, Iterable[int]], list[float]]:
     """How long one pacer sleeps at so many new objects, if so many are left after each of its pauses."""
     pace = pacer.Pacer()
 
-    def give_way(new: int, after_pauses: Iterable[int] = ()) -> list[float]:
+    def pauses_of(new: int, after_pauses: Iterable[int] = ()) -> list[float]:
         collector.new, collector.after_pauses, collector.slept = new, list(after_pauses), []
-        pace.give_way()
+        pace.wait_for_consumers()
         return collector.slept
 
-    return give_way
+    return pauses_of
 
 
 Pauses = Callable[..., list[float]]
@@ -72,7 +72,7 @@ def test_no_collection_is_near_when_the_collector_is_off(collector: Collector) -
     assert not pacer.collection_is_near()
 
 
-def test_it_gives_way_only_when_a_collection_is_near(pauses: Pauses) -> None:
+def test_it_pauses_only_when_a_collection_is_near(pauses: Pauses) -> None:
     assert pauses(525) == []
     assert pauses(526, [20]) == ALL[:1]
 
