@@ -32,7 +32,7 @@ __all__ = ["export", "export_lesson", "offered"]
 
 Json = dict[str, Any]
 
-_EVERYWHERE = ("cut", "worker-hangs", "kill", "compact", "gone", "clock-jump")
+_EVERYWHERE = ("cut", "worker-hangs", "kill", "gone", "clock-jump")
 _MORE: Mapping[str, tuple[str, ...]] = {
     "04-backoff": ("worker-raises",),
     "05-tombstones": ("delete-unseen",),

@@ -55,6 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.record:
         print("--record needs a program: add -- python program.py")
         return 2
+    if flags.lesson and not flags.export:
+        print("--lesson needs --export DIR")
+        return 2
     if flags.export:
         return export(Path(flags.export), flags.lesson)
     if flags.replay:

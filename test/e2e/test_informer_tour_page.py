@@ -92,6 +92,26 @@ def test_what_makes_no_sense_in_an_address_is_left_out(page, hash_, scenario, ho
     assert page.run("return document.getElementById('problem').hidden")
 
 
+def test_an_address_with_a_fault_that_is_not_there_opens_the_scenario_without_it(page):
+    page.open("queue?lang=en&hop=9&do=7:fault:fire&set=workers:99")
+    assert page.hop == 9 and not page.has("#picture .broke")
+    page.until("return !document.getElementById('problem').hidden")
+    logged = [each["message"] for each in page.driver.get_log("browser")]
+    assert all("400" in each for each in logged)  # the browser's own line of a refused request
+
+
+def test_a_reload_keeps_the_open_question(page):
+    page.open("queue?lang=en")
+    page.step("#lesson-next")
+    while not page.has("#pane .ask"):
+        page.step("#lesson-next")
+    address_has(page, "ask=1")
+    before = state(page)
+    page.driver.refresh()
+    page.until("return document.body.dataset.ready === 'true'")
+    assert state(page) == before
+
+
 def test_the_back_button_returns_to_what_was_shown_before(page):
     page.open("queue?hop=20&lang=en")
     pictures = [page.picture]

@@ -1,12 +1,13 @@
 // The state in the page's address, behind the #: scenario, hop, decisions, machine, language, selection.
 //
-//   #queue?hop=12&do=12:fault:cut&set=fifo:DeltaFIFO&lang=zh&tab=object&object=default/apple@12&step=3
+//   #queue?hop=12&do=12:fault:cut&set=fifo:DeltaFIFO&lang=zh&tab=object&object=default/apple@12&step=3&ask=1
 //
-// `hop` counts from 1, 0 is the start. `do` and `set` may occur several times. All but the scenario may be missing.
+// `hop` counts from 1, 0 is the start. `do` and `set` may occur several times. `ask`: the question before the next step
+// of the lesson is open. All but the scenario may be missing.
 
 const PAUSE = 150; // milliseconds between two changes: browsers refuse many at once
 
-export function toHash({ scenario, hop, decisions, settings, language, tab, object, station, step }) {
+export function toHash({ scenario, hop, decisions, settings, language, tab, object, station, step, asked }) {
   const query = new URLSearchParams();
   if (hop > 0) query.set("hop", hop);
   for (const each of decisions) query.append("do", `${each.at + 1}:${each.kind}:${each.name}`);
@@ -16,6 +17,7 @@ export function toHash({ scenario, hop, decisions, settings, language, tab, obje
   if (tab === "object" && object) query.set("object", object);
   if (tab === "source" && station) query.set("station", station);
   if (step >= 0) query.set("step", step + 1);
+  if (asked) query.set("ask", 1);
   // Readable where an address allows it.
   const text = query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%40", "@");
   return `#${encodeURIComponent(scenario)}${text && `?${text}`}`;
@@ -41,6 +43,7 @@ export function fromHash(hash, known) {
     object: query.get("object") ?? "",
     station: query.get("station") ?? "",
     step: number("step") - 1,
+    asked: query.get("ask") === "1",
   };
 }
 
@@ -92,7 +95,7 @@ export class Address {
   }
 }
 
-// The address without a server's token: who opens it in this browser needs none, and nobody else shall have it.
+// The address without a server's token, which is a password. This browser has it in a cookie.
 export function link() {
   const url = new URL(location.href);
   url.searchParams.delete("token");

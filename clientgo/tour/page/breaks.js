@@ -3,7 +3,7 @@
 import { el } from "/page/panel.js";
 import { $ } from "/page/shell.js";
 
-// What a click on these places does at once; at other places there is a choice.
+// The fault that a click on a place starts at once; other places offer a choice.
 export const AT_ONCE = { wire: "cut", clock: "clock-jump" };
 
 export const faultsAt = (tour, place) => Object.keys(tour.faults).filter((name) => tour.places?.[name] === place);

@@ -84,7 +84,7 @@ export function exported() {
       const { offers } = await load(await lessonOf(scenario));
       return offers.filter((each) => keyOf(known, each.settings, []) === keyOf(known, settings, []));
     },
-    // Whether there is a run of these settings.
+    // Report whether there is a run of these settings.
     hasMachine: async (scenario, settings) => {
       const { known, runs } = await book(scenario, false);
       return runs.has(keyOf(known, settings, []));

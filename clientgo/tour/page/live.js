@@ -24,7 +24,7 @@ async function look() {
   app.last = Math.max(app.last, seen.last);
 }
 
-// A click is a press and a release on the same thing: nothing is drawn anew in between.
+// A click is a press and a release on the same element: draw nothing in between.
 async function goOn() {
   for (;;) {
     const began = performance.now();
@@ -169,7 +169,7 @@ async function drawPane() {
   return drawOnce(`source ${name} ${app.language}`, () => sourcePane(t, app.sources.get(name), hop), fill);
 }
 
-// What does not change by itself is not drawn anew: one may scroll in it.
+// Do not redraw content that does not change by itself: the reader may scroll in it.
 function drawOnce(what, parts, fill) {
   if ($("pane").dataset.what === what && app.shown === app.tab && $("pane").childElementCount) return;
   fill(parts());
@@ -212,7 +212,7 @@ function onKey(event) {
   KEYS[event.key]();
 }
 
-// As long as the server hears from a page, what was paused stays paused: also in a hidden tab, whose timers are slowed.
+// Pauses last as long as the server gets requests of a page, also of a hidden tab, whose timers are slow.
 async function stayConnected() {
   while (!app.detached) {
     const answer = await ask("/api/connected").catch(() => null);

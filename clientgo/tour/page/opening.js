@@ -9,18 +9,18 @@ import { make } from "/page/picture.js";
 // [station, kind, seconds, token, label, sentence in English, in Chinese], in the order in which they happen. The token
 // is the object or only its key. A test compares the hops with the scenario's run.
 export const HOPS = [
-  ["apiserver", "created", 4.2, "object", "cheese @27", "A user creates an object, cheese. The API server stores it and gives it a version.", "用户创建了一个对象 cheese。API Server 保存它，并给它一个版本号。"],
-  ["reflector", "line", 4.6, "object", "cheese @27", "The reflector watches the API server. The change arrives as an event, with the whole object.", "Reflector 一直在监听（Watch）API Server。变化以事件的形式到达，里面是完整的对象。"],
+  ["apiserver", "created", 4.2, "object", "cheese @27", "A user creates an object, cheese, and the API server stores it with a version.", "用户创建了对象 cheese，API Server 保存它，并给它一个版本号。"],
+  ["reflector", "line", 4.6, "object", "cheese @27", "The reflector watches the API server, so the change arrives as an event with the whole object.", "Reflector 一直在监听（Watch）API Server，变化以事件的形式到达，里面是完整的对象。"],
   ["fifo", "queued", 4.6, "object", "cheese @27", "The change waits in a FIFO as a delta: what happened, and to which object.", "变化进入 FIFO 队列，成为一个 Delta，记录对象发生了什么变化。"],
-  ["indexer", "stored", 4.8, "object", "cheese @27", "One thread takes the deltas in order and updates the cache first. All reads use this cache, not the API server.", "一个线程按顺序取出 Delta，先更新本地缓存 Indexer。读取对象都查这份缓存，不访问 API Server。"],
-  ["handlers", "buffered", 4.6, "object", "cheese @27", "Then it notifies the event handlers. Each has a buffer of its own, so a slow one delays no other.", "然后通知事件处理器。每个处理器都有自己的缓冲区，慢的不会拖累别的。"],
-  ["handlers", "called", 4.4, "key", "default/cheese", "The handler does no work on the object. It passes on only the key.", "事件处理器不处理对象本身，只把它的 key 交给下一站。"],
-  ["queue", "added", 4.4, "key", "default/cheese", "The key waits in the work queue: once, however often it is added.", "key 进入工作队列。无论加入多少次，它在队列里只有一份。"],
-  ["workers", "reconcile", 5.2, "key", "default/cheese", "A worker takes the key, reads the object from the cache, and compares what is with what should be.", "Worker 取走 key，从缓存读出对象，比较实际状态与期望状态。这就是协调，也译作“调谐”。"],
-  ["apiserver", "updated", 4.8, "object", "cheese @28", "They differ, so the worker writes to the API server. The object gets a new version.", "两者不一致，于是 Worker 写入 API Server，对象有了新的版本。"],
-  ["reflector", "line", 4.4, "object", "cheese @28", "That write is a change too. It comes back by the same watch, as every change does.", "这次写入同样是一个变化，和其他变化一样，通过同一个 Watch 回到这里。"],
+  ["indexer", "stored", 4.8, "object", "cheese @27", "One thread takes the deltas in order and updates the cache first, which serves all reads.", "一个线程按顺序取出 Delta，先更新本地缓存 Indexer，以后读取对象都查这份缓存。"],
+  ["handlers", "buffered", 4.6, "object", "cheese @27", "Then it notifies each event handler through a buffer, so that a slow handler delays no other.", "然后通知每个事件处理器，中间隔着缓冲区，慢的处理器不会拖累别的。"],
+  ["handlers", "called", 4.4, "key", "default/cheese", "The handler does no work on the object: it passes on only the key.", "事件处理器不处理对象本身，只把它的 key 交给下一站。"],
+  ["queue", "added", 4.4, "key", "default/cheese", "The key waits in the work queue: once, however often it is added.", "key 进入工作队列，无论加入多少次，在队列里都只有一份。"],
+  ["workers", "reconcile", 5.2, "key", "default/cheese", "A worker takes the key, reads the object from the cache, and compares what is with what should be.", "Worker 取走 key，从缓存读出对象，比较实际状态与期望状态，这就是协调（也译作“调谐”）。"],
+  ["apiserver", "updated", 4.8, "object", "cheese @28", "They differ, so the worker writes to the API server, and the object gets a new version.", "两者不一致，于是 Worker 写入 API Server，对象有了新的版本。"],
+  ["reflector", "line", 4.4, "object", "cheese @28", "That write is a change too, and it comes back by the same watch as every other change.", "这次写入同样是一个变化，和其他变化一样，通过同一个 Watch 回到这里。"],
   ["queue", "added", 6.2, "object", "cheese @28", "It takes the same way again: FIFO, cache, handler, queue.", "它再走一遍同样的路：FIFO、缓存、事件处理器、工作队列。"],
-  ["workers", "ok", 6.4, "key", "default/cheese", "The worker compares again. Now all is as it should be: it writes nothing, and the loop rests until the next change.", "Worker 再比较一次，已经一致，就什么也不写。循环安静下来，等待下一个变化。"],
+  ["workers", "ok", 6.4, "key", "default/cheese", "The worker compares again and writes nothing, since all is as it should be: the loop rests until the next change.", "Worker 再比较一次，已经一致，就什么也不写，循环安静下来，等待下一个变化。"],
 ];
 
 const NAMES = {

@@ -1,4 +1,4 @@
-// Plays the opening over the page: by itself, from hop to hop by keys, without motion for readers who want none.
+// Plays the opening over the page: by itself, from hop to hop by keys, or as still pictures.
 
 import { DURATION, HOPS, hopAt, scene, sentence, stillOf } from "/page/opening.js";
 import { $, remember, remembered } from "/page/shell.js";

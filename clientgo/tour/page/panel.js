@@ -81,10 +81,10 @@ export function breakPane(t, fault, app, point, act) {
   const threads = (point?.runnable ?? []).slice(1);
   return [
     el("p", { class: "quiet" }, t("break-what")),
-    el("div", { class: "list" }, Object.keys(app.tour.faults).map((name, number) => el("button", { type: "button", "data-fault": name, disabled: app.at < 0, onclick: () => act.fault(name) },
+    el("div", { class: "list" }, Object.keys(app.tour.faults).map((name, number) => el("button", { type: "button", "data-fault": name, disabled: Boolean(act.obstacle(name)), title: act.obstacle(name) ? t(act.obstacle(name)) : null, onclick: () => act.fault(name) },
       fault(name), number < 9 ? el("kbd", {}, `Shift ${number + 1}`) : null))),
     el("h3", {}, t("thread-what")),
-    threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
+    threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, disabled: !act.isThreadFree, title: act.isThreadFree ? null : t("no-machine"), onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
     app.decisions.length ? el("h3", {}, t("decisions")) : null,
     app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
       el("button", { type: "button", id: "undo", onclick: act.undo }, t("undo"))) : null,
@@ -94,7 +94,7 @@ export function breakPane(t, fault, app, point, act) {
 }
 
 export function helpDialog(t, glossary, language, close) {
-  const keys = [["→ n", "key-next"], ["← p", "key-back"], ["o", "key-same"], ["Space", "key-play"], ["Home End", "key-home"], ["b", "key-bp"], ["1 2 3 4", "key-tabs"], ["Enter", "key-lesson"], ["?", "key-help"]];
+  const keys = [["→ n", "key-next"], ["← p", "key-back"], ["o", "key-same"], ["Space", "key-play"], ["Home End", "key-home"], ["b", "key-bp"], ["1 2 3 4", "key-tabs"], ["Enter", "key-lesson"], ["u", "key-undo"], ["?", "key-help"]];
   return [
     el("h2", { id: "help-title" }, t("title")),
     el("h3", {}, t("help-keys")),

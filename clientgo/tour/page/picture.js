@@ -80,7 +80,7 @@ const fits = (text, width) => {
   return `${letters.slice(0, end).join("")}…`;
 };
 
-// What a station holds, as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
+// A station's contents as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
 function sections(station, view, t) {
   const shown = view.informers ? view.informers.flatMap((each) => ofOne(station, each, t)) : station_(station, view, t);
   return view.facts ? [...facts(view.facts, t), ...shown] : shown;
@@ -92,10 +92,10 @@ function factOf(view, sent, elsewhere = 0) {
   return length === undefined ? sent : Math.max(sent, length - elsewhere);
 }
 
-// What there is to say in a live tour, with words of its own: a line for each.
+// The facts of a live tour, a line for each.
 const facts = (given, t) => given.map(([word, value]) => ({ text: `${t(word)} ${value}`, kind: "soft" }));
 
-// What one of several informers holds: said shorter, under its kind.
+// The contents of one of several informers, shorter, under its kind.
 function ofOne(station, view, t) {
   const head = { text: view.kind, kind: "text" };
   if (station === "fifo") return [head, ...station_(station, view, t)];
@@ -227,7 +227,7 @@ export class Picture {
     Object.assign(this, { svg, t, onStation, onObject, onBreak, onUndo, boxes: {}, travelling: 0, cards: {}, arrows: {}, breakers: {}, tokens: make("g", { class: "tokens", "aria-hidden": "true" }) });
   }
 
-  // What `build` makes, or what it made before of the same: to make it anew and to lay it out is most of the work.
+  // Return what `build` made of equal inputs before, or call it: building and layout are most of the work.
   kept(where, name, of, build) {
     const known = where[name];
     if (known && known.of.length === of.length && known.of.every((each, number) => each === of[number])) return known.made;
@@ -309,6 +309,8 @@ export class Picture {
       const jumps = marks.filter((each) => each.place === "clock").length;
       const text = `+${clock.toFixed(3)}s${jumps ? ` · ${this.t("wall-clock")} +${jumps}h` : ""}`;
       const size = columns(text) * CHAR + 40;
+      if (!wide) at.clock[0] = 8 + size / 2;
+      at.behindClock = at.clock[0] + size / 2 + 8;
       parts.push(this.control("clock", [text], () => make("g", { class: `breaker clock${jumps ? " cut" : ""}`, "data-id": "break/clock", role: "button", tabindex: 0, "aria-label": `${this.t("break-clock")}${this.t("colon")}${text}` },
         make("title", {}, this.t("break-clock")), make("rect", { x: at.clock[0] - size / 2, y: at.clock[1] - 13, width: size, height: 26, rx: 13 }),
         make("circle", { class: "face", cx: at.clock[0] - size / 2 + 15, cy: at.clock[1], r: 6.5 }), make("path", { class: "hands", d: `M${at.clock[0] - size / 2 + 15} ${at.clock[1] - 4} v4 l3 2` }),
@@ -320,12 +322,12 @@ export class Picture {
     return parts;
   }
 
-  // Where the marks of a place stand: the middle of their upper edge, and how wide they may be.
+  // Where the marks of a place stand: the middle or the start of their upper edge, and how wide they may be.
   anchor(place, at, width, wide) {
     if (place === "wire" && wide) return [at.wire[0], this.boxes.apiserver[1] - 11, 260];
-    if (place === "wire") return [at.wire[0] + 168, at.wire[1] - 11, 270];
+    if (place === "wire") return [at.wire[0] + 52, at.wire[1] - 11, width - at.wire[0] - 60, true];
     if (place in this.boxes) return [this.boxes[place][0] + this.boxes[place][2] / 2, this.boxes[place][1] - 11, Math.max(180, this.boxes[place][2] - 20)];
-    return wide ? [width / 2, at.clock[1] + 16, 320] : [width / 2, 36, 340];
+    return at.behindClock ? [at.behindClock, at.clock[1] - 11, Math.min(340, width - at.behindClock - 8), true] : [width / 2, at.clock[1] - 11, 340];
   }
 
   control(name, of, build, [x, y]) {
@@ -336,12 +338,12 @@ export class Picture {
     });
   }
 
-  mark({ text, isLast }, [x, y, most]) {
+  mark({ text, isLast }, [x, y, most, isStart]) {
     const undo = isLast ? this.t("undo-one") : "";
     const wide = undo ? columns(undo) * CHAR + 16 : 0;
     const words = fits(text, most - 24 - wide);
     const size = columns(words) * CHAR + 18 + (undo ? wide + 4 : 0);
-    const left = Math.max(4, Math.min(x - size / 2, (this.svg.viewBox.baseVal.width || Infinity) - size - 4));
+    const left = isStart ? x : Math.max(4, Math.min(x - size / 2, (this.svg.viewBox.baseVal.width || Infinity) - size - 4));
     const button = undo ? make("g", { class: "undo", "data-id": "break/undo", role: "button", tabindex: 0, "aria-label": `${undo}${this.t("colon")}${text}` }, make("title", {}, undo),
       make("rect", { x: left + size - wide - 2, y: y + 2, width: wide, height: 18, rx: 9 }), make("text", { x: left + size - wide / 2 - 2, y: y + 15, "text-anchor": "middle" }, undo)) : null;
     if (button) this.clickable(button, () => this.onUndo());
@@ -465,7 +467,7 @@ export class Picture {
     return this.kept(this.arrows, `${from} ${to}`, of, () => make("g", { "aria-hidden": "true", class: `way${live}` }, make("path", { class: "arrow", d: `M${x1 + ux * 4} ${y1 + uy * 4} L${x2 - ux * 10} ${y2 - uy * 10}` }), make("path", { class: "arrow-head", d: head }), text));
   }
 
-  // Let what the hop is about travel from where it came; done at once for those who want no motion.
+  // Move the hop's object from the station before to this one; return at once for readers who want no motion.
   async travel(hop, duration) {
     const way = route(hop);
     if (!way || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;

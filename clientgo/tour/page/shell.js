@@ -1,4 +1,4 @@
-// What every kind of tour needs: to ask the server, to say what went wrong, to remember, to be light or dark.
+// Shared by every kind of tour: requests, messages, the browser's memory, light and dark.
 
 import { errorIn } from "/page/errors.js";
 
@@ -47,7 +47,7 @@ export function say(text) {
 }
 
 export function fail(error) {
-  console.error(error);
+  if (!error.isUnavailable) console.error(error);
   complain(errorIn(document.documentElement.lang, error.message));
 }
 

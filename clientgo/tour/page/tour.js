@@ -3,7 +3,9 @@
 import { Address, copy, fromHash, link, toHash } from "/page/address.js";
 import { AT_ONCE, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
 import { $, complain, fail, flipTheme, paint, remember, remembered, say } from "/page/shell.js";
+import { errorIn } from "/page/errors.js";
 import { live } from "/page/live.js";
+import { drawMachine } from "/page/machine.js";
 import { playOpening, wasSeen } from "/page/overlay.js";
 import { source } from "/page/source.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
@@ -62,20 +64,30 @@ async function open(scenario, settings, start = 0, state = null) {
   if (!state) address.mark();
   Object.assign(app, { start, scenario, settings, decisions: state?.decisions ?? [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
   const about = app.tour.lessons.find((lesson) => lesson.scenario === scenario);
-  const [lesson, offers] = await Promise.all([about ? source.lesson(about.name) : null, source.offers(scenario, settings), run()]);
-  Object.assign(app, { lesson, offers });
+  const started = Promise.all([about ? source.lesson(about.name) : null, source.offers(scenario, settings), run()]);
+  try {
+    const [lesson, offers] = await started;
+    Object.assign(app, { lesson, offers });
+  } catch (error) {
+    // An address may name a fault or a machine that is not there: open the scenario without them.
+    if (!state || (!state.decisions.length && !Object.keys(settings).length)) throw error;
+    complain(errorIn(app.language, error.message));
+    return open(scenario, {}, start, { ...state, decisions: [] });
+  }
   remember("scenario", scenario);
   if (state) await restore(state);
   $("scenario").value = scenario;
   await drawSettings();
-  draw();
+  return draw();
 }
 
 // Go where an address says: what is not there, such as a hop behind the end, is left out.
-async function restore({ hop: number, tab, object, station, step }) {
+async function restore({ hop: number, tab, object, station, step, asked }) {
   await reach(number - 1);
   app.at = Math.max(-1, Math.min(number - 1, app.trace.points.length - 1));
-  app.place = { step: app.lesson ? Math.min(step, app.lesson.steps.length - 1) : -1, asked: false };
+  const reached = app.lesson ? Math.min(step, app.lesson.steps.length - 1) : -1;
+  app.place = { step: reached, asked: asked && Boolean(app.lesson?.steps[reached + 1]?.ask) };
+  app.place.lost = await isLost();
   app.tab = tab;
   app.station = station in app.tour.kinds ? station : "";
   if (tab === "object") app.ref = object in app.trace.objects ? object : "";
@@ -236,7 +248,7 @@ async function lessonAnswer(answered) {
 
 const matching = ({ station, kind, key, handler }) => (each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler);
 
-// Whether decisions led away from the lesson: its next step does not happen in this run, with the same machine.
+// Report whether decisions led away from the lesson: its next step does not happen in this run, with the same machine.
 async function isLost() {
   const { lesson, place } = app;
   const step = lesson?.steps[place.step + 1];
@@ -359,10 +371,10 @@ function show(tab) {
 function keepAddress() {
   if (app.tour.replay) return;
   const { scenario, decisions, settings, language, tab, ref, station, place } = app;
-  address.show(toHash({ scenario, hop: app.at + 1, decisions, settings, language, tab, object: ref, station, step: place.step }));
+  address.show(toHash({ scenario, hop: app.at + 1, decisions, settings, language, tab, object: ref, station, step: place.step, asked: place.asked }));
 }
 
-// What can be broken in the picture: nothing in a recording.
+// The places of the picture that can break; null in a recording.
 const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Object.keys(app.tour.kinds).filter((station) => faultsAt(app.tour, station).length)],
   marks: marks(faultOf, app.tour, app), clock: hop()?.time ?? 0 });
 
@@ -456,7 +468,7 @@ async function drawPane() {
   $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
   const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail),
     openLesson: (scenario) => { $("scenario").value = scenario; open(scenario, {}).catch(fail); },
-    undo: () => withDecisions([], app.at).catch(fail) };
+    obstacle: (name) => obstacle(app.offers, app, name), isThreadFree: !source.isExported, undo: () => withDecisions([], app.at).catch(fail) };
   const fill = (parts) => {
     const focused = document.activeElement?.id;
     $("pane").replaceChildren(...parts.filter(Boolean));
@@ -485,43 +497,14 @@ async function drawRecording(fill) {
   if (app.recordedAt === moment) return show_();
   app.recordedAt = moment;
   show_();
-  // What happened in the same millisecond is shown too: the replayed hops are not the recorded ones.
+  // Include the hops of the same millisecond: the replayed hops are not the recorded ones.
   const { hops } = await source.recorded(moment + 0.001);
   if (app.recordedAt !== moment || app.tab !== "lesson") return undefined;
   app.recorded = hops;
   return show_();
 }
 
-async function drawSettings() {
-  const { settings, scenario } = app;
-  const { settings: known, switches = [] } = app.tour.scenarios.find((scenario) => scenario.name === app.scenario);
-  const value = (name) => settings[name] ?? known[name];
-  const change = (name, read) => (event) => open(app.scenario, { ...settings, [name]: read(event.target.value) });
-  const choice = (name, values, read) => {
-    const select = el("select", { id: `s-${name}`, onchange: change(name, read) }, values.map(([each, text]) => el("option", { value: String(each) }, text)));
-    select.value = String(value(name));
-    return el("label", { class: "field" }, el("span", {}, t(`s-${name}`)), select);
-  };
-  const numbers = (values) => values.map((each) => [each, String(each)]);
-  $("settings-sheet").replaceChildren(
-    ...Object.entries(app.tour.choices).map(([name, words]) => choice(name, words.map((each) => [each, (app.language === "zh" && CHINESE[`choice.${each}`]) || each]), String)),
-    choice("watch_list", [[false, t("no")], [true, t("yes")]], (text) => text === "true"),
-    choice("resync", [[0, t("none")], ...numbers([1, 5, 10, 30])], Number),
-    choice("handlers", numbers([1, 2]), Number), choice("replicas", numbers([1, 2]), Number), choice("events", [[false, t("no")], [true, t("yes")]], (text) => text === "true"), choice("workers", numbers([1, 2, 3, 4]), Number),
-    choice("base_delay", numbers([0.005, 0.1, 1, 5]), Number), choice("words", [[false, t("no")], [true, t("yes")]], (text) => text === "true"),
-    choice("last", [["", t("none")], ...["reflector", "informer", "handler", "worker", "kubectl"].map((each) => [each, each])], String));
-  // A recording, or a program, decides some of them.
-  const count = app.tour.switches ?? (switches.length ? switches : null);
-  for (const select of $("settings-sheet").querySelectorAll("select")) if (count && !count.includes(select.id.slice(2))) select.closest("label").remove();
-  if (!source.isExported) return;
-  // Of the other machines only those that lessons use are there.
-  for (const option of $("settings-sheet").querySelectorAll("option")) {
-    const name = option.parentElement.id.slice(2);
-    const other = typeof known[name] === "string" ? option.value : JSON.parse(option.value);
-    option.disabled = !(await source.hasMachine(scenario, { ...settings, [name]: other }));
-    if (option.disabled) option.title = t("no-machine");
-  }
-}
+const drawSettings = () => drawMachine(app, t, source, (settings) => open(app.scenario, settings).catch(fail));
 
 function speak(language) {
   app.language = language;
@@ -609,7 +592,7 @@ async function begin() {
   $("break-menu").addEventListener("keydown", onMenuKey);
   $("break-menu").addEventListener("toggle", (event) => { if (event.newState === "closed") $("break-menu").replaceChildren(); });
   if (!app.tour.replay) addEventListener("popstate", safely(goToAddress));
-  // After a choice by pointer the keys belong to the page again; who chooses by keys stays in the list.
+  // After a choice by pointer the keys belong to the page again; after a choice by keys the focus stays in the list.
   document.addEventListener("pointerdown", () => { app.byPointer = true; }, true);
   document.addEventListener("keydown", () => { app.byPointer = false; }, true);
   document.addEventListener("change", (event) => { if (app.byPointer && event.target.matches("select")) $("pane").focus({ preventScroll: true }); });
@@ -621,6 +604,7 @@ async function begin() {
     if (now_ !== size) { size = now_; draw(); }
   }).observe($("stage"));
   document.body.dataset.ready = "true";
+  performance.mark("ready");
   if (!hadAddress && !app.tour.replay && !wasSeen()) opening();
   return undefined;
 }

@@ -68,7 +68,7 @@ export const WORDS = {
     "s-fifo": "Delta 队列", "s-replace": "DeltaFIFO 的 Replace", "s-limiter": "限速器", "s-words": "按单词建索引", "s-queue": "工作队列", "s-replicas": "副本数", "s-events": "记录事件", "s-watch_list": "流式 List", "s-resync": "Resync 周期（秒）", "s-handlers": "事件处理器数", "s-workers": "Worker 数", "s-base_delay": "首次重试延迟（秒）", "s-last": "最后才运行的线程", yes: "是", no: "否", none: "无",
     "help-keys": "按键", "help-words": "常见文章里的术语，以及它们在图中的位置", "key-next": "下一步", "key-back": "后退一步", "key-same": "该对象的下一步", "key-play": "播放、停止", "key-home": "到开头、到结尾",
     "key-bp": "运行到断点", "key-tabs": "课程、源码、对象、故障", "key-help": "本帮助", "key-lesson": "课程的下一步", close: "关闭",
-    opening: "一个对象走一圈", "opening-skip": "跳过", "opening-end": "开始学习课程", "opening-pause": "暂停（空格）", "opening-play": "播放（空格）",
+    opening: "跟着一个对象走一圈", "opening-skip": "跳过", "opening-end": "开始学习课程", "opening-pause": "暂停（空格）", "opening-play": "播放（空格）",
     "copy-link": "复制指向这一步的链接", copied: "链接已复制。", "copy-this": "浏览器不允许复制，请手动复制地址：",
     "undo-one": "撤销", "key-undo": "撤销最近一次操作", "break-wire": "切断连接", "break-clock": "让系统时间跳变", "wall-clock": "系统时间",
     "break-start": "还没有发生任何事情，请先走一步。", "break-once": "静态版一次只能做一个操作：先撤销之前的，或者运行 hack/tour。", "break-stops": "静态版只能在课程停留的步骤制造故障。", "break-go": "转到步骤",

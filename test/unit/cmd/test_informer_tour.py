@@ -509,4 +509,6 @@ def test_the_opening_shows_hops_of_one_object_in_the_order_of_a_run():
         if name == "object" and points[at].version:
             assert label == f"cheese @{points[at].version}"
         assert name in ("object", "key") and label in ("default/cheese", "cheese @27", "cheese @28")
-        assert english.endswith(".") and problems(chinese) == [] and chinese.endswith("。")
+        assert problems(chinese) == []
+        assert [english.find(". "), chinese.find("。")] == [-1, len(chinese) - 1], "one sentence for each hop"
+        assert english.endswith(".")
