@@ -13,11 +13,11 @@ A description is the name of a function and an edit of its syntax tree:
 The function is the outermost one, `Class.method` for a method. The name of a class stands for its own statements,
 `(module)` for those of the module. `...` matches any value, `f(...)` a call with any arguments.
 
-Comments, layout, quotes and docstrings are no part of an edit. Its names are those of the day on which it was written.
-A place with these names is taken if the function has exactly one. Otherwise the names of locals, every name that
-begins with `_` and strings with a space match any others of their sort (each of them one other, throughout the edit);
-the place must then be the only one, or the one that `[2 of 3]` counts. A function that no longer exists under its name
-is the only one of the module that has places for all of its edits.
+Comments, layout, quotes and docstrings are no part of an edit. An edit keeps the names that the source had when the
+edit was written. A place with these names is taken if the function has exactly one. Otherwise the names of locals, each
+name that begins with `_` and strings with a space match any others of their sort (each of them one other, throughout
+the edit); the place must then be unique, or `[2 of 3]` selects it. A function that no longer exists under its name is
+the only one of the module that has places for all of its edits.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _with_arguments(call: ast.Call, changed: ast.Call) -> ast.Call:
 
 
 class _Renamer(ast.NodeTransformer):
-    """Gives the new node of an edit the names that the source has now."""
+    """Transformer that gives the new node of an edit the names that the source has now."""
 
     def __init__(self, names: _Names) -> None:
         self._names = names

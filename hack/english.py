@@ -2,7 +2,7 @@
 
 1. A function's summary begins with an imperative verb. A class's summary is a noun phrase. `Go: X.` alone names the Go
    function whose documentation applies, `See X.` another docstring, and `Deprecated: ...` the replacement.
-2. A sentence names its actor: no `nobody`, `somebody` or `whoever`, and none of the riddles in `_RIDDLES`.
+2. A sentence names its actor and has none of the phrases in `_RIDDLES`.
 3. A summary begins neither with a question word nor with a reference to another text, such as `As` or `The same`.
 
 A test function's docstring may be any statement, since the function's name is the rule that it protects.

@@ -100,7 +100,7 @@ class Mutant:
 
 
 def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
-    """All bugs, in the order of the files. Raises BrokenListError for what it cannot read."""
+    """Return all bugs, in the order of the files. Raises BrokenListError for what it cannot read."""
     paths = {path.stem: path for path in sorted(folder.glob("*.txt"))}
     unknown = set(areas) - set(paths)
     if unknown:
@@ -113,7 +113,9 @@ def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
 
 
 def read_modules(folder: Path, area: str) -> dict[str, tuple[str, ...]]:
-    """The modules of an area, with their tests in the order in which they run: their own, then the area's others."""
+    """Return the modules of an area, with their tests in the order in which they run: their own, then the area's
+    others.
+    """
     modules: dict[str, list[str]] = {}
     for line in (folder / f"{area}.txt").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line[0].isspace() and not line.startswith("#"):
@@ -152,7 +154,7 @@ def _program(source: str) -> bytes:
 
 
 def _modules_at(area: str, root: Path) -> dict[str, tuple[str, ...]]:
-    """The Python files of `PATH:TEST...`."""
+    """Return the Python files of `PATH:TEST...`."""
     name, _, rest = area.partition(":")
     path = root / name
     files = [path] if path.is_file() else sorted(path.rglob("*.py"))
@@ -198,7 +200,7 @@ def _read_area(path: Path) -> Iterator[Mutant]:
 
 
 def problems(mutants: Iterable[Mutant], root: Path = ROOT) -> Iterator[str]:
-    """Bugs that cannot be put in, or do not compile; and tests that are not there."""
+    """Yield the bugs that cannot be applied or do not compile, and the tests that do not exist."""
     sources: dict[str, str] = {}
     for mutant in mutants:
         yield from (f"no test {test}" for test in mutant.tests if not (root / test.partition("::")[0]).exists())
@@ -211,7 +213,9 @@ def problems(mutants: Iterable[Mutant], root: Path = ROOT) -> Iterator[str]:
 
 
 def _compile(mutant: Mutant, source: str) -> None:
-    """Raises SyntaxError when the bug is no Python; BrokenListError as `applied`."""
+    """Compile the mutated statement. Raises SyntaxError if the bug is not valid Python, and BrokenListError like
+    `applied`.
+    """
     lines = mutant.applied(source).splitlines(keepends=True)
     before = source.splitlines(keepends=True)
     number = next(n for n in range(len(lines)) if lines[n] != before[n])
@@ -265,7 +269,7 @@ class Tree:
 
     @classmethod
     def copy(cls, folder: Path) -> Tree:
-        """What git knows, and what it does not know yet but would not ignore, as it is now."""
+        """Return a copy of the files that Git tracks, and of untracked files that it does not ignore."""
         done = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
             cwd=ROOT,
@@ -288,7 +292,7 @@ class Tree:
         path = self.root / mutant.file
         before, times = path.read_bytes(), path.stat()
         path.write_text(mutant.applied(before.decode()), encoding="utf-8")
-        # What Python has compiled is told from what is written by the time in whole seconds, and by the size.
+        # Python compiles a module again only if its size or its time, in whole seconds, differs.
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10_000_000_000))
         started = time.monotonic()
         try:
@@ -359,7 +363,7 @@ class Pytests:
         self._loaded: set[str] = set()
 
     def run(self, args: list[str], mutated: str, output: str, timeout: float) -> int:
-        """Its exit code; -1 when it took too long and was killed, with all it had started."""
+        """Return the exit code, or -1 after a timeout. A timeout kills the process with all of its children."""
         if self._process is None:
             self._process, self._loaded = self._begin(_PRELOADED)
         if mutated.removesuffix(".py").removesuffix("/__init__").replace("/", ".") not in self._loaded:
@@ -418,7 +422,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 class Results:
-    """What is known, by bug, source and tests; written as it is found out, so that a run can be broken off."""
+    """Results by bug, source and tests. Each is written at once, so that an interrupted run loses nothing."""
 
     def __init__(self, path: Path = RESULTS, root: Path = ROOT) -> None:
         self._path = path
@@ -432,7 +436,7 @@ class Results:
                 self._known[entry["key"]] = entry["result"]
 
     def known(self, mutant: Mutant) -> str:
-        """The result; "" when there is none, or it is old."""
+        """Return the result, or "" if there is none or it is out of date."""
         return self._known.get(self._key(mutant), "")
 
     def add(self, mutant: Mutant, result: str) -> None:
@@ -462,7 +466,7 @@ class Results:
 
 
 class Progress:
-    """Prints what becomes of each bug, and the figures."""
+    """Printer of each bug's result, and of the totals."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -472,7 +476,7 @@ class Progress:
         self._survivors: list[Mutant] = []
 
     def tell(self, mutant: Mutant, result: str, seconds: float | None, more: str = "") -> None:
-        """One more is known; `seconds` is None when it was known before."""
+        """Print a result. `seconds` is None for a result of an earlier run."""
         with self._lock:
             self._done += 1
             self._by_area[mutant.area][CAUGHT if result == HANGS else result] += 1

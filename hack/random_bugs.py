@@ -90,7 +90,7 @@ def _returns_none(last: ast.stmt) -> bool:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects the bugs of a module. Skips annotations, assertions, decorators and f-strings."""
+    """Visitor that collects the bugs of a module. It skips annotations, assertions, decorators and f-strings."""
 
     def __init__(self, source: str) -> None:
         # Positions in the tree count bytes.
@@ -117,10 +117,10 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """A dropped or inverted assertion of the program is no bug that a user meets."""
+        """Skip assertions: a user does not see a dropped or inverted assertion."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Python 3.11 does not know the positions in it."""
+        """Skip f-strings: Python 3.11 does not know the positions in them."""
 
     def visit_If(self, node: ast.If) -> None:
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -204,12 +204,12 @@ class _Finder(ast.NodeVisitor):
         super().generic_visit(node)
 
     def _drop(self, node: ast.Assign | ast.AnnAssign, target: ast.expr) -> None:
-        """Of the assignments only those that another function can see: a local name would just be missing."""
+        """Drop an assignment that another function can see. A missing local name would just raise NameError."""
         if node.value is not None and isinstance(target, ast.Attribute | ast.Subscript):
             self._replace(node, "pass")
 
     def _negate(self, test: ast.expr) -> None:
-        """What a changed operator negates already is not negated here again."""
+        """Negate a condition, unless changing its operator already negates it."""
         inverted = isinstance(test, ast.Compare) and len(test.ops) == 1
         if not inverted and not isinstance(test, ast.Constant | ast.UnaryOp):
             text = self._text(test)
@@ -221,7 +221,7 @@ class _Finder(ast.NodeVisitor):
     # ---- changing a line
 
     def _text(self, node: ast.stmt | ast.expr) -> str:
-        """The source of a node within one line; "" when it takes several."""
+        """Return the source of a node within one line; "" when it takes several."""
         if node.lineno != node.end_lineno:
             return ""
         return self._lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()

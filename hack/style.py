@@ -40,13 +40,6 @@ UNFINISHED: tuple[str, ...] = (
     "clientgo/util/workqueue/",
     "clientgo/utils/",
     "cmd/",
-    "hack/README.md",
-    "hack/codegen/",
-    "hack/described_bugs.py",
-    "hack/mutants.py",
-    "hack/parity/",
-    "hack/random_bugs.py",
-    "hack/walkthrough.py",
     "test/",
 )
 

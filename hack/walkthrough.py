@@ -1,7 +1,7 @@
-"""The story `hack/demo` tells: a Foo and its controller on the embedded API server, every step checked.
+"""Run the demonstration of `hack/demo`: a Foo and its controller on the embedded API server, with a check of each step.
 
-The API server and the sample-controller are processes of their own, exactly those a person would start by hand; this
-program only plays the person with kubectl, waits for what the controller does about it, and keeps score.
+The API server and the sample-controller are the processes that a user would start. This program plays the user with
+kubectl, waits for the controller's reaction, and counts the successful steps.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Style:
 
 @dataclass
 class Story:
-    """Prints the steps with the controller's log lines between them, and remembers how each ended."""
+    """Printer of the steps, with the controller's log lines between them, and of each step's result."""
 
     style: Style
     quiet: bool = False
@@ -84,7 +84,7 @@ class Story:
             print(text, flush=True)
 
     def log_of(self, who: str) -> Callable[[str], None]:
-        """What prints the lines of a program between the steps."""
+        """Return a function that prints a program's log lines between the steps."""
 
         def print_line(line: str) -> None:
             if not self.quiet:
@@ -94,7 +94,7 @@ class Story:
 
     @contextmanager
     def step(self, title: str, check: str) -> Iterator[None]:
-        """One step: what is done, and what must then be true."""
+        """Run one step: print its title and its check, run the body, and print the result."""
         self.say("\n" + self.style.bold(f"{len(self.results) + 1}. {title}"))
         started = time.monotonic()
         try:
@@ -151,7 +151,7 @@ class Process:
 
 
 class Cluster:
-    """What the person with kubectl does and sees, through this library's own clients."""
+    """The user's view of the cluster, through this library's own clients."""
 
     def __init__(self, kubeconfig: str, ctx: Context) -> None:
         self.ctx = ctx
@@ -190,7 +190,7 @@ class Cluster:
         return found[0] if found else None
 
     def until(self, what: str, condition: Callable[[], Any]) -> Any:
-        """The condition's value as soon as it is true. Raises StepFailed naming `what` when it does not become so."""
+        """Return the condition's value as soon as it is true. Raises StepFailed with `what` after a timeout."""
         value: Any = None
 
         def check(_: Context) -> bool:
@@ -208,7 +208,7 @@ class Cluster:
 
 
 def tell(story: Story, cluster: Cluster) -> None:
-    """The walkthrough, once the server and the controller run."""
+    """Run the steps against the running server and controller."""
     until = cluster.until
 
     def replicas_are(wanted: int) -> Callable[[], bool]:
@@ -279,7 +279,7 @@ def tell(story: Story, cluster: Cluster) -> None:
 
 
 def unrelated_deployment(name: str) -> appsv1.Deployment:
-    """A Deployment no Foo owns."""
+    """Return a Deployment no Foo owns."""
     labels = {"app": name}
     return appsv1.Deployment(
         metadata=metav1.ObjectMeta(name=name),
@@ -333,7 +333,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(story: Story, stack: ExitStack, options: argparse.Namespace) -> bool:
-    """Start everything, tell the story, stop what does not stay; whether something failed."""
+    """Start the processes, run the steps and stop the processes. Reports whether a step failed."""
     ctx, cancel = context.with_cancel(context.background())
     stack.callback(cancel)
     directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="clientgo-demo-")))
@@ -379,7 +379,7 @@ def run(story: Story, stack: ExitStack, options: argparse.Namespace) -> bool:
 
 
 def wait_for_file(path: Path, process: Process) -> None:
-    """Until the server has written its kubeconfig, which it does when it is ready."""
+    """Wait until the server has written its kubeconfig, which it does when it is ready."""
     deadline = time.monotonic() + PATIENCE
     pause = threading.Event()
     while not path.exists() or not path.read_text():

@@ -1,4 +1,4 @@
-"""Everything generated in this repository: the built-in API types and their clients, and those of the programs."""
+"""Generate the code of this repository: the built-in API types with their clients, and those of the programs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ PROGRAMS = {
 
 
 def generate(output: Output) -> None:
-    """Types first: the other generators import them."""
+    """Generate the built-in API types and their clients. The types come first, because the other generators import
+    them.
+    """
     write_types(output)
     built_in = [GroupVersion(package.module) for package in packages() if package.parent.startswith("clientgo.api.")]
     groups = tuple(group for group in built_in if group.kinds())
@@ -69,7 +71,7 @@ def generate(output: Output) -> None:
 
 
 def generate_program(output: Output, name: str) -> None:
-    """The clients and the definitions of a program under cmd."""
+    """Generate the clients and the CustomResourceDefinitions of a program under cmd."""
     program, root = PROGRAMS[name], ROOT / "cmd" / name
     with ImportedFolder(root):
         if program.package:
@@ -86,7 +88,7 @@ def write_types(output: Output) -> None:
         numbers = numbers_gen.NumbersModule(package).render()
         if numbers:
             output.put(package.directory / "generated_pb.py", numbers)
-        # apis/meta/v1 has hand-written neighbours, so its register.py and __init__.py are hand-written too.
+        # apis/meta/v1 also has hand-written modules, so its register.py and __init__.py are hand-written.
         if package.go == META:
             continue
         write_package(output, package, text)

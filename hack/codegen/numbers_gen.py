@@ -1,4 +1,4 @@
-"""Write `generated_pb.py` of each package of API types: what Go's generated.pb.go knows of its messages, as a table."""
+"""Write `generated_pb.py` of each package of API types: the field numbers of Go's generated.pb.go as a table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ UNIONS = {
 
 @cache
 def field_numbers() -> dict[str, dict[str, dict[str, int]]]:
-    """{go package: {message: {field: number}}}; see hack/make-apiserver-data."""
+    """Return `{go package: {message: {field: number}}}`. See hack/make-apiserver-data."""
     with gzip.open(HACK / "data" / "field-numbers.json.gz", "rt", encoding="utf-8") as file:
         return json.load(file)
 
@@ -56,7 +56,7 @@ class NumbersModule:
         self.imports: set[Package] = set()
 
     def render(self) -> str:
-        """The text of the module; "" for a package without messages."""
+        """Return the text of the module, or "" for a package without messages."""
         messages = "\n".join(self._blocks())
         if not messages:
             return ""
@@ -78,7 +78,7 @@ class NumbersModule:
                 yield "\n".join([name, *self._fields(name, facts.get("fields", ()), messages[name])]) + "\n"
 
     def _fields(self, message: str, fields: Any, numbers: dict[str, int]) -> list[str]:
-        """A line for each field, in the order of the numbers."""
+        """Return a line for each field, in the order of the numbers."""
         # JSON's names differ in the case and in $ and -, nothing else; an embedded struct has none.
         left = {name.lower(): number for name, number in numbers.items()}
         rows = []
@@ -95,7 +95,7 @@ class NumbersModule:
         return [f"{number} {name} {kind}" for number, name, kind in sorted(rows)]
 
     def _type(self, go_type: str, owner: str) -> str:
-        """A Go type, relative to the package `owner`, in the notation of the table."""
+        """Return a Go type, relative to the package `owner`, in the notation of the table."""
         if go_type.startswith("*"):
             return f"*{self._type(go_type[1:], owner)}"
         if go_type in LEAVES:
@@ -126,7 +126,7 @@ class NumbersModule:
 
 
 def _embedded(message: str, go_type: str) -> str:
-    """The message's field for a struct that is embedded in Go, and whose fields stand among the others' in JSON."""
+    """Return the message's field for a struct that is embedded in Go, and whose fields stand among the others' in JSON."""
     name = go_type.lstrip("*").rpartition(".")[2]
     return "handler" if (message, name) == ("Probe", "ProbeHandler") else name
 

@@ -1,4 +1,4 @@
-"""The generators' input: all built-in API types as data, and where each Go package stands in the port."""
+"""Read the generators' input: all built-in API types as data, and the Python package of each Go package."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 @cache
 def schema() -> dict[str, Any]:
-    """{"packages": {go package: {group, version, types, untyped_constants}}, "discovery": ...}."""
+    """Return `{"packages": {go package: {group, version, types, untyped_constants}}, "discovery": ...}`."""
     with gzip.open(HACK / "data" / "api-schema.json.gz", "rt", encoding="utf-8") as file:
         return json.load(file)
 
 
 @dataclass(frozen=True)
 class Package:
-    """A Go package of API types and its Python place."""
+    """A Go package of API types and its Python package."""
 
     go: str
 
@@ -66,7 +66,7 @@ class Package:
 
 
 def packages() -> list[Package]:
-    """All packages types are generated for; unstructured is written by hand."""
+    """Return the packages whose types are generated. The package unstructured is written by hand."""
     return [Package(go) for go in schema()["packages"] if not go.endswith("/unstructured")]
 
 

@@ -70,7 +70,7 @@ class TypesModule:
         self.uses: set[str] = set()
 
     def resolve(self, go_type: str, owner: str) -> Resolved:
-        """`owner` is the package the type's name is relative to."""
+        """Return the Go type as Python declares it. The type's name is relative to the package `owner`."""
         if go_type.startswith("*"):
             inner = self.resolve(go_type[1:], owner)
             python = inner.python
@@ -128,7 +128,7 @@ class TypesModule:
         return text + self._exports(text) if self.package.go == META else text
 
     def _exports(self, text: str) -> str:
-        """`__all__`, where a hand-written `__init__.py` passes the types on."""
+        """Return the text of `__all__` for a hand-written `__init__.py` that re-exports the types."""
         names = naming.sort_exports(naming.public_names(text))
         return "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
@@ -183,7 +183,9 @@ class TypesModule:
                 yield f"    {naming.constant(constant, name)} = {_literal(value)}"
 
     def _ordered(self) -> list[str]:
-        """The structs, alphabetical but with each after the ones it inlines, which it inherits from."""
+        """Return the structs in alphabetical order, but each after the structs that it inlines, since it inherits from
+        them.
+        """
         done: list[str] = []
 
         def visit(name: str) -> None:
@@ -213,7 +215,7 @@ class TypesModule:
         return bases
 
     def _role(self, name: str) -> str:
-        """Which runtime base class the struct's embedded metadata asks for."""
+        """Return the runtime base class for the metadata that the struct embeds."""
         fields = {field["go"]: field for field in self._fields(name)}
         if "TypeMeta" not in fields:
             return "Struct"
@@ -317,7 +319,7 @@ def _literal(value: Any) -> str:
 
 
 def render_register(package: Package) -> str:
-    """The package's `register.py`: its group version, and its kinds for a Scheme."""
+    """Return the package's `register.py`: its group version, and its kinds for a Scheme."""
     module = TypesModule(package)
     kinds = [name for name in module._ordered() if module._role(name) != "Struct"]
     listed = "\n".join(f"    types.{name}," for name in sorted(kinds))
@@ -361,7 +363,7 @@ def add_to_scheme(scheme: runtime.Scheme) -> None:
 
 
 def render_init(package: Package, names: set[str]) -> str:
-    """The package's front door. `names` are the public names of its types.py."""
+    """Return the package's front door. `names` are the public names of its types.py."""
     exported = naming.sort_exports({*names, "GROUP_NAME", "SCHEME_GROUP_VERSION", "add_to_scheme", "resource"})
     listed = "\n".join(f'    "{name}",' for name in exported)
     return f'''"""{package.group or "core"}/{package.version}: the API types of the Go package {package.go}.

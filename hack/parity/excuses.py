@@ -1,8 +1,7 @@
-"""What is not as in Go, on purpose: the entries of left-out.tsv and left-out-tests.tsv, none wider than its reason.
+"""Deliberate differences from Go: the entries of left-out.tsv and left-out-tests.tsv.
 
-An entry names one identifier and one thing that is wrong with it, so that it hides nothing else: what is excused for
-other arguments may not go missing. Only what is missing covers more than itself: the members of what is not there. An
-entry that excuses nothing any more is dead, and says so.
+An entry names one identifier and one difference, so that it hides no other difference of that identifier. Only an entry
+for a missing identifier also covers its members. An entry that excuses no difference any more is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ MISSING = "missing"
 
 @dataclass
 class Excuses:
-    """The entries of a table, by name and what is wrong with it; remembers which of them were needed."""
+    """The entries of a table by name and difference, with a record of the entries needed."""
 
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
@@ -23,7 +22,7 @@ class Excuses:
 
     @classmethod
     def read(cls, entries: Iterable[Mapping[str, str]]) -> Excuses:
-        """Entries with columns name, state, reason. What is no single name is reported and excuses nothing."""
+        """Read entries with the columns name, state and reason. An entry that does not name one identifier is reported."""
         excuses = cls()
         for entry in entries:
             name, state = entry["name"], entry["state"]
@@ -38,7 +37,7 @@ class Excuses:
         return excuses
 
     def reason(self, name: str, state: str, absent: Iterable[str] = ()) -> str:
-        """Why that is so; "" when nobody says. `absent`: what is not there itself and has `name` as a member."""
+        """Return the reason for the difference, or "" if no entry has one. `absent` lists missing owners of `name`."""
         for each in (name, *absent):
             if (each, state) in self.reasons:
                 self._used.add((each, state))
@@ -46,5 +45,5 @@ class Excuses:
         return ""
 
     def dead(self) -> list[str]:
-        """The entries that no call of `reason` has needed."""
+        """Return the entries that no call of `reason` needed."""
         return [f"{name}: is not {state} any more" for name, state in self.reasons if (name, state) not in self._used]

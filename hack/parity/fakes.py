@@ -1,7 +1,7 @@
-"""Whether what stands under a name is the thing, or only looks like it: its kind, and whether it has a body.
+"""Find names that exist but do not do what Go's do: objects of the wrong kind, and functions without a body.
 
-A name can be there without what Go has under it: a class that is another one's second name, a function that accepts
-everything and does nothing, a method that raises NotImplementedError or that only a protocol declares.
+Examples are a class that is only a second name of another class, a function that accepts all arguments and does
+nothing, and a method that raises NotImplementedError or that only a protocol declares.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _FUNCTIONS = ("func", "method", "interface-method")
 
 
 def wrong_kind(kind: str, name: str, found: Any, owner: Any) -> str:
-    """Why the object cannot be what Go has there; "" when it can.
+    """Return why the object cannot be what Go has there, or "" if it can.
 
-    `kind` as in api.tsv, `name` the last part of the Python name, `owner` the class or module it was found in.
+    `kind` is a kind of api.tsv, `name` the last part of the Python name, and `owner` the class or module of the object.
     """
     if kind in _FUNCTIONS:
         return _wrong_function(found, owner)
@@ -90,7 +90,7 @@ def _wrong_value(kind: str, found: Any) -> str:
 
 
 def _wrong_field(name: str, found: Any, owner: Any) -> str:
-    """A field is data: a method under its name is not one, unless it is the value a declared field begins with."""
+    """Return the problem of a field that is a method, or "". A method is allowed as the default of a declared field."""
     cls = get_origin(owner) or owner
     if not isinstance(cls, type):
         return ""
@@ -103,7 +103,7 @@ def _wrong_field(name: str, found: Any, owner: Any) -> str:
 
 
 def no_body(kind: str, name: str, found: Any, owner: Any) -> str:
-    """Why the function does nothing, or nothing yet; "" when it does something, or only has to be declared."""
+    """Return why the function does nothing yet, or "" if it does something or only needs a declaration."""
     if kind not in _FUNCTIONS:
         return ""
     function, home = _definition(name, found, owner)
@@ -117,7 +117,7 @@ def no_body(kind: str, name: str, found: Any, owner: Any) -> str:
 
 
 def _definition(name: str, found: Any, owner: Any) -> tuple[FunctionType | None, Any]:
-    """The plain function under a name, and the class it stands in."""
+    """Return the plain function under a name, and the class it stands in."""
     cls = get_origin(owner) or owner
     home = None
     if isinstance(cls, type):
@@ -130,7 +130,7 @@ def _definition(name: str, found: Any, owner: Any) -> tuple[FunctionType | None,
 
 
 def _takes_anything(function: FunctionType) -> bool:
-    """Whether neither the number of arguments nor their names mean anything."""
+    """Report whether neither the number of arguments nor their names mean anything."""
     kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
     return kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
@@ -148,7 +148,7 @@ def _says_nothing(function: FunctionType) -> str:
 
 
 def _parsed(function: FunctionType) -> Iterator[ast.FunctionDef | ast.Lambda]:
-    """The function's own tree; nothing when it has no source, as what a dataclass adds."""
+    """Yield the function's own tree; nothing when it has no source, as what a dataclass adds."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
         tree = ast.parse(source if not source.startswith(".") else f"_{source}")
@@ -163,7 +163,7 @@ def _parsed(function: FunctionType) -> Iterator[ast.FunctionDef | ast.Lambda]:
 
 
 def _is_text(node: ast.stmt) -> bool:
-    """A docstring, or an ellipsis."""
+    """Report whether the statement is a docstring or an ellipsis."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
