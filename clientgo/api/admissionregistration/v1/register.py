@@ -29,7 +29,7 @@ KNOWN_TYPES: tuple[type[runtime.Object], ...] = (
 
 
 def resource(name: str) -> GroupResource:
-    """The resource of this group. Go: Resource."""
+    """Return the resource of this group. Go: Resource."""
     return SCHEME_GROUP_VERSION.with_resource(name).group_resource()
 
 
