@@ -22,7 +22,7 @@ class Excuses:
 
     @classmethod
     def read(cls, entries: Iterable[Mapping[str, str]]) -> Excuses:
-        """Read entries with the columns name, state and reason. An entry that does not name one identifier is reported."""
+        """Read entries with the columns name, state and reason. Reports an entry that does not name one identifier."""
         excuses = cls()
         for entry in entries:
             name, state = entry["name"], entry["state"]
