@@ -48,10 +48,13 @@ def offered(lesson: lessons.Lesson) -> tuple[str, ...]:
     return (*_EVERYWHERE, *_MORE.get(lesson.name, ()))
 
 
-def export(folder: Path, names: Sequence[str] = (), *, processes: int = 2) -> int:
+def export(folder: Path, names: Sequence[str] = (), *, breaks: bool = True, processes: int = 2) -> int:
     """Write the tour's static edition and return its size in bytes. Blocks for minutes; shows progress on a terminal.
 
-    names: the lessons to export; () for all. Raises OSError, and ValueError for an unknown lesson.
+    names: the lessons to export; () for all.
+    breaks: False leaves out the runs that break, which are most of the work.
+
+    Raises OSError, and ValueError for an unknown lesson.
     """
     known = {lesson.name: lesson for lesson in lessons.all_()}
     if unknown := [name for name in names if name not in known]:
@@ -66,13 +69,14 @@ def export(folder: Path, names: Sequence[str] = (), *, processes: int = 2) -> in
     write_data(folder, "sources", [source for _, source in sorted(sources(pageserver.watched()).items())])
     # Each process has a bubble of its own: runs in one process would wait for each other.
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for number, name in enumerate(pool.map(functools.partial(export_lesson, folder), chosen), 1):
+        write = functools.partial(export_lesson, folder, breaks=breaks)
+        for number, name in enumerate(pool.map(write, chosen), 1):
             _show_progress(f"{number} of {len(chosen)} lessons: {name}")
     _show_progress("")
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def export_lesson(folder: Path, name: str) -> str:
+def export_lesson(folder: Path, name: str, *, breaks: bool = True) -> str:
     """Write the two data files of a lesson and return its name."""
     lesson = next(each for each in lessons.all_() if each.name == name)
     pack = Pack()
@@ -81,7 +85,7 @@ def export_lesson(folder: Path, name: str) -> str:
     for settings, at in _stops(lesson):
         if at is None:
             plain.append(_run(pack, lesson, settings, ()))
-        else:
+        elif breaks:
             offers.append({"settings": settings, "at": at, "faults": offered(lesson)})
     about = pageserver.about_lesson(lesson)
     write_data(folder, name, {"lesson": about, "entries": pack.take(), "runs": plain, "offers": offers})

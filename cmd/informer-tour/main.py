@@ -43,6 +43,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="the scenario to begin with")
     parser.add_argument("--export", default="", metavar="DIR", help="write the tour as files that need no server")
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help="a lesson to export")
+    parser.add_argument("--no-breaks", action="store_true", help="export no runs that break: faster and smaller")
     return parser.parse_args(arguments)
 
 
@@ -55,11 +56,11 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.record:
         print("--record needs a program: add -- python program.py")
         return 2
-    if flags.lesson and not flags.export:
-        print("--lesson needs --export DIR")
+    if (flags.lesson or flags.no_breaks) and not flags.export:
+        print("--lesson and --no-breaks need --export DIR")
         return 2
     if flags.export:
-        return export(Path(flags.export), flags.lesson)
+        return export(Path(flags.export), flags.lesson, breaks=not flags.no_breaks)
     if flags.replay:
         return show_recording(flags)
     if flags.terminal:
@@ -67,10 +68,10 @@ def main(arguments: list[str] | None = None) -> int:
     return serve(flags, lambda: PageServer(flags.port), flags.scenario)
 
 
-def export(folder: Path, names: Sequence[str]) -> int:
+def export(folder: Path, names: Sequence[str], *, breaks: bool) -> int:
     """Write the static edition and print its address; the result is the exit code."""
     try:
-        size = exporting.export(folder, names)
+        size = exporting.export(folder, names, breaks=breaks)
     except (OSError, ValueError) as err:
         print(f"cannot export to {folder}: {err}")
         return 1

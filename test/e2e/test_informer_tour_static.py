@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from processes import ROOT
+from programs import ImportedProgram
 from tourbrowser import Page
 
 # One with a DeltaFIFO, one with two machines.
 LESSONS = {"02-deltas": "deltas", "03-queue": "queue", "10-resync": "resync"}
 
 
-def export(folder: Path, *names: str, seed: str = "0") -> str:
-    command = [sys.executable, "cmd/informer-tour", "--export", str(folder)]
+def export(folder: Path, *names: str, seed: str = "0", flags: Sequence[str] = ()) -> str:
+    command = [sys.executable, "cmd/informer-tour", "--export", str(folder), *flags]
     for name in names:
         command += ["--lesson", name]
     environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -33,19 +35,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All lessons, without breaks: a minute less."""
+    folder = tmp_path_factory.mktemp("whole")
+    export(folder, flags=["--no-breaks"])
+    return folder
+
+
+@contextlib.contextmanager
+def offline(browser: Any) -> Iterator[None]:
+    browser.execute_cdp_cmd("Network.enable", {})
+    conditions = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**conditions, "offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+
+
 @pytest.fixture
 def page(browser: Any, folder: Path) -> Iterator[Page]:
-    browser.execute_cdp_cmd("Network.enable", {})
-    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-    page = Page(browser, (folder / "index.html").as_uri())
-    page.resize(1280, 800)
-    try:
+    with offline(browser):
+        page = Page(browser, (folder / "index.html").as_uri())
+        page.resize(1280, 800)
         yield page
         assert browser.get_log("browser") == []  # no error, no warning
-    finally:
-        browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**offline, "offline": False})
-        browser.execute_cdp_cmd("Network.disable", {})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -71,6 +87,33 @@ def test_a_lesson_is_walked_to_its_end_and_back_without_a_server(page, lesson, l
     page.click("#tab-source", draws=False)
     page.key("n")
     page.until("return document.querySelector('#pane .ran')")
+
+
+PROGRAM = ImportedProgram("informer-tour")
+with PROGRAM:
+    EVERY: Any = PROGRAM.module("lessons").all_()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("lesson", EVERY, ids=lambda lesson: lesson.name)
+def test_every_question_of_every_lesson_is_answered_without_a_server(browser, whole, lesson, language):
+    with offline(browser):
+        page = Page(browser, (whole / "index.html").as_uri())
+        page.resize(1280, 800)
+        page.open(f"{lesson.scenario}?lang={language}")
+        given = 0
+        for number, step in enumerate(lesson.steps):
+            page.step("#lesson-next")
+            if step.ask:
+                right = given % 2 == 1
+                chosen = next(at for at, answer in enumerate(step.answers) if answer.is_right == right)
+                page.step(f"#answer-{chosen}")
+                assert page.has(".verdict.right") and page.has(".verdict.wrong .why") != right
+                given += 1
+            assert page.text("#pane h3").startswith(f"{number + 1}.")
+            assert language == "en" or page.english() == []
+        assert page.has("#lesson-done") and given
+        assert browser.get_log("browser") == []
 
 
 def test_two_exports_are_equal_to_the_byte(folder, tmp_path):

@@ -480,6 +480,13 @@ def test_to_record_takes_a_program_and_to_replay_a_recording(capsys, tmp_path):
     ]
 
 
+def test_the_flags_of_an_export_need_one(capsys):
+    with PROGRAM:
+        main = PROGRAM.module("main").main
+        assert main(["--lesson", "03-queue"]) == main(["--no-breaks"]) == 2
+    assert capsys.readouterr().out == "--lesson and --no-breaks need --export DIR\n" * 2
+
+
 def test_a_python_that_is_not_there_is_named(capsys):
     with PROGRAM:
         assert PROGRAM.module("main").main(["--", "python-of-nobody", "x.py"]) == 1
