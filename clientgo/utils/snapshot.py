@@ -1,16 +1,16 @@
-"""Copies of what other threads may be changing, without their lock. Has no Go file: there it would be a data race.
+"""Copies of data that other threads may be changing, without the lock. Has no Go file: in Go that is a data race.
 
-Whoever looks at a structure from outside (`contents()`) takes no lock, so that one that is stuck can be looked at too.
-That is safe as long as a copy is one step. With the GIL every copy that runs no code of Python is. The free-threaded
-build locks a container for one operation, so there it is some of them:
+The inspection methods (`contents`) take no lock, so that a debugger can inspect a structure that is stuck. That is safe
+if a copy is one atomic operation. With the GIL, every copy that runs no Python code is atomic. The free-threaded build
+locks a container for one operation, so fewer copies are atomic there:
 
-  * one step on both builds: `list`, `sorted`, `set` and `[*...]` of a list, set or dict or of a dict's `keys()`,
-    `values()` or `items()`; `dict` of a dict; `tuple` of a list; to get, put or take one element of any of them or of a
-    deque; `len`
-  * one step only with the GIL: a deque as a whole, `tuple` of a dict or set, and all that goes through an iterator, as
-    `islice` and `map` do
+  * atomic on both builds: `list`, `sorted`, `set` and `[*...]` of a list, set or dict or of a dict's `keys()`,
+    `values()` or `items()`; `dict` of a dict; `tuple` of a list; reading, writing or removing one element of any of
+    them or of a deque; `len`
+  * atomic only with the GIL: a copy of a whole deque, `tuple` of a dict or set, and everything that uses an iterator,
+    such as `islice` and `map`
 
-A deque and a dict notice when they are changed between two steps of an iterator, with a RuntimeError.
+The iterator of a deque or dict raises RuntimeError when another thread changes it between two steps.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from contextlib import suppress
 from itertools import islice
 from typing import Protocol, TypeVar
 
-__all__ = ["Acquirable", "first_of", "in_one_go"]
+__all__ = ["Acquirable", "consistent_copy", "first_items"]
 
 T = TypeVar("T")
 
 # Seconds to wait for a lock. A thread that changes the structure holds it for less, unless that thread is stuck.
 _PATIENCE = 0.01
 
-# How often a deque is copied from its beginning before it is read piece by piece.
+# Attempts to copy a deque from its beginning before it is read element by element.
 _TRIES = 100
 
 
 class Acquirable(Protocol):
-    """The methods of a lock that `in_one_go` needs; threading.Lock and Condition have them."""
+    """The methods of a lock that `consistent_copy` needs; threading.Lock and Condition have them."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
 
     def release(self) -> None: ...
 
 
-def in_one_go(copy: Callable[[], T], lock: Acquirable) -> T:
+def consistent_copy(copy: Callable[[], T], lock: Acquirable) -> T:
     """Return `copy()`, an atomic copy of data that `lock` guards. `copy` must raise no RuntimeError of its own.
 
     Takes no lock with the GIL. Without the GIL it takes the lock only if another thread was writing during the copy,
@@ -57,11 +57,11 @@ def in_one_go(copy: Callable[[], T], lock: Acquirable) -> T:
                 lock.release()
 
 
-def first_of(queue: deque[T], most: int = sys.maxsize) -> tuple[T, ...]:
-    """The first so many of a deque that no lock guards. O(most).
+def first_items(queue: deque[T], most: int = sys.maxsize) -> tuple[T, ...]:
+    """Return the first `most` elements of a deque that no lock guards. O(most).
 
-    With the GIL they are from one moment. Without it those may not be that another thread takes faster than all this
-    can be copied: some in between may then be missing.
+    With the GIL they are from one moment. Without it elements may be missing if another thread removes them faster than
+    this function copies them.
     """
     for _ in range(_TRIES):
         with suppress(RuntimeError):

@@ -513,7 +513,7 @@ def test_timers_fire_once_or_are_stopped() -> None:
         assert len(set(fired[writer])) == len(fired[writer])
 
 
-def test_a_copy_in_one_go_is_from_one_moment() -> None:
+def test_a_consistent_copy_is_from_one_moment() -> None:
     lock = threading.Lock()
     numbers: deque[int] = deque(range(50))
     shrinking: deque[int] = deque(range(ROUNDS))
@@ -525,9 +525,9 @@ def test_a_copy_in_one_go_is_from_one_moment() -> None:
         shrinking.popleft()
 
     def copy(number: int) -> None:
-        seen = snapshot.in_one_go(lambda: tuple(numbers), lock)
+        seen = snapshot.consistent_copy(lambda: tuple(numbers), lock)
         assert seen == tuple(range(seen[0], seen[0] + len(seen))) and len(seen) in (50, 51)
-        left = snapshot.first_of(shrinking, 7)
+        left = snapshot.first_items(shrinking, 7)
         assert len(left) <= 7 and sorted(left) == list(left)
 
     hammer(rotate, copy, copy)

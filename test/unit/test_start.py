@@ -53,7 +53,7 @@ WHEN_ASKED_FOR = {
     "clientgo.apimachinery.labels",
     "clientgo.apimachinery.types.namespacedname",
     "clientgo.apimachinery.util.validation",
-    "clientgo.tools.cache.inspection.records",
+    "clientgo.tools.cache.beyond.records",
     "clientgo.util.workqueue.parallelizer",
     "clientgo.utils.trace.trace",
     "decimal",

@@ -1,14 +1,15 @@
-"""k8s.io/client-go/tools/cache: what keeps a local copy of the objects of an API server, and tells of every change.
+"""Local copies of the API server's objects, and notifications of their changes. Mirrors k8s.io/client-go/tools/cache.
 
-A Reflector lists and watches and fills a queue (RealFIFO, or DeltaFIFO as the walkthroughs draw it); a Controller
-empties the queue into an Indexer and calls the handlers; a SharedIndexInformer is all of that for any number of
-handlers, and the listers read the Indexer. There is one module for each Go file, of the same name; the names are all
-here.
+A Reflector lists and watches the objects and fills a queue (RealFIFO, or DeltaFIFO as in walkthroughs). A Controller
+empties the queue into an Indexer and calls the handlers. A SharedIndexInformer does both for any number of handlers,
+and listers read the Indexer. Each Go file has a module of the same name; this package exports all public names. The
+folder `beyond` has the features that Go does not have.
 """
 
 from typing import TYPE_CHECKING
 
 from clientgo.tools.cache.beyond.backlog import Overflow
+from clientgo.tools.cache.beyond.indexing import IndexingError
 from clientgo.tools.cache.beyond.refusals import Failure, ProcessError, Refusal, TransformingError
 from clientgo.tools.cache.controller import (
     Config,
@@ -165,7 +166,6 @@ from clientgo.tools.cache.the_real_fifo import (
     new_real_fifo_with_options,
 )
 from clientgo.tools.cache.thread_safe_store import (
-    IndexingError,
     ThreadSafeStore,
     ThreadSafeStoreOption,
     ThreadSafeStoreTransaction,
@@ -177,6 +177,14 @@ from clientgo.tools.cache.thread_safe_store import (
 from clientgo.utils.later import later
 
 if TYPE_CHECKING:
+    from clientgo.tools.cache.beyond.records import (
+        FIFOContents,
+        FIFOStatistics,
+        HandlerContents,
+        HandlerStatistics,
+        StoreContents,
+        StoreStatistics,
+    )
     from clientgo.tools.cache.beyond.staleness import DEFAULT_MAX_SILENCE, StaleError, StalenessCheck
     from clientgo.tools.cache.expiration_cache import (
         ExpirationCache,
@@ -189,14 +197,6 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.expiration_cache_fakes import FakeExpirationPolicy, new_fake_expiration_store
     from clientgo.tools.cache.fake_custom_store import FakeCustomStore
     from clientgo.tools.cache.heap import Heap, LessFunc, new_heap
-    from clientgo.tools.cache.inspection import (
-        FIFOContents,
-        FIFOStatistics,
-        HandlerContents,
-        HandlerStatistics,
-        StoreContents,
-        StoreStatistics,
-    )
     from clientgo.tools.cache.listers import (
         AppendFunc,
         GenericLister,
@@ -223,7 +223,7 @@ else:
             "expiration_cache_fakes": ["FakeExpirationPolicy", "new_fake_expiration_store"],
             "fake_custom_store": ["FakeCustomStore"],
             "heap": ["Heap", "LessFunc", "new_heap"],
-            "inspection": [
+            "beyond.records": [
                 "FIFOContents", "FIFOStatistics", "HandlerContents", "HandlerStatistics", "StoreContents",
                 "StoreStatistics",
             ],

@@ -2,8 +2,7 @@
 
 Mirrors tools/cache/fifo.go. Informers use RealFIFO or DeltaFIFO; FIFO keeps only the newest object of each key.
 
-Differs from Go in `pop`: an error of the process function is raised as it is, and what was popped is what that function
-was called with.
+Differs from Go: `pop` raises an exception of the process function unchanged, and returns the argument of that function.
 """
 
 from __future__ import annotations
@@ -14,100 +13,102 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo.golang.channel import Done
-from clientgo.tools.cache import inspection
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
-from clientgo.tools.cache.store import KeyError, KeyFunc
+from clientgo.tools.cache.beyond.inspection import InspectableFIFO
+from clientgo.tools.cache.store import KeyError as CacheKeyError
+from clientgo.tools.cache.store import KeyFunc
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
     from clientgo.tools.cache.shared_informer import DoneChecker
 
 PopProcessFunc = Callable[[Any, bool], None]
-"""Processes what was popped; the second argument tells whether it belongs to the initial list. Go: PopProcessFunc."""
+"""Processes a popped item; the second argument is True for an item of the initial list. Go: PopProcessFunc."""
 
 
 class ErrFIFOClosed(Exception):
-    """The queue is closed and empty: there will be nothing to pop any more. Go: ErrFIFOClosed."""
+    """The queue is closed and empty. Go: ErrFIFOClosed."""
 
     def __init__(self, message: str = "DeltaFIFO: manipulating with closed queue") -> None:
         super().__init__(message)
 
 
 class Queue(Protocol):
-    """What a Reflector fills and a controller empties. Go: Queue.
+    """A queue that a Reflector fills and a controller empties. Go: Queue.
 
-    Producers may be many threads; the consumer should be one, since several would process several versions of one
-    object at the same time. The first five methods are those of Go's ReflectorStore.
+    Any number of threads may produce. Only one should consume, since several might process two versions of an object
+    at the same time. The first five methods are those of Go's ReflectorStore.
     """
 
     def add(self, obj: Any) -> None:
-        """Queue that `obj` was added. Never blocks for a consumer. Raises KeyError when it has no key."""
+        """Queue the addition of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
     def update(self, obj: Any) -> None:
-        """Queue that `obj` was changed. Never blocks for a consumer. Raises KeyError when it has no key."""
+        """Queue the change of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
     def delete(self, obj: Any) -> None:
-        """Queue that `obj` was deleted. Never blocks for a consumer. Raises KeyError when it has no key."""
+        """Queue the deletion of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """Queue that `objs` is all there is now."""
+        """Queue a new list of all objects."""
         ...
 
     def resync(self) -> None:
-        """Queue everything known once more."""
+        """Queue all known objects again."""
         ...
 
     def pop(self, process: PopProcessFunc) -> Any:
-        """Wait for something to process, take it out, call `process` with it, and return it.
+        """Wait for an item, remove it, call `process` with it, and return it.
 
-        Blocks until there is something or the queue is closed and empty; then it raises ErrFIFOClosed. Whatever
-        `process` raises is raised on; the item is out of the queue also then.
+        Blocks until there is an item. Raises ErrFIFOClosed once the queue is closed and empty. Raises any exception of
+        `process`; the item is removed then too.
         """
         ...
 
     def has_synced(self) -> bool:
-        """Whether the first batch was popped: that of the first `replace`, or nothing if something else came first."""
+        """Report whether the first batch was popped: the first `replace`, or none if another change came first."""
         ...
 
     def has_synced_checker(self) -> DoneChecker:
-        """The same to wait for without polling."""
+        """Return a checker for `wait_for` that is done when `has_synced` becomes true."""
         ...
 
     def close(self) -> None:
-        """Let `pop` raise ErrFIFOClosed once the queue is empty, also in threads that wait in it now."""
+        """Make `pop` raise ErrFIFOClosed once the queue is empty, also in a thread that waits in it."""
         ...
 
 
 @runtime_checkable
 class QueueWithBatch(Queue, Protocol):
-    """A Queue that can hand out several items at once. Go: QueueWithBatch."""
+    """A Queue that pops several items at once. Go: QueueWithBatch."""
 
     def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc) -> None:
-        """Like `pop`, for as many items as go together.
+        """Wait for items and remove as many as can be processed together; otherwise like `pop`.
 
-        Calls `process_batch` with several deltas, or `process_single` when there is only one; both must do the same.
+        Calls `process_batch` with several deltas, or `process_single` with one; both must have the same effect.
         """
         ...
 
 
-class FIFO:
-    """A queue that holds the newest object of each key, in the order in which the keys came. Go: FIFO.
+class FIFO(InspectableFIFO):
+    """A queue of the newest object of each key, in the order in which the keys were added. Go: FIFO.
 
-    For a consumer that wants each object once, in its newest version, and does not care for deleted ones. An object
-    changed while it waits keeps its place; an object deleted while it waits is not handed out.
+    For a consumer that processes each object once, in its newest version, and ignores deletions. An object that changes
+    while it waits keeps its place. An object that is deleted while it waits is dropped.
 
-    `process` runs under the queue's lock: it may change what must stay in step with the queue, and must not call it.
+    `process` runs with the queue's lock held: it may change data that must agree with the queue, and must not call the
+    queue.
 
-    Invariants (`_check` asserts them):
-      * every key of items is in queue, and no key is in queue twice unless it was deleted and added again meanwhile
+    Invariant (`_check` asserts it): every key of `_items` is in `_queue`, and no key is in it twice unless it was
+    deleted and added again meanwhile.
     """
 
     def __init__(self, key_func: KeyFunc) -> None:
         self._key_func = key_func
-        # Guards all below; the condition tells that something came or the queue was closed.
+        # Guards the fields below. The condition is notified when an item is added and when the queue is closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
         self._waiting = False
@@ -128,19 +129,19 @@ class FIFO:
             return self._initial.synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
-        """The queue itself: its `done` is set when `has_synced` becomes true."""
+        """Return the queue itself: its `done` is set when `has_synced` becomes true."""
         return self
 
     def name(self) -> str:
-        """The name of what is waited for: "FIFO"."""
+        """Return "FIFO"."""
         return "FIFO"
 
     def done(self) -> Done:
-        """Set when `has_synced` becomes true."""
+        """Return a signal that is set when `has_synced` becomes true."""
         return self._initial.synced
 
     def add(self, obj: Any) -> None:
-        """Queue `obj`, or put it in place of what waits under its key. Raises KeyError when it has none."""
+        """Queue `obj`, or replace the waiting object with its key. Raises KeyError when it has none."""
         key = self._key_of(obj)
         with self._lock:
             self._initial.begin()
@@ -150,18 +151,18 @@ class FIFO:
             self._wake_locked()
 
     def update(self, obj: Any) -> None:
-        """The same as `add`."""
+        """Queue `obj`; see `add`."""
         self.add(obj)
 
     def delete(self, obj: Any) -> None:
-        """Drop what waits under the key of `obj`. Raises KeyError when it has none."""
+        """Drop the waiting object with the key of `obj`. Raises KeyError when it has none."""
         key = self._key_of(obj)
         with self._lock:
             self._initial.begin()
             self._items.pop(key, None)
 
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """Report whether `close` was called."""
         with self._lock:
             return self._closed
 
@@ -184,11 +185,11 @@ class FIFO:
                     process(obj, is_in_initial_list)
                     return obj
             finally:
-                # Only now: has_synced must not turn true while the last object is still being processed.
+                # Not earlier: has_synced must not become true while the last object is being processed.
                 self._initial.processed(taken)
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """Drop what waits and queue `objs` instead. Raises KeyError, changing nothing, when one has no key."""
+        """Replace all waiting objects by `objs`. Raises KeyError, without a change, when an object has no key."""
         items = {self._key_of(obj): obj for obj in objs}
         with self._lock:
             self._initial.begin(len(items))
@@ -198,7 +199,7 @@ class FIFO:
                 self._wake_locked()
 
     def resync(self) -> None:
-        """Queue every key of items that is not queued; there should be none."""
+        """Queue every key of `_items` that is not queued; there should be none."""
         with self._lock:
             queued = set(self._queue)
             self._queue.extend(key for key in self._items if key not in queued)
@@ -209,22 +210,17 @@ class FIFO:
         try:
             return self._key_func(obj)
         except Exception as err:
-            raise KeyError(obj, err) from err
+            raise CacheKeyError(obj, err) from err
 
     def _wait_locked(self) -> None:
         self._waiting = True
         self._cond.wait()
 
     def _wake_locked(self) -> None:
-        # Waking nobody costs as much as queueing an item does.
+        # A notification without a waiter costs as much as adding an item.
         if self._waiting:
             self._waiting = False
             self._cond.notify_all()
-
-    def statistics(self) -> inspection.FIFOStatistics:
-        """How full it is. O(1). May wait for what is being processed. Beyond Go."""
-        with self._lock:
-            return inspection.FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
 
     def _check(self) -> None:
         with self._lock:
@@ -237,5 +233,5 @@ class FIFO:
 
 
 def new_fifo(key_func: KeyFunc) -> FIFO:
-    """An empty FIFO. Go: NewFIFO."""
+    """Return an empty FIFO. Go: NewFIFO."""
     return FIFO(key_func)

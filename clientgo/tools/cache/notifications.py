@@ -1,6 +1,6 @@
-"""What an informer tells its handlers. Go has these types in tools/cache/shared_informer.go.
+"""The notifications that an informer passes to its handlers. Go has these types in tools/cache/shared_informer.go.
 
-They stand apart since controller.py makes them, for its own informers and for the shared ones.
+They are a module of their own because controller.py creates them.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime import Object
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.hops import hop
 
 if TYPE_CHECKING:
+    from clientgo import klog
     from clientgo.tools.cache.controller import ResourceEventHandler
 
 
 class AddNotification:
-    """An object to tell a handler of as added. Go: addNotification."""
+    """The addition of an object. Go: addNotification."""
 
     __slots__ = ("is_in_initial_list", "new_obj", "queued_at")
 
-    # When it was passed to the handlers, in seconds of the informer's clock; in all three.
+    # Time at which the notification was queued for the handlers, in seconds of the informer's clock; in all three.
     queued_at: float
 
     def __init__(self, new_obj: Any, is_in_initial_list: bool) -> None:
@@ -29,7 +31,7 @@ class AddNotification:
         self.is_in_initial_list = is_in_initial_list
 
     def is_sync(self) -> bool:
-        """Whether only handlers that are due for a resync want to hear of it."""
+        """Report whether only handlers that are due for a resync get the notification."""
         return False
 
     @hop("handlers.add", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
@@ -39,7 +41,7 @@ class AddNotification:
 
 
 class UpdateNotification:
-    """A change to tell a handler of. Go: updateNotification."""
+    """The change of an object. Go: updateNotification."""
 
     __slots__ = ("new_obj", "old_obj", "queued_at")
 
@@ -51,7 +53,7 @@ class UpdateNotification:
         self.new_obj = new_obj
 
     def is_sync(self) -> bool:
-        """Whether nothing changed: a resync, or a new list with the old object."""
+        """Report whether the object has not changed: it comes from a resync or a relist. Go: in OnUpdate."""
         old, new = self.old_obj, self.new_obj
         if not isinstance(old, Object) or not isinstance(new, Object):
             return False
@@ -59,11 +61,12 @@ class UpdateNotification:
 
     @hop("handlers.update", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
+        """Call the handler's `on_update`."""
         handler.on_update(self.old_obj, self.new_obj)
 
 
 class DeleteNotification:
-    """An object to tell a handler of as deleted. Go: deleteNotification."""
+    """The deletion of an object. Go: deleteNotification."""
 
     __slots__ = ("old_obj", "queued_at")
 
@@ -74,10 +77,12 @@ class DeleteNotification:
         self.old_obj = old_obj
 
     def is_sync(self) -> bool:
+        """Return False: every handler gets the notification."""
         return False
 
     @hop("handlers.delete", go="(*processorListener).run", go_file="tools/cache/shared_informer.go")
     def deliver(self, handler: ResourceEventHandler) -> None:
+        """Call the handler's `on_delete`."""
         handler.on_delete(self.old_obj)
 
 
@@ -88,6 +93,20 @@ Notify = Callable[[Sequence[Notification]], None]
 
 
 def stamp(notifications: Sequence[Notification], now: float) -> None:
-    """Write down when they are passed to the handlers."""
+    """Set the time at which the notifications were queued for the handlers."""
     for notification in notifications:
         notification.queued_at = now
+
+
+def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
+    """Return a function that delivers notifications to `handler`, in order, and logs the exceptions of the handler."""
+
+    def notify(notifications: Sequence[Notification]) -> None:
+        for notification in notifications:
+            try:
+                notification.deliver(handler)
+            except Exception:
+                with utilruntime.handle_crash_with_logger(logger, go_on=True):
+                    raise
+
+    return notify

@@ -1,93 +1,91 @@
-"""Stores: maps from keys to objects, and the functions that make a key out of an object.
+"""Stores, which map keys to objects, and the key functions.
 
-Mirrors tools/cache/store.go. `Store` is what a Reflector fills and everybody else reads; `new_store` and `new_indexer`
-build the ordinary one, a key function in front of a ThreadSafeStore.
+Mirrors tools/cache/store.go. A Reflector or a controller fills a `Store`, and all others read it. `new_store` and
+`new_indexer` return the usual one: a key function in front of a ThreadSafeStore.
 
-Differs from Go where an error is a return value there: methods raise instead, and `transaction` raises the
-TransactionError that Go returns.
+Differs from Go: a method raises where Go returns an error. `transaction` raises the TransactionError.
 """
 
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
+from clientgo.tools.cache.beyond.inspection import InspectableCache
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
-    from clientgo.tools.cache import inspection
+    from clientgo.tools.cache.beyond.storage import CacheStorage
     from clientgo.tools.cache.delta_fifo import TransformFunc
     from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-    from clientgo.tools.cache.thread_safe_store import CacheStorage
     from clientgo.tools.cache.unsynced import EarlyReads
 
 
 class Store(Protocol):
-    """A map from string keys to what is known of the objects with that key; it finds the key itself. Go: Store.
+    """A map from keys to objects, which computes each object's key. Go: Store.
 
-    The plain stores keep the last object given. Queues such as FIFO keep more. All methods are safe to call from any
-    thread. Objects handed out are shared with everybody else: never change one, call its `deep_copy()` first.
+    The plain stores keep the last object of each key. Queues such as FIFO keep more. All methods are thread-safe. The
+    returned objects are shared: never change one, change its `deep_copy()`.
     """
 
     def add(self, obj: Any) -> None:
-        """Put `obj` under its key. Raises KeyError when it has none."""
+        """Store `obj` under its key. Raises KeyError when it has none."""
         ...
 
     def update(self, obj: Any) -> None:
-        """Put `obj` under its key, in place of what is there. Raises KeyError when it has none."""
+        """Store `obj` in place of the object with its key. Raises KeyError when it has none."""
         ...
 
     def delete(self, obj: Any) -> None:
-        """Remove what stands under the key of `obj`, if anything does. Raises KeyError when it has none."""
+        """Remove the object with the key of `obj`, if there is one. Raises KeyError when `obj` has no key."""
         ...
 
     def list(self) -> builtins.list[Any]:
-        """Everything in the store, in a new list."""
+        """Return all objects, in a new list."""
         ...
 
     def list_keys(self) -> builtins.list[str]:
-        """The keys of everything in the store, in a new list."""
+        """Return all keys, in a new list."""
         ...
 
     def last_store_sync_resource_version(self) -> str:
-        """The resourceVersion last seen by a write, "" when none was (or when the gate AtomicFIFO is off)."""
+        """Return the resourceVersion of the last write; "" if there was none, or with the gate AtomicFIFO off."""
         ...
 
     def bookmark(self, rv: str) -> None:
-        """Note that everything up to `rv` has been seen."""
+        """Record that the store has seen all changes up to `rv`."""
         ...
 
     def get(self, obj: Any) -> tuple[Any, bool]:
-        """(what stands under the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
+        """Return (the object with the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
         ...
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
-        """(what stands under `key`, True), or (None, False)."""
+        """Return (the object with that key, True), or (None, False)."""
         ...
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """Make `objs` the whole content. Raises KeyError, and changes nothing then, when one of them has no key.
+        """Replace the whole contents by `objs`. Raises KeyError, without a change, when an object has no key.
 
-        Raises TransactionError when some cannot be indexed. The others are the content then, and with them what stood
-        under the keys of those.
+        Raises TransactionError when some objects cannot be indexed. The others are stored, and the objects that had the
+        keys of the failed ones stay.
         """
         ...
 
     def resync(self) -> None:
-        """Process everything known once more, in stores for which that means something (queues)."""
+        """Process all known objects again. Only queues do anything here."""
         ...
 
 
 class TransactionType(StrEnum):
-    """What one operation of a transaction does. Go: TransactionType."""
+    """The kinds of operation in a transaction. Go: TransactionType."""
 
     ADD = "Add"
     UPDATE = "Update"
@@ -96,7 +94,7 @@ class TransactionType(StrEnum):
 
 @dataclass(slots=True)
 class Transaction:
-    """One operation of a transaction: what to do with which object. Go: Transaction."""
+    """One operation of a transaction: its kind and its object. Go: Transaction."""
 
     object: Any
     type: TransactionType
@@ -104,48 +102,22 @@ class Transaction:
 
 @runtime_checkable
 class TransactionStore(Protocol):
-    """A store that can apply many operations at once. Go: TransactionStore."""
+    """A store that applies many operations at once. Go: TransactionStore."""
 
     def transaction(self, *txns: Transaction) -> None:
-        """Apply `txns` in order under one acquisition of the lock.
+        """Apply `txns` in order with one acquisition of the lock.
 
-        Raises TransactionError when some have no key or cannot be indexed; all the others are applied.
+        Raises TransactionError when some objects have no key or cannot be indexed; the others are stored.
         """
         ...
 
 
-class BatchWriter(Store, TransactionStore, Protocol):
-    """A Store that is a TransactionStore too."""
-
-
-class BatchReader(Store, Protocol):
-    """A Store that can look up many objects at once. Beyond Go."""
-
-    def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
-        """What stands under the key of each of `objs`, None for nothing, all of one moment.
-
-        Raises KeyError when one of them has no key.
-        """
-        ...
-
-
-def writes_batches(store: Store) -> TypeGuard[BatchWriter]:
-    """Whether it can take a whole batch; stores of users need not."""
-    # Not isinstance, here and below: asking a protocol for its methods takes longer than storing a batch.
-    return getattr(store, "transaction", None) is not None
-
-
-def reads_batches(store: Store) -> TypeGuard[BatchReader]:
-    """Whether it can look up a whole batch; stores of users need not."""
-    return getattr(store, "get_all", None) is not None
-
-
-# A transaction of thousands of objects that all fail is one line in the log, and one that can be read.
+# An error about thousands of operations stays readable.
 _MOST_NAMED = 10
 
 
 class TransactionError(Exception):
-    """Some operations of a transaction were not executed; all the others were. Go: TransactionError."""
+    """Some operations of a transaction failed; all the others were executed. Go: TransactionError."""
 
     def __init__(self, successful_indices: list[int], total_transactions: int, errors: list[Exception]) -> None:
         super().__init__(successful_indices, total_transactions, errors)
@@ -162,13 +134,13 @@ class TransactionError(Exception):
 
 
 KeyFunc = Callable[[Any], str]
-"""Makes the key of an object, always the same one for the same object; raises when it has none. Go: KeyFunc."""
+"""Returns the key of an object, always the same for the same object. Raises when the object has none. Go: KeyFunc."""
 
 
 class KeyError(Exception):
-    """A key function raised: `obj` is the object at fault, `err` what was raised. Go: KeyError.
+    """A key function raised `err` for `obj`. Not related to the builtin of that name. Go: KeyError.
 
-    Not related to the builtin of that name, which it shadows where it is imported by name.
+    Modules of this package import it as CacheKeyError, so that they can still use the builtin.
     """
 
     def __init__(self, obj: Any, err: Exception) -> None:
@@ -180,22 +152,22 @@ class KeyError(Exception):
         return f"couldn't create key for object {self.obj!r}: {self.err}"
 
     def unwrap(self) -> Exception:
-        """The error of the key function."""
+        """Return the error of the key function."""
         return self.err
 
 
 class ExplicitKey(str):
-    """A key to look up by, for `meta_namespace_key_func`, where the object itself is not at hand. Go: ExplicitKey."""
+    """A key in place of an object, for `meta_namespace_key_func`. Go: ExplicitKey."""
 
     __slots__ = ()
 
 
 def meta_namespace_key_func(obj: Any) -> str:
-    """The ordinary key of an API object: "namespace/name", or "name" where there is no namespace.
+    """Return the usual key of an API object: "namespace/name", or "name" without a namespace.
 
     Raises ValueError when `obj` has no metadata. Go: MetaNamespaceKeyFunc.
     """
-    # Nearly every call brings an API object, which answers from its document without making a view.
+    # Nearly every call has an API object, which needs no view of its metadata.
     if isinstance(obj, Identified):
         return obj.object_key()
     if isinstance(obj, ExplicitKey):
@@ -204,7 +176,8 @@ def meta_namespace_key_func(obj: Any) -> str:
 
 
 def object_to_name(obj: Any) -> ObjectName:
-    """The name of an API object in two parts. Raises ValueError when `obj` has no metadata. Go: ObjectToName."""
+    """Return the namespace and name of an API object. Raises ValueError when `obj` has no metadata. Go: ObjectToName.
+    """
     try:
         metadata = meta.accessor(obj)
     except Exception as err:
@@ -213,22 +186,22 @@ def object_to_name(obj: Any) -> ObjectName:
 
 
 def meta_object_to_name(obj: Any) -> ObjectName:
-    """The name of anything with `get_namespace()` and `get_name()` in two parts. Go: MetaObjectToName."""
+    """Return the results of `get_namespace()` and `get_name()` as an ObjectName. Go: MetaObjectToName."""
     return ObjectName(obj.get_namespace(), obj.get_name())
 
 
 def split_meta_namespace_key(key: str) -> tuple[str, str]:
-    """(namespace, name) of a key that `meta_namespace_key_func` made.
+    """Return (namespace, name) of a key of `meta_namespace_key_func`.
 
     Raises ValueError for a key with two slashes or more. Go: SplitMetaNamespaceKey.
     """
     return parse_object_name(key).parts()
 
 
-class _Cache:
+class _Cache(InspectableCache):
     """An Indexer made of a ThreadSafeStore and a key function. Go: cache.
 
-    Thread safety is the ThreadSafeStore's business; key and transform functions run before its lock is taken.
+    The ThreadSafeStore makes it thread-safe. Key and transform functions run before the lock is taken.
     """
 
     __slots__ = ("_cache_storage", "_identifier", "_key_func", "_metrics", "_transformer", "early_reads")
@@ -240,11 +213,11 @@ class _Cache:
         self._transformer: TransformFunc | None = None
         self._identifier: InformerNameAndResource | None = None
         self._metrics: InformerMetricsProvider | None = None
-        # Reports a lister's read, until the informer that owns the store has synced; see unsynced.py.
+        # Reports a read by a lister before the informer that owns the store has synced; see unsynced.py.
         self.early_reads: EarlyReads | None = None
 
     def transaction(self, *txns: Transaction) -> None:
-        """Apply `txns` in order under one acquisition of the lock; see TransactionStore."""
+        """See TransactionStore."""
         if not hasattr(self._cache_storage, "transaction"):
             raise TransactionError([], len(txns), [RuntimeError("transaction not supported")])
         key_func = self._key_func
@@ -265,7 +238,7 @@ class _Cache:
     def _keys_of(
         self, txns: Sequence[Transaction]
     ) -> tuple[builtins.list[str], builtins.list[int], builtins.list[Exception]]:
-        """The keys there are, the positions of what they belong to, and why the others have none."""
+        """Return the keys, the positions of their objects in `txns`, and the errors of the objects without a key."""
         keys, positions = [], []
         errors: builtins.list[Exception] = []
         for i, txn in enumerate(txns):
@@ -353,7 +326,7 @@ class _Cache:
         return self._cache_storage.get(key)
 
     def get_all(self, objs: Iterable[Any]) -> builtins.list[Any]:
-        """See BatchReader.get_all."""
+        """Return the stored state of each object, None for none, all from one moment. Beyond Go."""
         key_func = self._key_func
         keys = []
         for obj in objs:
@@ -368,7 +341,7 @@ class _Cache:
         return self._cache_storage.get(key)
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """See Store.replace; of several objects with one key the last one stays."""
+        """See Store.replace. Of several objects with the same key the last one is stored."""
         key_func = self._key_func
         items: dict[str, Any] = {}
         for obj in objs:
@@ -380,26 +353,14 @@ class _Cache:
         try:
             self._cache_storage.replace(items, resource_version)
         except TransactionError as err:
-            # What it counts are keys.
+            # The error counts keys, and several objects may have the same key.
             positions = [*{key_func(obj): i for i, obj in enumerate(objs)}.values()]
             failed = set(positions) - {positions[i] for i in err.successful_indices}
             done = [i for i in range(len(objs)) if i not in failed]
             raise TransactionError(done, len(objs), err.errors) from None
 
     def resync(self) -> None:
-        """Does nothing: a plain store has nobody to process its content."""
-
-    def statistics(self) -> inspection.StoreStatistics:
-        """How much it holds; see ThreadSafeStore.statistics."""
-        return self._cache_storage.statistics()
-
-    def size(self) -> int:
-        """How many objects it holds. Takes no lock, as `contents`. Beyond Go."""
-        return self._cache_storage.size()
-
-    def contents(self, most: int = sys.maxsize) -> inspection.StoreContents:
-        """What it holds, or so much of it, for inspection. Beyond Go."""
-        return self._cache_storage.contents(most)
+        """Do nothing: a plain store has no consumer."""
 
     def _transform(self, obj: Any) -> Any:
         assert self._transformer is not None
@@ -417,7 +378,7 @@ StoreOption = Callable[[_Cache], None]
 
 
 def with_transformer(transformer: TransformFunc) -> StoreOption:
-    """Every object written passes `transformer` first, after its key was made. Go: WithTransformer."""
+    """Transform every object before it is stored, after its key was computed. Go: WithTransformer."""
 
     def option(store: _Cache) -> None:
         store._transformer = transformer
@@ -436,17 +397,17 @@ def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMet
 
 
 def new_store(key_func: KeyFunc, *opts: StoreOption) -> Store:
-    """An empty store: a dict and a lock, keyed by `key_func`. Go: NewStore."""
+    """Return an empty store with keys from `key_func`. Go: NewStore."""
     return _new_cache(key_func, {}, opts)
 
 
 def new_indexer(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], *opts: StoreOption) -> Indexer:
-    """An empty store that can also be searched by the given indexes. Go: NewIndexer."""
+    """Return an empty store with the given indexes. Go: NewIndexer."""
     return _new_cache(key_func, indexers, opts)
 
 
 def _new_cache(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], opts: Sequence[StoreOption]) -> _Cache:
-    # Imported here since thread_safe_store builds on this module.
+    # Imported here because thread_safe_store imports this module.
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.thread_safe_store import new_thread_safe_store, with_thread_safe_store_metrics
 

@@ -1,14 +1,13 @@
-"""RealFIFO, the queue that hands out every change, in the order in which the changes came.
+"""RealFIFO, a queue of all changes in the order of their arrival.
 
-Mirrors tools/cache/the_real_fifo.go. It is what informers use since client-go v0.33, where they used DeltaFIFO before.
+Mirrors tools/cache/the_real_fifo.go. Informers use it since client-go v0.33, in place of DeltaFIFO.
 
-Differs from Go in `pop` and `pop_batch`: an error of the process function is raised as it is. And
-`reconcile_replacement` returns the deletions instead of calling back for each deletion and each new object.
+Differs from Go: `pop` and `pop_batch` raise an exception of the process function unchanged. `reconcile_replacement`
+returns the deletions, where Go calls a function for each deletion and each new object.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -19,8 +18,8 @@ from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import Done
 from clientgo.hops import hop
-from clientgo.tools.cache import inspection
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
+from clientgo.tools.cache.beyond.inspection import InspectableRealFIFO
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -33,77 +32,77 @@ from clientgo.tools.cache.delta_fifo import (
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, new_fifo_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
-from clientgo.tools.cache.store import KeyError, KeyFunc, meta_namespace_key_func
+from clientgo.tools.cache.store import KeyError as CacheKeyError
+from clientgo.tools.cache.store import KeyFunc, meta_namespace_key_func
 from clientgo.utils import clock, trace
-from clientgo.utils.snapshot import in_one_go
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
     from clientgo.tools.cache.shared_informer import DoneChecker
 
-# A pop that takes long is worth a line in the log when more deltas than this are waiting behind it.
+# A pop that takes longer than these seconds is logged while more deltas than this wait.
 _SLOW_POP_DEPTH = 10
 _SLOW_POP_SECONDS = 0.1
 
 
 @dataclass(kw_only=True, slots=True)
 class RealFIFOOptions:
-    """What a RealFIFO may be given. Go: RealFIFOOptions."""
+    """The options of a RealFIFO. Go: RealFIFOOptions."""
 
     logger: klog.Logger | None = None
-    """Where to log; klog.background() by default. The queue's name is added to it."""
+    """klog.background() when None. The queue's name is added to it."""
 
     name: str = ""
-    """The queue's name where `identifier` has none, "RealFIFO" by default."""
+    """The queue's name if `identifier` has none; "RealFIFO" by default."""
 
     key_function: KeyFunc | None = None
-    """Makes the keys, `meta_namespace_key_func` by default."""
+    """Returns the keys; `meta_namespace_key_func` when None."""
 
     known_objects: KeyListerGetter | None = None
-    """What the consumer knows already, to make deletions on a replace and to repeat on a resync. Needed unless
-    `atomic_events`, and forbidden with it."""
+    """The objects that the consumer has: a replace adds a deletion of each of them that is not listed, and a resync
+    repeats them. Required without `atomic_events`, forbidden with it."""
 
     transformer: TransformFunc | None = None
-    """Called with every object before it is queued; see TransformFunc."""
+    """Transforms every object before it is queued; see TransformFunc."""
 
     atomic_events: bool = False
-    """Whether a replace is one REPLACED_ALL delta and a resync one SYNC_ALL delta, which the consumer then compares
-    with what it knows. Otherwise the queue does that when they come, and gives single deltas."""
+    """Queue one REPLACED_ALL delta for a replace and one SYNC_ALL delta for a resync, which the consumer compares with
+    its objects. Otherwise the queue compares, and adds one delta for each object."""
 
     unlock_while_processing: bool = False
-    """Whether producers may go on while the consumer processes; needs `atomic_events` and a single consumer."""
+    """Release the lock while the consumer processes. Requires `atomic_events` and a single consumer."""
 
     identifier: InformerNameAndResource | None = None
-    """Which informer it is, for metrics and logs. Without it no metrics are published."""
+    """Identifies the informer in metrics and logs. None disables the metrics."""
 
     metrics_provider: InformerMetricsProvider | None = None
-    """Makes the metrics, the one of `set_informer_metrics_provider` by default."""
+    """Creates the metrics; None selects the provider of `set_informer_metrics_provider`."""
 
     emit_delta_type_bookmark: bool = False
-    """Whether `bookmark` gives a BOOKMARK delta; needs `atomic_events`."""
+    """Queue a BOOKMARK delta for `bookmark`. Requires `atomic_events`."""
 
     clock: clock.PassiveClock | None = None
-    """Tells how long a pop takes; the real one by default. Beyond Go."""
+    """Measures the duration of a pop; the real clock when None. Beyond Go."""
 
 
 _DEFAULT_BATCH_SIZE = 1000
 
 
-class RealFIFO:
-    """A queue of all that happened, in the order in which it happened. Go: RealFIFO.
+class RealFIFO(InspectableRealFIFO):
+    """A queue of all changes in the order of their arrival. Go: RealFIFO.
 
-    Nothing is left out or put together: objects deleted meanwhile are reported, and so is each change of an object.
-    Each delta is handed out by itself, or in a batch in which no key comes twice.
+    No change is dropped or merged, not even of an object that was deleted meanwhile. A delta is popped alone, or in a
+    batch that has no key twice.
 
-    What `replace` and `resync` give depends on `atomic_events`, see RealFIFOOptions. With atomic events the queue needs
-    to know nothing of its consumer, and so the two need not hold one lock: with `unlock_while_processing` the lock is
-    free while the consumer works, unless two batches or more are waiting already.
+    The effect of `replace` and `resync` depends on `atomic_events`, see RealFIFOOptions. With atomic events the queue
+    does not use the consumer's objects, so it can release its lock while the consumer processes. It does so with
+    `unlock_while_processing`, unless two batches or more are waiting.
 
     Any number of threads may produce; only one may call `pop` and `pop_batch`.
 
     Invariants (`_check` asserts them):
-      * the first `_initial.left` items are what is left of the first replace
-      * those of InitialPopulation
+      * the first `_initial.left` items are the rest of the first replace;
+      * those of InitialPopulation.
     """
 
     def __init__(self, opts: RealFIFOOptions) -> None:
@@ -122,14 +121,14 @@ class RealFIFO:
         self._metrics = new_fifo_metrics(identifier, opts.metrics_provider)
         self._clock = opts.clock or clock.REAL_CLOCK
 
-        # Guards all below; the condition tells that something came or the queue was closed.
+        # Guards the fields below. The condition is notified when a delta is added and when the queue is closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
-        # Whether a thread waits on the condition and nobody has woken it yet.
+        # True while a thread waits on the condition and was not notified yet.
         self._waiting = False
         self._items: deque[Delta] = deque()
         self._initial = InitialPopulation()
-        # Only ends the waiting in pop; producers may go on.
+        # Ends the wait in pop. Producers may still add.
         self._closed = False
 
     def close(self) -> None:
@@ -139,11 +138,11 @@ class RealFIFO:
             self._cond.notify_all()
 
     def _key_of(self, obj: Any) -> str:
-        """The key of an object, of a tombstone, of a delta's object, or of the newest object of a Deltas."""
+        """Return the key of an object, of a tombstone, of a delta's object, or of the newest object of a Deltas."""
         if isinstance(obj, Deltas):
             newest = obj.newest()
             if newest is None:
-                raise KeyError(obj, ErrZeroLengthDeltasObject())
+                raise CacheKeyError(obj, ErrZeroLengthDeltasObject())
             obj = newest.object
         if isinstance(obj, Delta):
             obj = obj.object
@@ -157,20 +156,23 @@ class RealFIFO:
             return self._initial.synced.is_set()
 
     def has_synced_checker(self) -> DoneChecker:
-        """The queue itself: its `done` is set when `has_synced` becomes true."""
+        """Return the queue itself: its `done` is set when `has_synced` becomes true."""
         return self
 
     def name(self) -> str:
-        """The queue's name."""
+        """Return the queue's name."""
         return self._name
 
     def done(self) -> Done:
-        """Set when `has_synced` becomes true."""
+        """Return a signal that is set when `has_synced` becomes true."""
         return self._initial.synced
 
     def _add_to_items_locked(self, delta_type: DeltaType, skip_transform: bool, obj: Any) -> None:
-        """Append a delta, transformed unless it is a tombstone or known already. Raises KeyError without a key."""
-        # Nobody asks for the key yet; but a queued object without one could not be compared with what is known.
+        """Append a delta of `obj`, which is transformed unless it is a tombstone or known.
+
+        Raises KeyError when `obj` has no key.
+        """
+        # The key is not needed yet, but a queued object without a key could not be compared with the known objects.
         try:
             self._key_func(obj)
         except Exception:
@@ -180,11 +182,11 @@ class RealFIFO:
         self._append_locked(Delta(delta_type, obj))
 
     def _require_key(self, obj: Any) -> None:
-        """Raise KeyError if `obj` is no tombstone either."""
+        """Raise KeyError unless `obj` is a tombstone."""
         try:
             self._key_of(obj)
         except Exception as err:
-            raise KeyError(obj, err) from err
+            raise CacheKeyError(obj, err) from err
 
     def _add_replace_to_items_locked(self, objs: Sequence[Any], resource_version: str) -> None:
         if self._transformer is not None:
@@ -195,7 +197,7 @@ class RealFIFO:
     def _append_locked(self, delta: Delta) -> None:
         """Append a delta and wake the thread that waits in `pop`."""
         self._items.append(delta)
-        # Waking nobody would cost more than all of the above.
+        # A notification without a waiter would cost more than all of the above.
         if self._waiting:
             self._waiting = False
             self._cond.notify_all()
@@ -203,35 +205,35 @@ class RealFIFO:
             self._publish_depth_locked()
 
     def add(self, obj: Any) -> None:
-        """Queue an ADDED delta. Raises KeyError when `obj` has no key, and whatever the transform function raises."""
+        """Queue an ADDED delta. Raises KeyError when `obj` has no key, and any exception of the transform function."""
         with self._lock:
             if not self._initial.has_begun:
                 self._initial.begin()
             self._add_to_items_locked(_ADDED, False, obj)
 
     def update(self, obj: Any) -> None:
-        """Queue an UPDATED delta; raises as `add` does."""
+        """Queue an UPDATED delta. Raises the same exceptions as `add`."""
         with self._lock:
             if not self._initial.has_begun:
                 self._initial.begin()
             self._add_to_items_locked(_UPDATED, False, obj)
 
     def delete(self, obj: Any) -> None:
-        """Queue a DELETED delta, whether or not anybody knows the object; raises as `add` does."""
+        """Queue a DELETED delta, also of an unknown object. Raises the same exceptions as `add`."""
         with self._lock:
             if not self._initial.has_begun:
                 self._initial.begin()
             self._add_to_items_locked(_DELETED, False, obj)
 
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """Report whether `close` was called."""
         with self._lock:
             return self._closed
 
     def pop(self, process: PopProcessFunc) -> Deltas:
-        """Wait for a delta, call `process` with it as the only one of a Deltas, and return that; see Queue.pop.
+        """Wait for a delta, call `process` with a Deltas of it, and return the Deltas; see Queue.pop.
 
-        `process` runs under the lock unless the queue was made to unlock while processing.
+        `process` runs with the lock held, except with the option `unlock_while_processing`.
         """
         with self._lock:
             self._wait_for_items_locked()
@@ -256,9 +258,9 @@ class RealFIFO:
         is_in_initial_list: bool,
         slow: float,
     ) -> None:
-        """Call `process` with `deltas`, which were just taken out; then count the initial ones down.
+        """Call `process` with `deltas`, which were just removed, then count the initial deltas down.
 
-        Unlocks for it only while less than two batches are waiting, so that a fast producer cannot fill the memory.
+        Releases the lock meanwhile only if less than two batches wait, so that a fast producer cannot fill the memory.
         """
         depth = len(self._items)
         if self._metrics is not None:
@@ -275,7 +277,7 @@ class RealFIFO:
                 self._lock.acquire()
             if self._metrics is not None:
                 self._metrics.processing_latency.observe(elapsed)
-            # Only now: has_synced must not turn true while the last initial delta is still being processed.
+            # Not earlier: has_synced must not become true while the last initial delta is being processed.
             self._initial.processed(len(deltas))
             if depth > _SLOW_POP_DEPTH and elapsed >= slow:
                 self._log_slow_pop(what, deltas, depth, started, slow)
@@ -299,11 +301,11 @@ class RealFIFO:
         trace.new(what, *fields, start_time=started).log_if_long(slow)
 
     def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc) -> None:
-        """Wait for deltas, take out as many as go together, and call one of the two with them.
+        """Wait for deltas, remove a batch, and call one of the two functions with it. Otherwise like `pop`.
 
-        A batch holds at most 1000 deltas and no key twice, and never initial deltas together with later ones. A delta
-        of everything (REPLACED_ALL, SYNC_ALL) or of nothing (BOOKMARK) goes alone. `process_single` gets a Deltas of
-        one delta, `process_batch` a list of several. Otherwise like `pop`.
+        A batch has at most 1000 deltas, no key twice, and never both initial and later deltas. A delta that is not
+        about one object (REPLACED_ALL, SYNC_ALL, BOOKMARK) is popped alone. `process_single` gets a Deltas of one
+        delta, `process_batch` a list of several.
         """
         with self._lock:
             self._wait_for_items_locked()
@@ -318,7 +320,7 @@ class RealFIFO:
                 self._process_locked(what, process_batch, batch, is_in_initial_list, slow)
 
     def _batch_length_locked(self) -> int:
-        """How many of the first items go together; at least one."""
+        """Return the number of items in the next batch; at least one."""
         limit = self._batch_size
         if 0 < self._initial.left < limit:
             limit = self._initial.left
@@ -334,7 +336,7 @@ class RealFIFO:
             try:
                 key = obj.key if isinstance(obj, DeletedFinalStateUnknown) else key_func(obj)
             except Exception:
-                # Handed out all the same, as `pop` would; but what follows could not be told from it.
+                # The process function rejects it, as after `pop`. The deltas after it might be about the same object.
                 return n + 1
             if key in keys:
                 break
@@ -343,18 +345,18 @@ class RealFIFO:
         return n
 
     def bookmark(self, resource_version: str) -> None:
-        """Queue a BOOKMARK delta; does nothing unless the queue was made to."""
+        """Queue a BOOKMARK delta, if the option `emit_delta_type_bookmark` is set."""
         if not self._emit_delta_type_bookmark:
             return
         with self._lock:
             self._append_locked(Delta(DeltaType.BOOKMARK, BookmarkInfo(resource_version)))
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """Queue that `objs` is all there is now.
+        """Queue a new list of all objects.
 
-        With atomic events that is one delta. Otherwise it is a DELETED delta with a tombstone for each key that is
-        queued or known and not listed, then a REPLACED delta for each of `objs`. Raises KeyError when an object has no
-        key, and what the transform function raises.
+        With atomic events, one delta. Otherwise a DELETED delta with a tombstone for each queued or known key that is
+        not listed, then a REPLACED delta of each of `objs`. Raises KeyError when an object has no key, and any
+        exception of the transform function.
         """
         with self._lock:
             if self._emit_atomic_events:
@@ -376,10 +378,9 @@ class RealFIFO:
 
     @hop("fifo.resync", go="(*RealFIFO).Resync")
     def resync(self) -> None:
-        """Queue everything known once more.
+        """Queue all known objects again.
 
-        With atomic events that is one SYNC_ALL delta. Otherwise it is a SYNC delta for each known object for which
-        nothing is queued.
+        With atomic events, one SYNC_ALL delta. Otherwise a SYNC delta of each known object that has no queued delta.
         """
         with self._lock:
             if self._emit_atomic_events:
@@ -394,9 +395,9 @@ class RealFIFO:
             try:
                 queued.add(self._key_of(delta))
             except Exception as err:
-                raise KeyError(delta, err) from err
+                raise CacheKeyError(delta, err) from err
         for key in self._known_objects.list_keys():
-            # What is queued is newer than what is known: a SYNC behind it would take the consumer back.
+            # A queued state is newer than the known one, and a SYNC after it would bring the old state back.
             if key in queued:
                 continue
             try:
@@ -418,26 +419,12 @@ class RealFIFO:
                 raise ValueError(f"couldn't queue object: {err}") from err
 
     def transformer(self) -> TransformFunc | None:
-        """The transform function it was given, for a Reflector that must compare with what it stores."""
+        """Return the transform function, for a Reflector that compares listed objects with stored ones."""
         return self._transformer
 
     def _publish_depth_locked(self) -> None:
         assert self._metrics is not None
         self._metrics.number_of_queued_item.set(float(len(self._items)))
-
-    def statistics(self) -> inspection.FIFOStatistics:
-        """How full it is. O(1). May wait for what is being processed. Beyond Go."""
-        with self._lock:
-            return inspection.FIFOStatistics(len(self._items), len(self._items), self._initial.left, self._closed)
-
-    def contents(self, most: int = sys.maxsize) -> inspection.FIFOContents:
-        """What is queued, or the first so many. O(n), little of it for what is not asked for.
-
-        Takes no lock, so that one can look at a queue that is stuck. Beyond Go.
-        """
-        items = in_one_go(lambda: tuple(self._items), self._lock)
-        deltas = tuple((self._key_of(delta) if delta.type in _BATCHABLE else "", (delta,)) for delta in items[:most])
-        return inspection.FIFOContents(deltas, self._initial.left, self._initial.synced.is_set(), len(items))
 
     def _check(self) -> None:
         with self._lock:
@@ -451,7 +438,7 @@ class RealFIFO:
 
 @dataclass(slots=True)
 class ReplacedAllInfo:
-    """The object of a REPLACED_ALL delta: what `replace` was called with, transformed. Go: ReplacedAllInfo."""
+    """The object of a REPLACED_ALL delta: the arguments of `replace`, transformed. Go: ReplacedAllInfo."""
 
     resource_version: str
     objects: Sequence[Any]
@@ -459,7 +446,7 @@ class ReplacedAllInfo:
 
 @dataclass(slots=True)
 class BookmarkInfo:
-    """The object of a BOOKMARK delta: what `bookmark` was called with. Go: BookmarkInfo."""
+    """The object of a BOOKMARK delta: the argument of `bookmark`. Go: BookmarkInfo."""
 
     resource_version: str
 
@@ -469,12 +456,12 @@ class SyncAllInfo:
     """The object of a SYNC_ALL delta. Go: SyncAllInfo."""
 
 
-# Looking a member up in its enum costs more than queueing it.
+# Looking up a member in its enum costs more than adding a delta.
 _ADDED = DeltaType.ADDED
 _UPDATED = DeltaType.UPDATED
 _DELETED = DeltaType.DELETED
 
-# The deltas that are about one object each.
+# The types of deltas that are about one object.
 _BATCHABLE = frozenset(
     {DeltaType.SYNC, DeltaType.REPLACED, DeltaType.ADDED, DeltaType.UPDATED, DeltaType.DELETED},
 )
@@ -487,21 +474,21 @@ def reconcile_replacement(
     new_items: Sequence[Any],
     key_of: Callable[[Any], str],
 ) -> list[DeletedFinalStateUnknown]:
-    """The tombstones of what is queued or known and not among `new_items`; first the queued ones, in queue order.
+    """Return the tombstones of queued and known objects that are not in `new_items`; first the queued ones, in order.
 
-    An object whose last queued delta is a deletion needs none. Calls only what it is given, and takes no lock. Raises
-    KeyError when an object has no key.
+    An object whose last queued delta is a deletion needs no tombstone. Takes no lock of its own. Raises KeyError when
+    an object has no key. Go: reconcileReplacement.
     """
 
     def key_or_raise(obj: Any) -> str:
         try:
             return key_of(obj)
         except Exception as err:
-            raise KeyError(obj, err) from err
+            raise CacheKeyError(obj, err) from err
 
     last_queued = {key_or_raise(delta.object): delta for delta in queued_items}
     known_keys = known_objects.list_keys()
-    # Not the keys of the list: the first is the longest, and before it nothing is known.
+    # Start from the known keys, not from the listed: before the first list, the longest, no object is known.
     gone = {*last_queued, *known_keys}
     gone.difference_update(map(key_or_raise, new_items))
     tombstones = [
@@ -533,20 +520,20 @@ def reconcile_replacement(
 def new_real_fifo(
     key_func: KeyFunc | None, known_objects: KeyListerGetter, transformer: TransformFunc | None
 ) -> RealFIFO:
-    """An empty RealFIFO that gives single deltas. Deprecated in Go: NewRealFIFO."""
+    """Return an empty RealFIFO without atomic events. Deprecated in Go: NewRealFIFO."""
     return new_real_fifo_with_options(
         RealFIFOOptions(key_function=key_func, known_objects=known_objects, transformer=transformer)
     )
 
 
 def new_real_fifo_with_options(opts: RealFIFOOptions) -> RealFIFO:
-    """An empty RealFIFO. Raises ValueError when the options contradict each other. Go: NewRealFIFOWithOptions."""
+    """Return an empty RealFIFO. Raises ValueError for contradictory options. Go: NewRealFIFOWithOptions."""
     return RealFIFO(opts)
 
 
 def _check_options(opts: RealFIFOOptions) -> None:
     if opts.atomic_events:
-        # With the lock free while the consumer works, what it knows is not in step with the queue.
+        # While the lock is released, the consumer's objects do not agree with the queue.
         if opts.known_objects is not None:
             raise ValueError("coding error: knownObjects must not be provided when AtomicEvents is true")
         return

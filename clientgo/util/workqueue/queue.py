@@ -19,7 +19,7 @@ from clientgo.util.workqueue.unfinished import Unfinished
 from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.convoy import acquire_contended
-from clientgo.utils.snapshot import in_one_go
+from clientgo.utils.snapshot import consistent_copy
 
 __all__ = [
     "Interface",
@@ -359,7 +359,7 @@ class Typed(Generic[T]):
         consistent, but the parts may be from different moments.
         """
         queue = self._queue
-        order = in_one_go(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
+        order = consistent_copy(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
         return QueueContents(order, frozenset(self._dirty), self.processing())
 
     def processing(self) -> frozenset[T]:

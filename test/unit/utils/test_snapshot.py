@@ -13,7 +13,7 @@ from queueobjects import Item, key_of
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
 from clientgo.util import workqueue
-from clientgo.utils.snapshot import first_of, in_one_go
+from clientgo.utils.snapshot import consistent_copy, first_items
 
 
 class Disturbed(deque[Any]):
@@ -31,7 +31,7 @@ class Disturbed(deque[Any]):
 def test_nothing_is_locked_as_long_as_nobody_comes_in_between() -> None:
     lock = threading.Lock()
     with lock:
-        assert in_one_go(lambda: tuple(deque("abc")), lock) == ("a", "b", "c")
+        assert consistent_copy(lambda: tuple(deque("abc")), lock) == ("a", "b", "c")
 
 
 def test_who_was_disturbed_copies_under_the_lock() -> None:
@@ -42,26 +42,26 @@ def test_who_was_disturbed_copies_under_the_lock() -> None:
         held.append(lock.locked())
         return tuple(numbers)
 
-    assert in_one_go(copy, lock) == (1, 2)
+    assert consistent_copy(copy, lock) == (1, 2)
     assert held == [False, True] and not lock.locked()
 
 
 def test_who_does_not_get_the_lock_copies_without_it() -> None:
     lock, numbers = threading.Lock(), Disturbed([1, 2])
     with lock:  # whoever has it is stuck, and changes nothing any more
-        assert in_one_go(lambda: tuple(numbers), lock) == (1, 2)
+        assert consistent_copy(lambda: tuple(numbers), lock) == (1, 2)
 
 
 @pytest.mark.parametrize("times", [0, 1, 99, 10_000])
 def test_a_deque_without_a_lock_is_read_piece_by_piece_in_the_end(times: int) -> None:
     numbers = Disturbed(range(5))
     numbers.times = times
-    assert first_of(numbers, 3) == (0, 1, 2)
+    assert first_items(numbers, 3) == (0, 1, 2)
     numbers.times = times
-    assert first_of(numbers) == (0, 1, 2, 3, 4)
+    assert first_items(numbers) == (0, 1, 2, 3, 4)
     numbers.clear()
     numbers.times = times
-    assert first_of(numbers) == ()
+    assert first_items(numbers) == ()
 
 
 def test_what_fifos_and_queues_hold_is_shown_to_one_who_was_disturbed() -> None:

@@ -1,7 +1,7 @@
-"""How far a queue is with the first batch that was put in. Go repeats this in fifo.go, delta_fifo.go, the_real_fifo.go.
+"""The progress of a queue with its first batch. Go repeats this code in fifo.go, delta_fifo.go and the_real_fifo.go.
 
-The first batch is that of the first `replace`; if something else comes before, there is none, and the queue has synced
-at once.
+The first `replace` adds the first batch. A queue to which anything else was added before has no first batch, and has
+synced at once.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from clientgo.golang.channel import Signal
 
 
 class InitialPopulation:
-    """What is left of a queue's first batch. All methods are called with the queue's lock held.
+    """The items of a queue's first batch that are not processed yet. The caller of each method holds the queue's lock.
 
-    Invariant (`_check` asserts it): synced is set exactly if something was put in and nothing of the first batch is
-    left or being processed.
+    Invariant (`_check` asserts it): `synced` is set exactly if an item was added and no item of the first batch is
+    queued or being processed.
     """
 
     __slots__ = ("has_begun", "left", "synced")
 
     def __init__(self) -> None:
-        # Whether something was put in.
+        # True once anything was added.
         self.has_begun = False
-        # How many items are still to process.
+        # Number of items of the first batch that are not processed yet.
         self.left = 0
         # Set once.
         self.synced = Signal()
 
     def begin(self, count: int = 0) -> None:
-        """Something was put in: a batch of so many items, or anything else. Only the first time counts."""
+        """Record that a first batch of `count` items, or anything else (0), was added. Only the first call counts."""
         if self.has_begun:
             return
         self.has_begun = True
@@ -36,7 +36,7 @@ class InitialPopulation:
             self.synced.set()
 
     def processed(self, count: int = 1) -> None:
-        """So many items were processed, not only taken out; the last of them may be no part of the batch."""
+        """Record that `count` items were processed; the last of them may not be of the first batch."""
         if self.left > 0:
             self.left = max(self.left - count, 0)
             if self.left == 0:

@@ -1,14 +1,14 @@
-"""What a cache could not take in. Beyond Go, where a failing index function ends the program.
+"""Objects that a cache rejects. Has no Go file: a failing index function ends a Go program.
 
-A store refuses an object that one of its index functions fails for, or that has no key. One that the informer's
-transform function fails for does not get so far; in Go that costs the whole list, or leaves the cache with an old state
-for good. Everything else of its batch is stored and told of. The object is lacking from then on, or shows an old state,
-and so
+A store rejects an object without a key, and an object for which an index function raises. The informer's transform
+function may raise even earlier; in Go that loses the whole list, or leaves an old state in the cache. Here the other
+objects of the batch are stored, and handlers are notified of them. For a rejected object:
 
-  * the process function raises `ProcessError`, which names it, and the controller reports that;
-  * the informer has not synced until its cache has been complete once;
-  * the reflector lists anew, after its usual pause, until the store has taken in what the server has;
-  * `refused()` of informers and controllers tells what is lacking, and since when; `StalenessCheck` asks for it.
+  * the process function raises `ProcessError`, which names the object, and the controller logs the error;
+  * the informer has not synced until its cache was complete once;
+  * the reflector relists, with its usual backoff, until the store accepts all objects of the server;
+  * `refused()` of informers and controllers returns the object and the time of its first rejection, which
+    `StalenessCheck` reads.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from clientgo.utils.clock import PassiveClock
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An object that a cache lacks, or of which it shows an old state. Beyond Go."""
+    """An object that a cache does not store, or of which it stores an old state. Beyond Go."""
 
     obj: Any
-    """Its newest state."""
+    """The newest state of the object."""
 
     err: Exception
-    """Why the cache does not take it."""
+    """The reason for the rejection."""
 
     since: float
-    """Since when, in seconds of the informer's clock."""
+    """Time of the first rejection, in seconds of the informer's clock."""
 
 
 class Failure(NamedTuple):
-    """What a process function could not apply."""
+    """An object that a process function could not apply."""
 
     key: str
     obj: Any
     err: Exception
 
 
-# A list of thousands of objects that all fail is one line in the log, and one that can be read.
+# A log line about thousands of failures stays readable.
 _MOST_NAMED = 10
 
 
@@ -64,18 +64,18 @@ class ProcessError(RuntimeError):
 
     @property
     def keys(self) -> list[str]:
-        """Return the keys of the objects that failed, sorted; of many the first ones."""
+        """The first ten keys of the objects that failed, sorted."""
         return sorted(failure.key for failure in self.failures)[:_MOST_NAMED]
 
 
-def joined(failures: Sequence[Failure]) -> str:
-    """Return the texts of the failures; of many the first ones, and the number of the others."""
+def error_summary(failures: Sequence[Failure]) -> str:
+    """Return the texts of the first ten failures, and the number of the others."""
     errors = "; ".join(str(failure.err) for failure in failures[:_MOST_NAMED])
     return errors if len(failures) <= _MOST_NAMED else f"{errors}; and {len(failures) - _MOST_NAMED} more"
 
 
 class TransformingError(RuntimeError):
-    """The transform function failed for the object `key`, which was not stored for that reason. Beyond Go."""
+    """The transform function raised for the object `key`, which was not stored. Beyond Go."""
 
     def __init__(self, key: str, err: Exception) -> None:
         super().__init__(f"unable to transform the object with key {quote(key)}: {klog.cause_text(err)}")
@@ -83,9 +83,9 @@ class TransformingError(RuntimeError):
 
 
 class Untransformed:
-    """An object that the transform function failed for, on its way through a queue.
+    """An object for which the transform function raised, on its way through a queue.
 
-    It has its key, so that it keeps its place there. Who empties the queue refuses it.
+    It has the object's key, so that it keeps its place in the queue. The process function rejects it.
     """
 
     __slots__ = ("err", "obj")
@@ -95,15 +95,17 @@ class Untransformed:
         self.err = err
 
     def get_object_meta(self) -> Any:
-        """The metadata of the object, for key functions."""
+        """Return the object's metadata, for key functions."""
         return meta.accessor(self.obj)
 
     def __repr__(self) -> str:
         return f"<Untransformed {self.obj!r}: {self.err}>"
 
 
-def refusing(transform: TransformFunc) -> TransformFunc:
-    """The transform function of an informer's queue: what `transform` fails for becomes an Untransformed."""
+def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
+    """Return a transform function for a queue that returns an Untransformed where `transform` raises."""
+    if transform is None:
+        return None
 
     def transform_or_mark(obj: Any) -> Any:
         if isinstance(obj, Untransformed):
@@ -117,44 +119,44 @@ def refusing(transform: TransformFunc) -> TransformFunc:
 
 
 class Refusals:
-    """The refusals a cache has not made up for yet.
+    """The objects that one cache rejects at present.
 
-    An object is made up for when it is stored or deleted, or when a new list does not have it. Thread-safe.
+    A later delta of the object removes it, if the delta can be applied. So does a list without the object. Thread-safe.
     """
 
     def __init__(self, key_func: KeyFunc, clock: PassiveClock) -> None:
         self._key_func = key_func
         self._clock = clock
-        # Held to change the dict, which is replaced as a whole in most changes; reading needs no lock.
+        # Held to replace the mapping. Readers take no lock, since a mapping never changes.
         self._lock = threading.Lock()
         self._by_key: Mapping[str, Refusal] = {}
-        # Called when there are none any more.
+        # Called when the last refusal is removed.
         self.on_clear: Callable[[], None] = lambda: None
-        # Called when there are some, and were none.
+        # Called when there is a refusal and was none before.
         self.on_refused: Callable[[], None] = lambda: None
 
     def by_key(self) -> Mapping[str, Refusal]:
-        """All there are now; not to be changed. Never blocks."""
+        """Return the present refusals; the caller must not change the mapping. Never blocks."""
         return self._by_key
 
     def __bool__(self) -> bool:
         return bool(self._by_key)
 
-    def noting(self, process: Callable[[Any, bool], None]) -> Callable[[Any, bool], None]:
-        """The process function `process`, with notes of what it could not apply and of what it made up for."""
+    def tracking(self, process: Callable[[Any, bool], None]) -> Callable[[Any, bool], None]:
+        """Return the process function `process`, which also records rejected and accepted objects here."""
 
-        def process_and_note(obj: Any, is_in_initial_list: bool) -> None:
+        def process_and_record(obj: Any, is_in_initial_list: bool) -> None:
             try:
                 process(obj, is_in_initial_list)
             except ProcessError as err:
-                self._note(obj, err.failures)
+                self._record(obj, err.failures)
                 raise
             if self._by_key:
-                self._note(obj, ())
+                self._record(obj, ())
 
-        return process_and_note
+        return process_and_record
 
-    def _note(self, processed: Iterable[object], failures: Iterable[Failure]) -> None:
+    def _record(self, processed: Iterable[object], failures: Iterable[Failure]) -> None:
         deltas = [each for each in processed if isinstance(each, Delta)]
         with self._lock:
             before = self._by_key
@@ -183,10 +185,9 @@ class Refusals:
 
 
 class KnownObjects:
-    """What a queue has to take for known: what is stored, and what the store refused.
+    """The objects that a queue must treat as known: the stored and the rejected ones. Go: KeyListerGetter.
 
-    A queue drops the deletion of an object that nobody knows; that of a refused one must come through. Go:
-    KeyListerGetter.
+    A queue drops the deletion of an unknown object. The deletion of a rejected object must reach the process function.
     """
 
     def __init__(self, store: KeyListerGetter, refusals: Refusals) -> None:
@@ -214,5 +215,6 @@ __all__ = [
     "Refusals",
     "TransformingError",
     "Untransformed",
-    "refusing",
+    "error_summary",
+    "mark_failures",
 ]

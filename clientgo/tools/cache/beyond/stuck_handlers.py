@@ -16,14 +16,16 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
-from clientgo.tools.cache import inspection
 from clientgo.tools.cache.notifications import Notification
 from clientgo.utils.clock import PassiveClock
 from clientgo.utils.lookout import look_later, looking_after
+
+if TYPE_CHECKING:
+    from clientgo.tools.cache.beyond.records import HandlerStatistics
 
 _PERIOD = 2.0
 # With the look that sees a notification first, this makes ten seconds.
@@ -44,7 +46,7 @@ class Listener(Protocol):
         """Return the number of notifications that the handler has not handled."""
         ...
 
-    def statistics(self) -> inspection.HandlerStatistics:
+    def statistics(self) -> HandlerStatistics:
         """Return the handler's name, and the number and age of its notifications."""
         ...
 

@@ -19,7 +19,8 @@ from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
 from clientgo.tools.cache.beyond.refusals import Untransformed
-from clientgo.tools.cache.controller import notify_each, process_deltas, process_deltas_in_batch
+from clientgo.tools.cache.controller import process_deltas, process_deltas_in_batch
+from clientgo.tools.cache.notifications import notify_each
 from clientgo.utils.clock import testing as clocktesting
 
 # Longer than the first pause between two passes of the reflector.
