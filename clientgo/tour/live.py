@@ -454,7 +454,7 @@ class Live(Attached):
             if ident not in names or held is None:
                 self._workers.pop(ident, None)
                 continue
-            at_work = item is not _NOTHING and held.inner.whereabouts(item)[1]
+            at_work = item is not _NOTHING and held.inner.state_of(item)[1]
             found.append(Work(names[ident], held.queue, item if at_work else None, since))
         known = {(id(work.queue), work.item) for work in found}
         for held in self.queues():

@@ -362,7 +362,7 @@ class LiveView:
     def _forget_ages(self, held: Any) -> None:
         """Of what was added in the moment in which it was taken, nobody forgets the age."""
         for item in list(held.since):
-            if not held.inner.whereabouts(item)[0]:
+            if not held.inner.state_of(item)[0]:
                 held.since.pop(item, None)
 
     def _workers(self, rates: Any) -> Json:

@@ -16,7 +16,7 @@ import clientgo.rest.request
 import clientgo.testing.apiserver.controllers.objects
 import clientgo.tools.leaderelection
 import clientgo.tools.record
-import clientgo.util.workqueue.dropping_priority_queue  # noqa: F401
+import clientgo.util.workqueue.beyond.dropping_priority_queue  # noqa: F401
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.runtime import Object
 from clientgo.golang import callers
@@ -309,7 +309,7 @@ _tap("handlers.delete")(_deliver)
 
 @_tap("queue.add")
 def _add(call: Call, queue: Any, item: Any) -> None:
-    dirty, processing = queue.whereabouts(item) if isinstance(item, Hashable) else (False, False)
+    dirty, processing = queue.state_of(item) if isinstance(item, Hashable) else (False, False)
     call()
     if dirty:
         call.tell("duplicate", item_text(item), merged=("dirty",))
@@ -328,7 +328,7 @@ def _get(call: Call, queue: Any) -> None:
 
 @_tap("queue.done")
 def _done(call: Call, queue: Any, item: Any) -> None:
-    again, _ = queue.whereabouts(item)
+    again, _ = queue.state_of(item)
     call()
     call.tell("requeued" if again else "done", item_text(item))
 
@@ -373,7 +373,7 @@ _tap("queue.forget_fast_slow")(_forget)
 
 @_tap("queue.add_with_priority")
 def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priority: int | None) -> None:
-    (dirty, processing), due, before = queue.whereabouts(item), queue.due(item), queue.priority_of(item)
+    (dirty, processing), due, before = queue.state_of(item), queue.due(item), queue.priority_of(item)
     call()
     told = {"priority": queue.priority_of(item)}
     now = queue.due(item)
@@ -385,7 +385,7 @@ def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priorit
         call.tell("raised" if higher else "duplicate", item_text(item), merged=("dirty",), more=told)
     elif processing:
         call.tell("marked", item_text(item), merged=("processing",), more=told)
-    elif queue.whereabouts(item) != (False, False):
+    elif queue.state_of(item) != (False, False):
         call.tell("added", item_text(item), more=told)
 
 

@@ -150,8 +150,8 @@ def test_a_key_is_in_one_hand_and_its_last_add_is_never_lost(new: Callable[[], A
         assert contents.processing <= set(items) and contents.dirty <= set(items)
         assert queue.statistics().processing <= len(WRITERS)
         assert repr(queue) and queue.len() >= 0
-        if hasattr(queue, "whereabouts"):
-            queue.whereabouts(items[number % len(items)]), queue.processing()
+        if hasattr(queue, "state_of"):
+            queue.state_of(items[number % len(items)]), queue.processing()
 
     failed: list[BaseException] = []
 

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from clientgo.tools.sharding.sharder import Sharder
 from clientgo.util import workqueue
-from clientgo.util.workqueue.unhashable import check_hashable
+from clientgo.util.workqueue.beyond.unhashable import check_hashable
 
 __all__ = ["PrioritizedQueue", "ShardedPriorityQueue", "ShardedQueue"]
 

@@ -14,6 +14,16 @@ the item's failures. `PriorityQueue` (not in Go) returns the items of the highes
 
 from typing import TYPE_CHECKING
 
+from clientgo.util.workqueue.beyond.dropping_priority_queue import DroppingPriorityQueue
+from clientgo.util.workqueue.beyond.inspection import QueueContents, QueueStatistics
+from clientgo.util.workqueue.beyond.priority_options import (
+    LOW_PRIORITY,
+    AddOpts,
+    DepthMetricWithPriority,
+    MetricsProviderWithPriority,
+    PriorityQueueConfig,
+)
+from clientgo.util.workqueue.beyond.priority_queue import PriorityQueue, add_event, new_priority_queue
 from clientgo.util.workqueue.default_rate_limiters import (
     BucketRateLimiter,
     ItemExponentialFailureRateLimiter,
@@ -54,7 +64,6 @@ from clientgo.util.workqueue.delaying_queue import (
     new_typed_delaying_queue_with_config,
     typed_new_delaying_queue,
 )
-from clientgo.util.workqueue.dropping_priority_queue import DroppingPriorityQueue
 from clientgo.util.workqueue.metrics import (
     CounterMetric,
     GaugeMetric,
@@ -64,20 +73,10 @@ from clientgo.util.workqueue.metrics import (
     SummaryMetric,
     set_provider,
 )
-from clientgo.util.workqueue.priority_options import (
-    LOW_PRIORITY,
-    AddOpts,
-    DepthMetricWithPriority,
-    MetricsProviderWithPriority,
-    PriorityQueueConfig,
-)
-from clientgo.util.workqueue.priority_queue import PriorityQueue, add_event, new_priority_queue
 from clientgo.util.workqueue.queue import (
     Interface,
     Queue,
     QueueConfig,
-    QueueContents,
-    QueueStatistics,
     Type,
     Typed,
     TypedInterface,

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.hops import hop
 from clientgo.util.flowcontrol import rate
-from clientgo.util.workqueue.unhashable import check_hashable
+from clientgo.util.workqueue.beyond.unhashable import check_hashable
 from clientgo.utils.clock import WithDelayedExecution
 
 __all__ = [

@@ -13,23 +13,22 @@ import heapq
 import math
 import threading
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.hops import hop
+from clientgo.util.workqueue.beyond.inspection import InspectableDelayingQueue
+from clientgo.util.workqueue.beyond.unhashable import check_hashable
 from clientgo.util.workqueue.metrics import MetricsProvider, _new_retry_metrics
 from clientgo.util.workqueue.queue import (
     Interface,
-    QueueContents,
-    QueueStatistics,
     TypedInterface,
     TypedQueueConfig,
     new_typed_with_config,
 )
-from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
 
 __all__ = [
@@ -142,7 +141,7 @@ _ASLEEP_FOR_GOOD = math.inf
 _AWAKE = -math.inf
 
 
-class _DelayingType(Generic[T]):
+class _DelayingType(InspectableDelayingQueue[T]):
     """Adds items to another queue when they are due. All other operations are those of the inner queue.
 
     An item waits at most once: if it is added again while it waits, the earlier time counts. Items that are due at the
@@ -219,30 +218,6 @@ class _DelayingType(Generic[T]):
         except TypeError:
             check_hashable(item)
             raise
-
-    def statistics(self) -> QueueStatistics:
-        """Return the numbers of items in the inner queue and of waiting items. O(1); see Typed.statistics. Beyond Go.
-        """
-        inner: Any = self._inner
-        statistics: QueueStatistics = inner.statistics()
-        with self._lock:
-            return replace(statistics, waiting=len(self._waiting))
-
-    def contents(self) -> QueueContents[T]:
-        """Return the inner queue's items and the waiting items. O(n log n); see Typed.contents. Beyond Go."""
-        inner: Any = self._inner
-        elapsed = self._clock.since(self._began)
-        waiting = sorted(list(self._waiting.values()))  # noqa: C414 - list() copies atomically while other threads add
-        due = tuple((max(0.0, ready_at - elapsed), item) for ready_at, _, item in waiting)
-        return replace(inner.contents(), waiting=due)
-
-    def due(self, item: T) -> tuple[float, float] | None:
-        """Return (sort key, seconds) until a waiting item is added; None if the item does not wait.
-
-        Takes no lock, like `contents`. Beyond Go.
-        """
-        entry = self._waiting.get(item)
-        return None if entry is None else (entry[0], max(0.0, entry[0] - self._clock.since(self._began)))
 
     @hop("queue.insert", go="(*delayingType).AddAfter")
     def _insert(self, item: T, ready_at: float) -> None:

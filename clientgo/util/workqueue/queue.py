@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from clientgo.hops import hop
 from clientgo.util.workqueue import metrics as _metrics
-from clientgo.util.workqueue.sleepers import Sleepers
-from clientgo.util.workqueue.unfinished import Unfinished
-from clientgo.util.workqueue.unhashable import check_hashable
+from clientgo.util.workqueue.beyond.inspection import InspectableQueue
+from clientgo.util.workqueue.beyond.unfinished import Unfinished
+from clientgo.util.workqueue.beyond.unhashable import check_hashable
+from clientgo.util.workqueue.beyond.waiting import Sleepers, acquire_contended
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
-from clientgo.utils.convoy import acquire_contended
-from clientgo.utils.snapshot import consistent_copy
 
 __all__ = [
     "Interface",
@@ -106,48 +105,6 @@ class _FIFO(Generic[T]):
         """Do nothing: an item that is added again keeps its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStatistics:
-    """Numbers of items in a work queue. Beyond Go."""
-
-    queued: int
-    """Number of items ready to get."""
-
-    processing: int
-    """Number of items that workers are processing."""
-
-    added_again: int
-    """Number of items in progress that were added again; their `done` queues them."""
-
-    shutting_down: bool
-
-    waiting: int = 0
-    """Number of items that a delaying queue will add later."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueContents(Generic[T]):
-    """The items in a work queue, for inspection. Beyond Go."""
-
-    order: tuple[T, ...]
-    """The ready items in the order of `get`; empty if a custom Queue determines the order."""
-
-    dirty: frozenset[T]
-    """The items that `get` still has to return."""
-
-    processing: frozenset[T]
-    """The items that workers are processing."""
-
-    waiting: tuple[tuple[float, T], ...] = ()
-    """The items that a delaying queue will add, each with the seconds until then, earliest first."""
-
-    failures: Mapping[T, int] = field(default_factory=dict)
-    """Number of failures of each item, as counted by a rate limiter."""
-
-    priorities: Mapping[T, int] = field(default_factory=dict)
-    """Priority of each ready, waiting or processing item of a priority queue."""
-
-
 @dataclass(kw_only=True)
 class TypedQueueConfig(Generic[T]):
     """Options of a queue. Go: workqueue.TypedQueueConfig."""
@@ -204,7 +161,7 @@ def _new_queue_with_config(config: TypedQueueConfig[T], update_period: float) ->
 _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD = 0.5
 
 
-class Typed(Generic[T]):
+class Typed(InspectableQueue[T]):
     """A queue of work items. Items are hashable; equal items are the same item. Go: workqueue.Typed.
 
     A worker calls `get`, processes the item, and calls `done`. No other worker gets the item before `done`. If the item
@@ -234,7 +191,7 @@ class Typed(Generic[T]):
         self._name = name
         self._clock = clock
         # Guards everything below. Held while the inner queue and the metrics are called, never while workers run.
-        # The hot methods acquire it without `with`; see clientgo.utils.convoy.
+        # The hot methods acquire it without `with`; see `acquire_contended`.
         self._lock = threading.Lock()
         # Notified when an item is ready, and by shutdown.
         self._sleepers = Sleepers(self._lock)
@@ -346,31 +303,6 @@ class Typed(Generic[T]):
         finally:
             lock.release()
 
-    def statistics(self) -> QueueStatistics:
-        """Return the numbers of queued and processing items. O(1). Beyond Go."""
-        with self._lock:
-            queued = self._queue_len()
-            return QueueStatistics(queued, len(self._processing), len(self._dirty) - queued, self._shutting_down)
-
-    def contents(self) -> QueueContents[T]:
-        """Return the queued and processing items. O(n). Beyond Go.
-
-        Takes no lock (see clientgo.utils.snapshot), so that a debugger can inspect a queue that is stuck. Each part is
-        consistent, but the parts may be from different moments.
-        """
-        queue = self._queue
-        order = consistent_copy(lambda: tuple(queue.items), self._lock) if isinstance(queue, _FIFO) else ()
-        return QueueContents(order, frozenset(self._dirty), self.processing())
-
-    def processing(self) -> frozenset[T]:
-        """Return the items that workers are processing. Takes no lock, like `contents`. Beyond Go."""
-        return frozenset(dict(self._processing))
-
-    def whereabouts(self, item: T) -> tuple[bool, bool]:
-        """Report whether `item` is dirty, and whether a worker processes it. Takes no lock, like `contents`. Beyond Go.
-        """
-        return item in self._dirty, item in self._processing
-
     def shut_down(self) -> None:
         """Shut down: ignore new items; `get` returns the queued items and then reports the shutdown.
 
@@ -398,6 +330,9 @@ class Typed(Generic[T]):
         """Report whether a shutdown has begun."""
         with self._lock:
             return self._shutting_down
+
+    def _ready_items(self) -> Iterable[T]:
+        return self._queue.items if isinstance(self._queue, _FIFO) else ()
 
     def _begin_shutdown(self) -> None:
         self._shutting_down = True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.hops import hop
+from clientgo.util.workqueue.beyond.inspection import InspectableRateLimitingQueue
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
 from clientgo.util.workqueue.delaying_queue import (
     DelayingInterface,
@@ -15,7 +16,6 @@ from clientgo.util.workqueue.delaying_queue import (
     new_typed_delaying_queue_with_config,
 )
 from clientgo.util.workqueue.metrics import MetricsProvider
-from clientgo.util.workqueue.queue import QueueContents, QueueStatistics
 from clientgo.utils.clock import WithTicker
 
 __all__ = [
@@ -119,7 +119,7 @@ def new_rate_limiting_queue_with_delaying_interface(
     return new_rate_limiting_queue_with_config(rate_limiter, RateLimitingQueueConfig(delaying_queue=di))
 
 
-class _RateLimitingType(Generic[T]):
+class _RateLimitingType(InspectableRateLimitingQueue[T]):
     """Combines a delaying queue and a rate limiter; has no lock of its own."""
 
     @hop("queue.new_rate_limiting", go="NewTypedRateLimitingQueueWithConfig")
@@ -142,18 +142,6 @@ class _RateLimitingType(Generic[T]):
     def add_rate_limited(self, item: T) -> None:
         """Add `item` after the rate limiter's delay, and count one more failure. Never blocks."""
         self.add_after(item, self._rate_limiter.when(item))
-
-    def statistics(self) -> QueueStatistics:
-        """Return the delaying queue's numbers of items. O(1); see Typed.statistics. Beyond Go."""
-        delaying: Any = self._delaying_queue
-        statistics: QueueStatistics = delaying.statistics()
-        return statistics
-
-    def contents(self) -> QueueContents[T]:
-        """Return the delaying queue's items and the rate limiter's failures; see Typed.contents. Beyond Go."""
-        delaying: Any = self._delaying_queue
-        failures = getattr(self._rate_limiter, "failures", dict)
-        return replace(delaying.contents(), failures=failures())
 
     def __repr__(self) -> str:
         return f"<{self._rate_limiter!r} before {self._delaying_queue!r}>"

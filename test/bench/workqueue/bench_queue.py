@@ -6,6 +6,11 @@ Compared with `queue.Queue` (which knows no duplicates and no done), and with th
 queue: a deque and two sets under one lock. Only the ratios mean something on a shared machine. Go's queue takes part
 if there is its program, built from go/main.go.
 
+CPU time of an operation of one thread, by the way it takes the lock (CPython 3.11, medians of 9 rounds on a busy
+machine): 440 ns with `acquire(False)`, then `acquire_contended`; 550 with `with lock:`; 590 with a look at
+`lock.locked()` before that; 610 with a function that yields and returns the lock to `with`. CPU time of an item with
+one producer and four consumers: 1.8 us, 1.5 with one consumer, and 2.6 if a thread yields only once.
+
 The benchmarks of Go's tests are among them. Go: BenchmarkQueue, Go: BenchmarkDelayingQueue_AddAfter,
 Go: BenchmarkParallelizeUntil.
 """

@@ -84,6 +84,6 @@ def test_no_race_between_any_two_lines_of_the_queue(
     new_queue: Any, schedule: synctest.Schedule, drain_after: int | None
 ) -> None:
     """A switch may come before every line of the queues, not only where they lock."""
-    modules = [workqueue.queue, workqueue.delaying_queue, workqueue.priority_queue]
+    modules = [workqueue.queue, workqueue.delaying_queue, workqueue.beyond.priority_queue]
     shape: dict[str, Any] = {"workers": 2, "producers": 2, "items": "ab", "rounds": 2, "work": 0.0, "delay": 0.0}
     interleave(new_queue, schedule, **shape, drain_after=drain_after, shutdown="with drain", preempt_in=modules)

@@ -137,7 +137,7 @@ def test_a_priority_queue_shows_the_order_of_get_and_what_waits_with_priorities(
         assert contents.dirty == {"a", "b", "c"} and contents.processing == {"c"}
         assert contents.waiting == ((1.0, "e"), (2.0, "d")) and contents.failures == {"d": 1}
         assert contents.priorities == {"a": -1, "b": 7, "c": 0, "d": 0, "e": 0}
-        where = {item: queue.whereabouts(item) for item in "abcdx"}
+        where = {item: queue.state_of(item) for item in "abcdx"}
         assert where == {
             "a": (True, False), "b": (True, False), "c": (True, True), "d": (False, False), "x": (False, False)
         }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from clientgo.testing import synctest
 from clientgo.util import workqueue
-from clientgo.util.workqueue.dropping_priority_queue import DroppingPriorityQueue
+from clientgo.util.workqueue.beyond.dropping_priority_queue import DroppingPriorityQueue
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.clock.testing import FakeClock
 

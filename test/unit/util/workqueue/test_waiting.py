@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from clientgo.testing import synctest
-from clientgo.utils.convoy import acquire_contended
+from clientgo.util.workqueue.beyond.waiting import acquire_contended
 
 
 def test_it_waits_for_the_lock() -> None:

@@ -24,26 +24,21 @@ from clientgo.golang.duration import format_duration
 from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
-from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
-from clientgo.util.workqueue.priority_options import (
+from clientgo.util.workqueue.beyond.inspection import QueueContents, QueueStatistics
+from clientgo.util.workqueue.beyond.priority_options import (
     LOW_PRIORITY,
     AddOpts,
     DepthMetricWithPriority,
     MetricsProviderWithPriority,
     PriorityQueueConfig,
 )
-from clientgo.util.workqueue.queue import (
-    _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD,
-    QueueContents,
-    QueueStatistics,
-    TypedInterface,
-)
+from clientgo.util.workqueue.beyond.unfinished import Unfinished
+from clientgo.util.workqueue.beyond.unhashable import check_hashable
+from clientgo.util.workqueue.beyond.waiting import Sleepers, acquire_contended
+from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter, default_typed_controller_rate_limiter
+from clientgo.util.workqueue.queue import _DEFAULT_UNFINISHED_WORK_UPDATE_PERIOD, TypedInterface
 from clientgo.util.workqueue.rate_limiting_queue import TypedRateLimitingInterface
-from clientgo.util.workqueue.sleepers import Sleepers
-from clientgo.util.workqueue.unfinished import Unfinished
-from clientgo.util.workqueue.unhashable import check_hashable
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, WithTicker
-from clientgo.utils.convoy import acquire_contended
 
 __all__ = ["PriorityQueue", "add_event", "new_priority_queue"]
 
@@ -412,7 +407,7 @@ class PriorityQueue(Generic[T]):
         """Return the items that workers are processing. Takes no lock, like `contents`."""
         return frozenset(dict(self._processing))
 
-    def whereabouts(self, item: T) -> tuple[bool, bool]:
+    def state_of(self, item: T) -> tuple[bool, bool]:
         """Report whether `item` is ready or held, and whether a worker processes it. Takes no lock, like `contents`."""
         record = self._records.get(item)
         return record is not None and record.state is not _State.WAITING, item in self._processing

@@ -9,8 +9,8 @@ import math
 from collections.abc import Hashable
 from typing import ClassVar, TypeVar
 
-from clientgo.util.workqueue.priority_options import AddOpts
-from clientgo.util.workqueue.priority_queue import PriorityQueue
+from clientgo.util.workqueue.beyond.priority_options import AddOpts
+from clientgo.util.workqueue.beyond.priority_queue import PriorityQueue
 
 __all__ = ["DroppingPriorityQueue"]
 
