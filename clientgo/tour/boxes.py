@@ -121,7 +121,7 @@ def _handlers(view: Json) -> Iterator[str]:
             yield f"{informer}{name}: {each['calls']} calls, {each['raised']} raised"
         yield "pendingNotifications: " + _notices(each["pending"])
         if each["taken"]:
-            yield "taken (Go: nextCh): " + _notices(each["taken"])
+            yield "taken (not in Go): " + _notices(each["taken"])
         if each["delivering"]:
             yield "being called: " + _notices([each["delivering"]])
 

@@ -23,6 +23,7 @@ from clientgo.tools import cache
 from clientgo.tools.cache.reflector import type_string
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.live import KEPT_HOPS, Live, Sum
+from clientgo.tour.past import chain, last_changes
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
@@ -168,6 +169,27 @@ class LiveView:
                     metadata.pop("managedFields", None)
                 found[f"{key_of(state)}@{version_of(state)}"] = document
         return found
+
+    def past(self, place: str = "", key: str = "", handler: str = "", version: str = "") -> Json:
+        """Answer both queries of past.py from the hops that the tour has kept.
+
+        Return the hops that the answers name, the links of the chain that brought `key` to `place`, and for each part
+        the hop that may have changed it last, by their indexes.
+        """
+        kept = self._live.hops(most=KEPT_HOPS)
+        hops = [{**hop.to_dict(), "more": self._scrubbed_fields(dict(hop.more))} for hop in kept]
+        links = chain(hops, len(hops) - 1, place, key, handler=handler, version=version) if key else []
+        changes = last_changes(hops, key)
+        named = sorted({*(link.at for link in links), *changes.values()})
+        index = {at: number for number, at in enumerate(named)}
+        sums = self._live.sums().values()
+        return {
+            "hops": [_short(kept[at], {}) | {"more": _flat(hops[at]["more"])} for at in named],
+            "links": [{"at": index[link.at], "key": link.key} for link in links],
+            "changes": {part: index[at] for part, at in changes.items()},
+            "kept": len(hops),
+            "skipped": sum(each.calls - each.told for each in sums),
+        }
 
     def _may_be(self, state: Any) -> bool:
         """Report whether a state of an unknown source may come from an informer of Secrets."""
@@ -405,9 +427,13 @@ def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:
         "thread": hop.thread,
         "version": hop.version,
         "old": hop.old,
-        "more": {name: value for name, value in hop.more.items() if not isinstance(value, list)},
+        "more": _flat(hop.more),
         "code": number,
     }
+
+
+def _flat(more: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in more.items() if not isinstance(value, list)}
 
 
 def _is_alike(state: Any, kept: Any) -> bool:

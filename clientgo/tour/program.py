@@ -24,8 +24,13 @@ Queue = workqueue.TypedRateLimitingInterface[str]
 class Enqueuer:
     """The handler: whatever happens to an object, its key goes on the queue."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, program: str = "shouter") -> None:
         self._queue = queue
+        self._program = program
+
+    def handler_name(self) -> str:
+        """Return its name in the program, after which its thread is named."""
+        return f"{self._program}.Enqueuer"
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         # In a priority queue what was there before comes after what is new.

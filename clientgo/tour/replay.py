@@ -14,6 +14,7 @@ from typing import Any
 from clientgo import context
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Object
+from clientgo.apimachinery.util import naming
 from clientgo.tools import cache
 from clientgo.tour.hop import Hop
 from clientgo.tour.picture import Json, Painter, Scene
@@ -84,18 +85,16 @@ class _Replayed:
         self._settings = settings
         kind, example = _kind_of(recording, source)
         self._playback = Playback(recording, source, kind, start=start)
-        self._informer = cache.new_shared_index_informer_with_options(
-            self._playback,
-            example,
-            cache.SharedIndexInformerOptions(
-                resync_period=settings.resync,
-                indexers={cache.NAMESPACE_INDEX: cache.meta_namespace_index_func},
-                in_order=settings.fifo == "RealFIFO",
-                emit_delta_type_replaced=settings.replace == "Replaced",
-            ),
+        options = cache.SharedIndexInformerOptions(
+            resync_period=settings.resync,
+            indexers={cache.NAMESPACE_INDEX: cache.meta_namespace_index_func},
+            in_order=settings.fifo == "RealFIFO",
+            emit_delta_type_replaced=settings.replace == "Replaced",
         )
+        with naming.call_site(source.name):  # the program's name for it
+            self._informer = cache.new_shared_index_informer_with_options(self._playback, example, options)
         self._queue = new_queue(settings)
-        handlers: list[Any] = [Enqueuer(self._queue), Bystander()][: settings.handlers]
+        handlers: list[Any] = [Enqueuer(self._queue, "replay"), Bystander("replay")][: settings.handlers]
         for handler in handlers:
             self._informer.add_event_handler(handler)
         self._looker = Looker(self._informer.get_indexer(), self._queue)

@@ -13,6 +13,7 @@ from typing import Any
 from clientgo import context, kubernetes, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import fields as fieldselectors
+from clientgo.apimachinery.util import naming
 from clientgo.context import Context
 from clientgo.golang import http
 from clientgo.kubernetes import scheme
@@ -33,8 +34,9 @@ NAMESPACE = "default"
 class Bystander:
     """A second handler, which only looks on; a fault can block it, or make it raise."""
 
-    def __init__(self) -> None:
-        # Guards the next two; told when the handler may go on.
+    def __init__(self, program: str = "shouter") -> None:
+        self._program = program
+        # Guards the next two; notified when the handler may continue.
         self._changed = threading.Condition()
         self._blocked = False
         self._raising = 0
@@ -54,6 +56,10 @@ class Bystander:
         """Raise in the next so many calls."""
         with self._changed:
             self._raising += times
+
+    def handler_name(self) -> str:
+        """Return its name in the program, after which its thread is named."""
+        return f"{self._program}.Bystander"
 
     def _look_on(self) -> None:
         with self._changed:
@@ -238,7 +244,8 @@ class Replica(Process):
             informer.join()
 
     def _run_informer(self, ctx: Context) -> None:
-        self.informers[0].run_with_context(ctx)
+        with naming.call_site("shouter"):
+            self.informers[0].run_with_context(ctx)
 
     def close(self) -> None:
         if self._broadcaster is not None:

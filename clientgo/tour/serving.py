@@ -11,6 +11,7 @@ The page asks, more than ten times a second:
     GET  /api/live?informer=&queue=&since=&key=  all there is to see, see LiveView.paint; with &after= only what is new
                                                  since that look, see LiveView.look
     GET  /api/object?informer=&key=              the states of an object
+    GET  /api/past?place=&key=                   the past of a key and of all parts, see LiveView.past
     GET  /api/connected                          blocks for up to two seconds; while pages call it, pauses last
     POST /api/control                            {"pause": handler}, {"go-on": handler}, {"slow": thread, "delay": s},
                                                  {"detach": true}
@@ -47,6 +48,7 @@ class LivePage(PageServer):
             "/api/tour": self._tour,
             "/api/live": self._look,
             "/api/object": self._object,
+            "/api/past": self._past,
             "/api/connected": self._stay_connected,
         }
         super().__init__(port, get, {"/api/control": self._control})
@@ -69,6 +71,9 @@ class LivePage(PageServer):
 
     def _object(self, request: Request, query: dict[str, str]) -> Json:
         return self._view.object(_number(query, "informer"), query.get("key", ""))
+
+    def _past(self, request: Request, query: dict[str, str]) -> Json:
+        return self._view.past(*(query.get(name, "") for name in ("place", "key", "handler", "version")))
 
     def _stay_connected(self, request: Request, query: dict[str, str]) -> Json:
         self.live.stay_connected()

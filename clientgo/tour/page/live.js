@@ -3,6 +3,7 @@
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { Picture } from "/page/picture.js";
 import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
+import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
 import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 
@@ -160,6 +161,7 @@ async function drawPane() {
     return fill(overview());
   }
   if (app.tab === "break") return drawOnce(steered(), steering, fill);
+  if (app.tab === "past") return drawPast(fill);
   if (app.tab === "object") return drawOnce(`object ${app.ref} ${app.language}`, () => objectPane(t, app.states, app.ref), fill);
   const hop = app.hops.findLast((each) => each.station === app.station) ?? (app.station ? null : app.hops.at(-1));
   if (!hop) return fill(sourcePane(t, null, null));
@@ -167,6 +169,16 @@ async function drawPane() {
   if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
   if (app.tab !== "source") return undefined;
   return drawOnce(`source ${name} ${app.language}`, () => sourcePane(t, app.sources.get(name), hop), fill);
+}
+
+// Asked for once a second: the answer is made of all hops that the tour has kept.
+async function drawPast(fill) {
+  const { chosen } = app;
+  const wanted = `${JSON.stringify(chosen)} ${app.language}`;
+  if (app.past?.wanted === wanted && performance.now() - app.past.asked < 1000) return;
+  app.past = { wanted, asked: performance.now() };
+  const found = await ask(`/api/past?${new URLSearchParams(chosen ?? {})}`);
+  if (app.tab === "past" && app.past.wanted === wanted) fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
 }
 
 // Do not redraw content that does not change by itself: the reader may scroll in it.
@@ -194,7 +206,7 @@ const help = () => {
   $("help-dialog").replaceChildren(...helpDialog(t, GLOSSARY, app.language, () => $("help-dialog").close()));
   $("help-dialog").showModal();
 };
-const KEYS = { " ": freeze, "?": help, 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break") };
+const KEYS = { " ": freeze, "?": help, 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break"), 5: () => show("past") };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || $("help-dialog").open) return;
@@ -248,6 +260,7 @@ export async function live(tour) {
   $("scenario").addEventListener("change", (event) => { app.informer = Number(event.target.value); });
   $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
   document.addEventListener("keydown", onKey);
+  $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; }, true);
   document.addEventListener("pointerdown", () => { app.held = true; }, true);
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { app.held = false; }), true);
   await look();

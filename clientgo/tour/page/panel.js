@@ -94,7 +94,7 @@ export function breakPane(t, fault, app, point, act) {
 }
 
 export function helpDialog(t, glossary, language, close) {
-  const keys = [["→ n", "key-next"], ["← p", "key-back"], ["o", "key-same"], ["Space", "key-play"], ["Home End", "key-home"], ["b", "key-bp"], ["1 2 3 4", "key-tabs"], ["Enter", "key-lesson"], ["u", "key-undo"], ["?", "key-help"]];
+  const keys = [["→ n", "key-next"], ["← p", "key-back"], ["o", "key-same"], ["Space", "key-play"], ["Home End", "key-home"], ["b", "key-bp"], ["1 2 3 4 5", "key-tabs"], ["Enter", "key-lesson"], ["u", "key-undo"], ["?", "key-help"]];
   return [
     el("h2", { id: "help-title" }, t("title")),
     el("h3", {}, t("help-keys")),

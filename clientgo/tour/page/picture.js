@@ -162,9 +162,9 @@ function station_(station, view, t) {
       { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
       // Before the buffer: a full one leaves no room below it.
       ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
-      { part: "handlers.pending", label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
-      { part: "handlers.taken", label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
-      { part: "handlers.delivering", label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
+      { part: "handlers.pending", handler: each.name, label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
+      { part: "handlers.taken", handler: each.name, label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
+      { part: "handlers.delivering", handler: each.name, label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
       each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
     ].flat();
   });
@@ -388,7 +388,7 @@ export class Picture {
         const size = columns(text) * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
         if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
-        const node = this.chip({ ...chip, part: section.part }, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
+        const node = this.chip({ ...chip, part: section.part, handler: section.handler }, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
         content.push(node);
         chips.push([node, chip.key]);
         cursor += size + 6;
@@ -420,7 +420,7 @@ export class Picture {
 
   chip(chip, text, x, y, width, id) {
     const classes = ["chip", hue(chip.key), chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
-    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
+    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, "data-key": chip.key, "data-ref": chip.ref, "data-handler": chip.handler, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
       make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),

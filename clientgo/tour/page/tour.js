@@ -12,6 +12,7 @@ import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { EXTRAS, Picture, make } from "/page/picture.js";
 import { lessonIn, lessonPane } from "/page/lesson.js";
 import { breakPane, el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
+import { choiceOf, pastOfRun } from "/page/past.js";
 import { noteStep, progressOf } from "/page/progress.js";
 import { listen, markPlaces } from "/page/questions.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
@@ -477,6 +478,7 @@ async function drawPane() {
   if (app.tab === "lesson" && app.tour.replay) return drawRecording(fill);
   if (app.tab === "lesson") return fill(lessonPane(t, app.language, lessonIn(app.language, app.lesson), app.tour.lessons, app.place, app.states[app.at] ?? {}, act));
   if (app.tab === "object") return fill(objectPane(t, app.trace.objects, app.ref));
+  if (app.tab === "past") return fill(pastOfRun(t, kindOf, app, (number) => { stop(); to(number).catch(fail); }));
   if (app.tab === "break") return fill(breakPane(t, faultOf, app, app.trace.points[app.at], act));
   let shown = hop();
   if (app.station) shown = app.trace.points.slice(0, app.at + 1).reverse().find((point) => point.hop.station === app.station)?.hop
@@ -526,7 +528,7 @@ const help = () => {
 
 const KEYS = {
   ArrowRight: next, n: next, ArrowLeft: back, p: back, o: same, " ": play, Home: first, End: last, b: breakpoint, u: undo, "?": help,
-  Enter: () => app.tab === "lesson" && lessonNext(), 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break"),
+  Enter: () => app.tab === "lesson" && lessonNext(), 1: () => show("lesson"), 2: () => show("source"), 3: () => show("object"), 4: () => show("break"), 5: () => show("past"),
 };
 
 function onKey(event) {
@@ -589,6 +591,7 @@ async function begin() {
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
   listen($("picture"), openQuestion);
+  $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target); }, true);
   $("break-menu").addEventListener("keydown", onMenuKey);
   $("break-menu").addEventListener("toggle", (event) => { if (event.newState === "closed") $("break-menu").replaceChildren(); });
   if (!app.tour.replay) addEventListener("popstate", safely(goToAddress));

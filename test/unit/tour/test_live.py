@@ -162,6 +162,25 @@ def test_the_last_hops_of_a_key_and_the_states_of_its_object():
     assert everything["skipped"] == seen["skipped"] == 0
 
 
+def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
+    with running() as (program, _, view):
+        program.source.add(config_map("apple"))
+        program.source.add(config_map("bread"))
+        program.takes = 60.0
+        program.source.modify(config_map("apple", "red"))
+        program.bubble.sleep(1.0)
+        past = view.past("queue.processing", "default/apple")
+        nothing = view.past()
+    kinds = [f"{hop['station']}.{hop['kind']}" for hop in past["hops"]]
+    chain = [kinds[link["at"]] for link in past["links"]]
+    assert chain[-3:] == ["handlers.called", "queue.added", "queue.taken"] and chain[0] == "fifo.queued"
+    assert {link["key"] for link in past["links"]} == {"default/apple"}
+    assert kinds[past["changes"]["queue.processing"]] == "queue.taken"
+    assert past["kept"] > len(past["hops"]) and past["skipped"] == 0
+    assert nothing["links"] == [] and "indexer.objects" in nothing["changes"]
+    assert json.loads(json.dumps(past)) == past
+
+
 def test_rates_count_every_call():
     with running() as (program, _, view):
         for number in range(40):
@@ -479,6 +498,8 @@ def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
         )
         assert ask(page, "POST", "/api/control", {"go-on": "x"})[1]["paused"] == []
         assert ask(page, "GET", "/api/object?key=default/none") == (200, {})
+        status, past = ask(page, "GET", "/api/past?place=queue.order&key=a")
+        assert status == 200 and [past["hops"][link["at"]]["kind"] for link in past["links"]] == ["added"]
         for path in ("informer=x", "queue=-1", f"since={'9' * 5000}", "informer=1.5"):
             assert ask(page, "GET", f"/api/live?{path}")[0] == 400
         orders: list[Any] = [{}, {"pause": 1}, {"slow": "w"}, {"slow": "w", "delay": True}, {"slow": "w", "delay": -1}]

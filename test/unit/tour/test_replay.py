@@ -173,3 +173,10 @@ def test_what_makes_no_sense_is_refused(page):
     for wrong in [*bad, {"start": "x"}, {"start": None}, {"decisions": [{"at": 1, "kind": "fault", "name": "cut"}]}]:
         assert ask(page, "POST", "/api/run", {"scenario": "source-0", **wrong})[0] == 400, wrong
     assert ask(page, "POST", "/api/run", {"scenario": "source-1"})[0] == 404
+
+
+def test_threads_are_named_after_the_recorded_programs_reflector(recording):
+    source = recording.sources[0]
+    threads = {point.hop.thread for point in tour.replay(recording, source).points}
+    assert f"reflector {source.name}" in threads and f"{source.name} list" in threads
+    assert [each for each in threads if "tour/replay" in each] == []

@@ -368,3 +368,12 @@ def test_a_session_goes_further_than_it_was_executed_at_first():
     assert last > 250 and session.to(last) and session.position == last
     assert session.point is not None and session.point.to_dict() == run(name).points[last].to_dict()
     assert not session.to(last + 1) and session.position == last and not session.step()
+
+
+@pytest.mark.parametrize("name", tour.SCENARIOS)
+def test_threads_and_handlers_are_named_after_the_program_not_after_the_tours_files(name):
+    trace = tour.execute(tour.SCENARIOS[name], limit=tour.MAX_HOPS)
+    threads = {thread for point in trace.points for thread in (point.hop.thread, *point.runnable)}
+    handlers = {point.hop.more["handler"] for point in trace.points if "handler" in point.hop.more}
+    assert [each for each in (*threads, *handlers) if "tour" in each] == []
+    assert "reflector shouter" in threads and "handler shouter.Enqueuer" in threads

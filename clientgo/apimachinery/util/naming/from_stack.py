@@ -8,12 +8,16 @@ so the caller supplies the name for this case. Code that runs functions of other
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 from clientgo.golang import callers
 
 # Modules that asked for it. Changed only during imports.
 _never: tuple[str, ...] = ()
+_supplied: ContextVar[str] = ContextVar("call site", default="")
 
 
 def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
@@ -21,6 +25,8 @@ def get_name_from_callsite(*ignored_modules: str, default: str) -> str:
 
     Go: naming.GetNameFromCallsite.
     """
+    if supplied := _supplied.get():
+        return supplied
     ignored = (*ignored_modules, *_never)
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -37,3 +43,13 @@ def never_name_after(module: str) -> None:
     global _never
     if module not in _never:
         _never = (*_never, module)
+
+
+@contextmanager
+def call_site(name: str) -> Iterator[None]:
+    """Use `name` for every call site in the body: for code that makes things in a program's place. Beyond Go."""
+    token = _supplied.set(name)
+    try:
+        yield
+    finally:
+        _supplied.reset(token)

@@ -63,3 +63,9 @@ def test_what_runs_in_a_thread_of_a_bubble_is_not_named_after_the_bubble() -> No
         running.join()
 
     assert name.startswith(f"reflector {HERE}")
+
+
+def test_code_in_a_programs_place_supplies_the_name() -> None:
+    with naming.call_site("shouter"):
+        assert naming.get_name_from_callsite(default="") == "shouter"
+    assert naming.get_name_from_callsite(default="").startswith(HERE)
