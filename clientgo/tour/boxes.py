@@ -26,33 +26,54 @@ _ROWS = (("apiserver", "reflector", "fifo"), ("workers", "queue", "handlers", "i
 
 
 def picture(
-    state: Mapping[str, Json], width: int, height: int, here: str = "", extras: Sequence[str] = ()
+    state: Mapping[str, Json],
+    width: int,
+    height: int,
+    here: str = "",
+    extras: Sequence[str] = (),
+    titles: Mapping[str, str] = _TITLES,
 ) -> list[str]:
-    """All stations, in so many lines. `here` is marked; `extras` are stations that only some machines have."""
+    """Return all stations in at most `height` lines.
+
+    here: the station to mark. extras: stations that only some machines have. titles: the stations' names.
+    """
     rows = ((*extras, *_ROWS[0]), _ROWS[1])
-    return [line for row in rows for line in _row(row, state, width, height // 2, here)]
+    boxes = _Boxes(state, width, height // 2, here, titles)
+    return [line for row in rows for line in boxes.row(row)]
 
 
-def _row(row: Sequence[str], state: Mapping[str, Json], width: int, height: int, here: str) -> list[str]:
-    """Boxes side by side, of the same height."""
-    if height < 3:
-        return []
-    inner = max(8, (width - len(row) + 1) // len(row))
-    boxes = [_box(station, state.get(station, {}), inner, height, station == here) for station in row]
-    return [" ".join(parts) for parts in zip(*boxes)]
+class _Boxes:
+    """Boxes of one height, side by side."""
 
+    def __init__(
+        self, state: Mapping[str, Json], width: int, height: int, here: str, titles: Mapping[str, str]
+    ) -> None:
+        self._state = state
+        self._width = width
+        self._height = height
+        self._here = here
+        self._titles = titles
 
-def _box(station: str, view: Json, width: int, height: int, is_here: bool) -> list[str]:
-    several = view.get("informers", [view])
-    title = str(several[0].get("name", _TITLES[station]))
-    line = "═" if is_here else "─"
-    top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
-    parts = [part for each in several for part in _about(station, each)]
-    content = [text for part in parts for text in wrap(part, width - 2)]
-    if len(content) > height - 2:
-        content = [*content[: height - 3], f"+{len(content) - height + 3} more"]
-    content += [""] * (height - 2 - len(content))
-    return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
+    def row(self, row: Sequence[str]) -> list[str]:
+        """Return the lines of a row of stations."""
+        if self._height < 3:
+            return []
+        inner = max(8, (self._width - len(row) + 1) // len(row))
+        boxes = [self._box(station, self._state.get(station, {}), inner) for station in row]
+        return [" ".join(parts) for parts in zip(*boxes)]
+
+    def _box(self, station: str, view: Json, width: int) -> list[str]:
+        height, is_here = self._height, station == self._here
+        several = view.get("informers", [view])
+        title = str(several[0].get("name", self._titles[station]))
+        line = "═" if is_here else "─"
+        top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
+        parts = [part for each in several for part in _about(station, each)]
+        content = [text for part in parts for text in wrap(part, width - 2)]
+        if len(content) > height - 2:
+            content = [*content[: height - 3], f"+{len(content) - height + 3} more"]
+        content += [""] * (height - 2 - len(content))
+        return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
 
 
 def _about(station: str, view: Json) -> Iterator[str]:
@@ -180,7 +201,7 @@ def _short(key: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Without what would move the cursor: keys and errors come from others."""
+    """Return the text without characters that move the cursor: keys and errors come from others."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
@@ -190,7 +211,7 @@ def _columns(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """As much as fits."""
+    """Return as much of the text as fits in `width` columns."""
     text = plain(text)
     while _columns(text) > width:
         text = text[:-1]
@@ -202,13 +223,32 @@ def _fill(text: str, width: int, by: str) -> str:
     return text + by * (width - _columns(text))
 
 
-def wrap(text: str, width: int) -> list[str]:
-    """In lines of at most so many columns, where there are spaces."""
-    lines, line = [], ""
-    for word in plain(text).split(" "):
-        if line and _columns(line) + 1 + _columns(word) > width:
-            lines.append(line)
-            line = "  " + word
+# A line may break between wide characters too, but not before closing punctuation, nor behind opening punctuation.
+_CLOSING = "，。、；：？！）”’》…"
+_OPENING = "（“‘《"
+
+
+def _chunks(text: str) -> list[str]:
+    """Return the parts of a text that no line break may divide; a space belongs to the part before it."""
+    chunks: list[str] = []
+    for letter in text:
+        is_wide = unicodedata.east_asian_width(letter) in "WF"
+        before = chunks[-1][-1:] if chunks else ""
+        was_wide = bool(before) and unicodedata.east_asian_width(before) in "WF"
+        divides = before == " " or is_wide or was_wide
+        if not chunks or (letter != " " and divides and letter not in _CLOSING and before not in _OPENING):
+            chunks.append(letter)
         else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+            chunks[-1] += letter
+    return chunks
+
+
+def wrap(text: str, width: int, *, indent: str = "  ") -> list[str]:
+    """Break a text into lines of at most `width` columns, at spaces and between wide characters."""
+    lines, line = [], ""
+    for chunk in _chunks(plain(text)):
+        if line.strip() and _columns(line) + _columns(chunk.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = indent
+        line += chunk
+    return [*lines, line.rstrip()]

@@ -24,15 +24,32 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from clientgo.tour.boxes import cut, picture
+from clientgo.tour.menus import Item, Menu
+from clientgo.tour.past import Link
+from clientgo.tour.pastmenu import Place, chain_items, change_items, keys_in
 from clientgo.tour.picture import Json
 from clientgo.tour.terminal import draw, first_key, full_screen, is_terminal, resizes
+from clientgo.tour.words import Words
 
 __all__ = ["Client", "LiveScreen", "show"]
 
 Ask = Callable[..., Json]
 """Asks the program: a path and, for what changes something, a body. Raises OSError when there is no answer."""
 
-_HELP = "i informer  k queue  ↑ ↓ choose  p pause or go on  + - slow a worker  space freeze  q end"
+_HELP = "i informer  k queue  ↑↓ choose  p pause  + - slow  w why  c changes  ? help  q end"
+_KEYS_HELP = (
+    ("i", "next informer"),
+    ("k", "next work queue"),
+    ("↑ ↓", "choose a handler or a worker"),
+    ("p", "pause the handler, or let it continue"),
+    ("+ -", "slow the worker down, or less so"),
+    ("space", "freeze the picture, or go on"),
+    ("w", "why is this key here? (of the hops that were kept)"),
+    ("c", "when did this last change?"),
+    ("?", "this help"),
+    ("q", "end the program"),
+)
+_MENU_FOOT = "↑ ↓ choose  Enter go  Esc close"
 _PERIOD = 0.25
 # How long an answer may take, in seconds: a program that is stopped gives none.
 _PATIENCE = 2.0
@@ -87,6 +104,8 @@ class LiveScreen:
         self._hops: deque[Json] = deque(maxlen=100)
         self._last = -1
         self._informer = self._queue = self._chosen = 0
+        self._words = Words()
+        self.menu: Menu | None = None
 
     def look(self) -> None:
         """Ask what there is to see now. Blocks for the answer."""
@@ -105,7 +124,12 @@ class LiveScreen:
     # ---- keys
 
     def press(self, key: str) -> None:
-        """Do what a key stands for. Keys that stand for nothing do nothing."""
+        """Follow a key. Unknown keys do nothing."""
+        if self.menu is not None:
+            menu, self.menu = self.menu, None
+            if menu.press(key):
+                self.menu = menu
+            return
         act = self._KEYS.get(key)
         if act is None or self._seen is None:
             return
@@ -151,6 +175,42 @@ class LiveScreen:
         except OSError:
             self._answers = False
 
+    # ---- menus
+
+    def _open_menu(self, title: str, items: list[Item], chosen: int = 0) -> None:
+        self.menu = Menu(title, items, _MENU_FOOT, chosen=chosen)
+
+    def _help(self) -> None:
+        self._open_menu(self._words("help-keys"), [(f"{keys:<8}{about}", None) for keys, about in _KEYS_HELP])
+
+    def _why(self) -> None:
+        places = list(dict.fromkeys(keys_in(self._see()["views"])))
+        items: list[Item] = [(f"{each[0]}  {each[1]}  {each[2]}".rstrip(), self._chain_of(each)) for each in places]
+        self._open_menu(self._words("why-here-none"), items or [(self._words("nothing"), None)])
+
+    def _chain_of(self, asked: Place) -> Callable[[], None]:
+        place, key, handler, version = asked
+
+        def show() -> None:
+            found = self._ask_past(place=place, key=key, handler=handler, version=version)
+            links = [Link(each["at"], each["key"]) for each in found["links"]]
+            items = chain_items(self._words, found["hops"], links, None)
+            self._open_menu(f"{self._words('why-here')} {key} · {place}", items, len(links) - 1)
+
+        return show
+
+    def _changes(self) -> None:
+        found = self._ask_past()
+        self._open_menu(self._words("last-changed"), change_items(self._words, found["hops"], found["changes"], None))
+
+    def _ask_past(self, **about: str) -> Json:
+        assert self.ask is not None  # else there were no views to choose from
+        try:
+            return self.ask(f"/api/past?{urlencode(about)}")
+        except OSError:
+            self._answers = False
+            return {"hops": [], "links": [], "changes": {}}
+
     _KEYS: ClassVar[dict[str, Callable[[LiveScreen], None]]] = {
         " ": _freeze,
         "i": _next_informer,
@@ -160,6 +220,9 @@ class LiveScreen:
         "p": _pause,
         **dict.fromkeys(("+", "="), _slower),
         "-": _faster,
+        "w": _why,
+        "c": _changes,
+        "?": _help,
     }
 
     # ---- what can be steered
@@ -181,7 +244,9 @@ class LiveScreen:
     # ---- what is shown
 
     def lines(self, width: int, height: int) -> list[str]:
-        """What is shown, each line at most so wide; without colours."""
+        """Return what is shown, at most `height` lines of at most `width` columns; without colours."""
+        if self.menu is not None:
+            return [cut(line, width) for line in self.menu.lines(width, height)]
         head, foot = self._head(), [self._chosen_line(), _HELP]
         room = max(0, height - len(head) - len(foot))
         hops = [_hop(each) for each in [*self._hops][-min(8, room // 6) :]] if room >= 6 else []

@@ -231,9 +231,7 @@ FAULTS: Mapping[str, Fault] = {
     "restart": Fault("the server is down for five seconds", _restart, "apiserver"),
     "delete-unseen": Fault("delete while disconnected: a tombstone", _delete_unseen, "apiserver"),
     "writes-fail": Fault("the next three writes fail", _refuse_writes, "apiserver"),
-    "handler-blocks": Fault(
-        "the second handler blocks", lambda machine: machine.replica.bystander.block(), "handlers"
-    ),
+    "handler-blocks": Fault("the second handler blocks", lambda machine: machine.replica.bystander.block(), "handlers"),
     "handler-goes-on": Fault(
         "the second handler continues", lambda machine: machine.replica.bystander.let_go(), "handlers"
     ),

@@ -26,7 +26,7 @@ from clientgo import tour
 from clientgo.golang.channel import Channel
 from clientgo.golang.signal import notify
 from clientgo.tour import attach, liveterminal, terminal, web
-from pageserver import PageServer
+from pageserver import PageServer, about_lesson
 
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -64,7 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     if flags.replay:
         return show_recording(flags)
     if flags.terminal:
-        return terminal.show(flags.scenario, terminal.scripted(lessons.SCENARIOS))
+        known = {lesson.scenario: about_lesson(lesson) for lesson in lessons.all_()}
+        return terminal.show(flags.scenario, terminal.scripted(lessons.SCENARIOS, known))
     return serve(flags, lambda: PageServer(flags.port), flags.scenario)
 
 

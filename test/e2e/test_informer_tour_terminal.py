@@ -104,6 +104,30 @@ def test_a_run_is_walked_by_keys_and_the_terminal_is_as_before_at_the_end() -> N
         assert terminal.end() == (0, "")
 
 
+def test_a_lesson_is_read_and_answered_in_eighty_columns() -> None:
+    with Terminal("--scenario", "queue") as terminal:
+        terminal.until("q quit")
+        terminal.resize(80, 24)
+        terminal.press("\r")
+        terminal.until("1/7 A key is added")
+        terminal.press("\r")
+        terminal.until("c) Processing")
+        terminal.press("b")
+        terminal.until("Your answer: Dirty")
+        terminal.press("w")
+        terminal.until("Why is this key here?")
+        terminal.press("\r")
+        terminal.until("a worker took the key")
+        terminal.press("\x1b")
+        terminal.until("2/7 A worker takes it")
+        terminal.press("?")
+        terminal.until("break something behind this hop")
+        terminal.press("\x1b")
+        terminal.until("q quit")
+        terminal.press("q")
+        assert terminal.end() == (0, "")
+
+
 def test_the_sample_controller_is_walked_by_keys() -> None:
     with Terminal("--scenario", "sample-controller") as terminal:
         terminal.until("The sample-controller, hop by hop")

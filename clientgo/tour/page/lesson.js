@@ -68,7 +68,7 @@ export function lessonPane(t, language, lesson, lessons, place, state, act) {
     parts.push(el("p", { class: "ask" }, t("lost")));
     buttons.push(main("undo"));
   } else if (next && asked) {
-    parts.push(...question(t, next, act.lessonAnswer));
+    parts.push(...question(t, next, act.lessonAnswer, place.running));
     buttons.push(main("show"));
   } else if (next) buttons.push(main(step < 0 ? "begin" : "next-step"));
   else parts.push(...ending(t, language, lesson, lessons, act));

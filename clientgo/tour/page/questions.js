@@ -4,13 +4,14 @@ import { el, prose } from "/page/panel.js";
 
 const LETTERS = "ABCD";
 
-// The question before a step. `choose(number)` is called with the answer's number.
-export function question(t, step, choose) {
+// The question before a step. `choose(number)` is called with the answer's number; `running` is the one that was chosen
+// while the hops run.
+export function question(t, step, choose, running) {
   return [
     el("p", { class: "ask", id: "question" }, prose(step.ask)),
     step.answers.some((each) => each.place) ? el("p", { class: "quiet" }, t("click-place")) : null,
     el("div", { class: "answers", role: "group", "aria-labelledby": "question" }, step.answers.map((each, number) => el("button",
-      { type: "button", class: "answer", id: `answer-${number}`, "data-answer": number, "data-place": each.place || null, onclick: () => choose(number) },
+      { type: "button", class: "answer", id: `answer-${number}`, "data-answer": number, "data-place": each.place || null, disabled: running !== undefined, "aria-pressed": running === number ? "true" : null, onclick: () => choose(number) },
       el("kbd", {}, LETTERS[number]), " ", ...prose(each.text)))),
   ].filter(Boolean);
 }

@@ -236,7 +236,7 @@ async function play() {
 function openQuestion() {
   const { place, lesson } = app;
   const step = lesson?.steps[place.step + 1];
-  const isOpen = app.tab === "lesson" && place.asked && !place.lost && step?.answers.length;
+  const isOpen = app.tab === "lesson" && place.asked && place.running === undefined && !place.lost && step?.answers.length;
   return isOpen ? { answers: step.answers, choose: (number) => lessonAnswer(number).catch(fail) } : null;
 }
 
@@ -280,6 +280,7 @@ async function toLesson() {
 async function lessonNext(answered = -1) {
   const { place, lesson } = app;
   if (!lesson?.steps[place.step + 1]) return;
+  if (place.running !== undefined) { app.hurry = true; return; }
   address.mark();
   const from = app.at;
   if (place.lost) {
@@ -304,26 +305,32 @@ async function lessonNext(answered = -1) {
   }
   if (number < 0) return complain(t("notfound"));
   app.stops[place.step + 1] = number;
+  if (place.asked) {
+    app.place = { ...place, running: answered };
+    if (!(await runThrough(anew ? -1 : from, number))) return;
+  }
   app.place = { step: place.step + 1, asked: false, ...(place.asked ? { answered } : {}) };
-  if (place.asked && !anew) await runThrough(from, number);
   app.at = number - 1;
   await reading(() => to(number, true));
   noteStep(lesson, place.step + 1);
 }
 
-// Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion.
+// Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion, or
+// who go on. False when the reader went elsewhere.
 const LONGEST_RUN = 2400;
 async function runThrough(from, number) {
-  if (from >= number - 1 || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  if (from >= number - 1 || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return true;
+  app.hurry = false;
   const { trace, place } = app;
   const began = performance.now();
   const each = Math.min(260, LONGEST_RUN / (number - from));
   while (app.trace === trace && app.place === place) {
     const at = Math.min(number - 1, from + Math.floor((performance.now() - began) / each));
     if (at !== app.at && at > from) { app.at = at; draw(); }
-    if (at >= number - 1) return;
+    if (at >= number - 1 || app.hurry) return true;
     await new Promise((done) => requestAnimationFrame(done));
   }
+  return false;
 }
 
 // On a narrow page the lesson is below the picture: its reader is not taken to the picture, and a step begins at its top.

@@ -138,6 +138,28 @@ def test_the_picture_stands_still_when_asked(shown):
     assert "apple" in shown.until("handlers.returned default/apple") and "apple" not in before
 
 
+def test_a_keys_past_the_last_changes_and_help_are_menus(shown):
+    shown.create("apple")
+    shown.until("apple")
+    shown.until("objects: apple")
+    shown.screen.press("w")
+    menu = shown.screen.menu
+    assert menu is not None and "Why is this key here?" in shown.text(80, 24)
+    at = next(number for number, (text, _) in enumerate(menu.items) if text.startswith("indexer.objects"))
+    for _ in range(at):
+        shown.screen.press(DOWN)
+    shown.screen.press("\r")
+    assert "Indexer: " in shown.text(80, 24) and "informer" in shown.text(80, 24)
+    shown.screen.press("\x1b")
+    shown.screen.press("c")
+    assert "indexer.objects" in shown.text(80, 24) and "When did this last change?" in shown.text(80, 24)
+    shown.screen.press("\x1b")
+    shown.screen.press("?")
+    assert "end the program" in shown.text(80, 24)
+    shown.screen.press("\x1b")
+    assert shown.screen.menu is None
+
+
 def test_other_informers_and_queues_are_chosen_by_keys(shown):
     other = shown.another_queue()
     other.add("elsewhere")

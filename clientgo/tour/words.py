@@ -1,0 +1,63 @@
+"""The page's words in English and Chinese, for the terminal: page/words.js is the one table of both.
+
+There is no Go counterpart.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from clientgo.tour.hop import KINDS
+from clientgo.tour.script import FAULTS
+
+__all__ = ["LANGUAGES", "Words"]
+
+LANGUAGES = ("en", "zh")
+
+_FILE = Path(__file__).resolve().parent / "page" / "words.js"
+_PAIR = re.compile(r'(?:"([\w.-]+)"|(\b\w+)): ("(?:[^"\\]|\\.)*")')
+
+
+@functools.cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    """Return the tables by name: en, zh, and CHINESE for hops, faults and facts."""
+    text = _FILE.read_text(encoding="utf-8")
+    starts = {"en": "\n  en: {", "zh": "\n  zh: {", "CHINESE": "export const CHINESE = {"}
+    ends = {"en": "\n  },", "zh": "\n  },", "CHINESE": "\n};"}
+    tables = {}
+    for name, start in starts.items():
+        part = text[text.index(start) + len(start) :]
+        pairs = _PAIR.findall(part[: part.index(ends[name])])
+        tables[name] = {quoted or plain: str(json.loads(value)) for quoted, plain, value in pairs}
+    return tables
+
+
+class Words:
+    """The words of one language. Immutable."""
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = language if language in LANGUAGES else "en"
+
+    def __call__(self, name: str) -> str:
+        """Return a word; in English if the language lacks it, and its name if English does too."""
+        tables = _tables()
+        return tables[self.language].get(name) or tables["en"].get(name, name)
+
+    def kind(self, station: str, kind: str) -> str:
+        """Return what a hop of this kind is."""
+        return self._chinese(f"{station}.{kind}") or KINDS[station][kind]
+
+    def fault(self, name: str) -> str:
+        """Return what a fault does."""
+        return self._chinese(name) or FAULTS[name].title
+
+    def about(self, name: str) -> str:
+        """Return the name of one thing that a hop contains beside its kind."""
+        return self._chinese(f"more.{name}") or name
+
+    def _chinese(self, name: str) -> str:
+        return _tables()["CHINESE"].get(name, "") if self.language == "zh" else ""

@@ -1,0 +1,293 @@
+"""The lessons in Chromium: every question answered, figures, links, progress; and queries about the past.
+
+The page's figures.js and past.js compute what figures.py and past.py do: both are compared here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from processes import ROOT
+from tourbrowser import Page, serving
+
+from clientgo import tour
+from clientgo.tour import figures, past
+from clientgo.util import workqueue
+
+pytestmark = pytest.mark.shared_server
+
+LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md"))
+SCENARIOS = ["queue", "fifos", "events", "sample-controller"]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Page]:
+    page = Page(browser, address)
+    page.resize(1280, 800)
+    yield page
+    page.run("localStorage.clear()")
+    assert browser.get_log("browser") == []  # no error, no warning
+
+
+def ask(page: Page, path: str, body: Any = None) -> Any:
+    """The server's answer, as the page gets it."""
+    headers = {"Content-Type": "application/json"}
+    options = "{}" if body is None else json.dumps({"method": "POST", "headers": headers, "body": json.dumps(body)})
+    return page.driver.execute_async_script(
+        f"const done = arguments[1]; fetch(arguments[0], {options}).then((r) => r.json()).then(done, done)", path
+    )
+
+
+def computed(page: Page, module: str, expression: str, *arguments: Any) -> Any:
+    """The value of an expression with a module's exports as `m` and the arguments as `a`."""
+    script = f"""
+        const done = arguments[arguments.length - 1], a = [...arguments];
+        import("/page/{module}").then((m) => done({expression}), (error) => done(String(error)));"""
+    return page.driver.execute_async_script(script, *arguments)
+
+
+def lesson_of(page: Page, name: str, language: str) -> dict[str, Any]:
+    """A lesson with the words of a language."""
+    lesson: dict[str, Any] = ask(page, f"/api/lesson?name={name}")
+    if language == "zh":
+        for step, words in zip(lesson["steps"], lesson["zh"]["steps"], strict=True):
+            for answer, other in zip(step["answers"], words["answers"], strict=True):
+                answer.update(other)
+    return lesson
+
+
+def plain(text: str) -> str:
+    return text.replace("`", "").replace("**", "")
+
+
+# ---- questions
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_question_of_a_lesson_is_answered_rightly_or_wrongly_with_its_reason(page, name, language):
+    page.open(f"?lang={language}")
+    lesson = lesson_of(page, name, language)
+    page.open(f"{lesson['scenario']}?lang={language}")
+    given: list[bool] = []
+    english: list[str] = []
+    for number, step in enumerate(lesson["steps"]):
+        page.step("#lesson-next")
+        if not step["answers"]:
+            continue
+        shown = [each.text for each in page.driver.find_elements("css selector", ".answer")]
+        assert [text.split(" ", 1)[1] for text in shown] == [plain(each["text"]) for each in step["answers"]]
+        right = len(given) % 2 == 1
+        chosen = next(at for at, each in enumerate(step["answers"]) if each["right"] == right)
+        if len(given) % 3:
+            page.step(f"#answer-{chosen}")
+        else:
+            page.key("abcd"[chosen])
+        given.append(right)
+        assert page.text("#pane h3").startswith(f"{number + 1}.")
+        assert page.has(".verdict.wrong") != right and page.has(".verdict.right")
+        if not right:
+            assert page.text(".verdict.wrong .why") == plain(step["answers"][chosen]["why"])
+        if language == "zh":
+            english += page.english()
+    assert page.has("#lesson-done") and page.has("#next-lesson")
+    assert True in given and False in given
+    assert english == []
+    progress = json.loads(page.run("return localStorage.getItem('informer-tour.progress')"))[name]
+    assert (progress["done"], [*progress["answers"].values()]) == (True, given)
+
+
+def test_a_question_is_answered_by_a_click_on_the_place_in_the_picture(page):
+    page.open("queue?lang=en")
+    for _ in range(2):
+        page.step("#lesson-next")
+    assert page.has(".part.candidate[data-part='queue.processing']") and not page.has(".verdict")
+    page.run(
+        "document.querySelector(\".part[data-part='queue.processing']\")"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    page.until("return document.querySelector('.verdict.right')")
+    assert page.text("#pane h3") == "2. A worker takes it" and not page.has(".verdict.wrong")
+    assert not page.has(".candidate")
+    # Without a question the same click shows the station's source.
+    page.run(
+        "document.querySelector(\".part[data-part='queue.processing']\")"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    page.until("return document.getElementById('tab-source').getAttribute('aria-selected') === 'true'")
+
+
+def test_a_station_answers_by_the_keyboard_too(page):
+    page.open("indexer?lang=en")
+    page.step("#lesson-next")
+    page.step("#answer-1")
+    page.step("#lesson-next")
+    page.run("document.querySelector('.card[data-station=apiserver]').focus()")
+    page.key("\ue007")
+    assert "thousands of requests" in page.text(".verdict.wrong .why")
+
+
+def test_the_hops_run_between_the_question_and_its_answer(page):
+    motion = {"features": [{"name": "prefers-reduced-motion", "value": "no-preference"}]}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", motion)
+    try:
+        page.open("queue?lang=en")
+        for _ in range(2):
+            page.step("#lesson-next")
+        before = page.hop
+        page.run("""
+            window.seen = [];
+            new MutationObserver(() => window.seen.push(parseInt(document.getElementById("count").textContent)))
+              .observe(document.getElementById("count"), {childList: true, characterData: true, subtree: true});
+            document.getElementById("answer-2").click();""")
+        page.until("return document.querySelector('.verdict')")
+        seen = page.run("return window.seen")
+        assert seen == sorted(seen) and len({*seen}) > 2 and before < seen[0]
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+# ---- progress and the next lesson
+
+
+def test_progress_is_kept_and_the_end_leads_to_the_next_lesson(page):
+    page.open("queue?lang=en")
+    assert "Lesson 3 / 17" in page.text("#lesson-facts") and "minutes" in page.text("#lesson-facts")
+    while not page.has("#lesson-done"):
+        page.step("#lesson-next")
+    option = "return document.querySelector('#scenario option[value=queue]').textContent"
+    assert page.text("#next-lesson") == "Next lesson: 4. Rate limiting and backoff"
+    page.step("#next-lesson")
+    assert page.text("#pane h3") == "4. Rate limiting and backoff"
+    page.open("queue?lang=en")
+    assert page.run(option) == "3. The work queue's three sets ✓"
+    assert page.text("#lesson-facts .before").endswith("done")
+
+
+@pytest.mark.parametrize("kept", ["not JSON", "[]", '{"03-queue": 7}', '{"03-queue": {"step": 2}}'])
+def test_a_progress_that_another_page_kept_does_no_harm(page, kept):
+    page.open("queue?lang=en")
+    page.run("localStorage.setItem('informer-tour.progress', arguments[0])", kept)
+    page.open("queue?lang=en")
+    page.step("#lesson-next")
+    assert page.text("#pane h3").startswith("1.")
+
+
+# ---- figures and links
+
+
+def test_a_paragraph_about_the_three_sets_shows_them_at_the_hop(page):
+    page.open("queue?lang=en")
+    page.step("#lesson-next")
+
+    def sets() -> list[str]:
+        return [each.text for each in page.driver.find_elements("css selector", "#pane .figure dd")]
+
+    assert sets() == ["apple", "apple", "–"]
+    while page.text("#pane h3") != "4. The object changes while a worker processes it":
+        page.step("#lesson-next")
+    assert sets() == ["–", "apple", "apple"]
+    page.key("\ue012")  # one hop back: the figure is that hop's
+    assert sets() == ["–", "–", "apple"]
+
+
+def test_a_claim_about_go_links_to_its_public_source_next_to_ours(page):
+    page.open("queue?lang=en")
+    page.step("#lesson-next")
+    link = page.driver.find_element("css selector", "#pane .claims a")
+    address = link.get_attribute("href")
+    assert address.startswith("https://github.com/kubernetes/client-go/blob/v0.36.0/util/workqueue/queue.go#L")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    assert page.text("#pane .claims") == "Go: (*Typed).Add · here: Typed.add"
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_page_draws_the_same_figures_as_the_terminal(page, scenario):
+    page.open("queue")
+    run = ask(page, "/api/run", {"scenario": scenario, "limit": 400})
+    state: dict[str, Any] = {}
+    for number, point in enumerate(run["points"]):
+        state = {**state, **point["changed"]}
+        if number % 10:
+            continue
+        expression = "Object.fromEntries(a[1].map((part) => [part, m.contents(a[0], part).map(([text]) => text)]))"
+        drawn = computed(page, "figures.js", expression, state, [*figures.PARTS])
+        assert drawn == {part: figures.figure(state, part) for part in figures.PARTS}
+
+
+# ---- the past
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_page_knows_the_same_past_as_the_terminal(page, scenario):
+    page.open("queue")
+    run = ask(page, "/api/run", {"scenario": scenario, "limit": 400})
+    hops = [point["hop"] for point in run["points"]]
+    states: list[dict[str, Any]] = []
+    for point in run["points"]:
+        states.append({**(states[-1] if states else {}), **point["changed"]})
+    at = len(hops) - 1
+    keys = sorted({hop["key"] for hop in hops})
+    asked = [(place, key) for place in past.PLACES for key in keys]
+    expression = "a[1].map(([place, key]) => m.chain(a[0], a[2], place, key).map((link) => [link.at, link.key]))"
+    found = computed(page, "past.js", expression, hops, asked, at)
+    assert found == [[list(link) for link in past.chain(hops, at, place, key)] for place, key in asked]
+    parts = dict(past.fields(states[at]))
+    expression = "a[1].map((part) => m.lastChange(a[0], a[2], part)?.at ?? null)"
+    changes = [past.last_change(states, at, part) for part in parts]
+    assert computed(page, "past.js", expression, states, [*parts], at) == [
+        None if change is None else change.at for change in changes
+    ]
+
+
+def test_the_chain_of_a_key_is_shown_and_leads_to_its_hops(page):
+    page.open("queue?lang=en")
+    page.to(60)
+    page.click("#tab-past", draws=False)
+    page.run(
+        "document.querySelector(\".chip[data-part='queue.processing']\")"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    page.click("#tab-past", draws=False)
+    page.until("return document.getElementById('chain')")
+    rows = [each.text for each in page.driver.find_elements("css selector", "#chain li")]
+    assert rows[0].startswith("API server") and rows[-1].startswith("Work queue") and len(rows) == 9
+    first = page.driver.find_element("css selector", "#chain [data-hop]").get_attribute("data-hop")
+    page.step("#chain [data-hop]")
+    assert page.hop == int(first) + 1
+    page.to(60)
+    changed = page.driver.find_element("css selector", "#changes [data-part='queue.processing'] [data-hop]")
+    assert changed.text == "hop 60"
+    page.shoot("past")
+
+
+def test_the_past_of_a_live_program_is_told_within_what_was_kept(browser):
+    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+    with tour.serve(queue, title="a program") as served:
+        queue.add("default/apple")
+        queue.get()
+        queue.add("default/apple")
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.until("return document.querySelector(\".chip[data-part='queue.dirty']\")")
+        page.run(
+            "document.querySelector(\".chip[data-part='queue.dirty']\")"
+            ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        )
+        page.until("return document.getElementById('tab-object').getAttribute('aria-selected') === 'true'")
+        page.run("document.getElementById('tab-past').click()")
+        page.until("return document.getElementById('chain')")
+        assert "it will be queued again" in page.text("#chain") and page.has("#changes")
+        browser.get("about:blank")
+        queue.shut_down()
+    assert browser.get_log("browser") == []
