@@ -27,7 +27,7 @@ class Place:
     step: int = -1
     """-1 for the introduction."""
     is_asked: bool = False
-    """Whether the next step's question is open."""
+    """True while the next step's question is open."""
     answered: int | None = None
     """The answer to this step's question: its index, -1 for a reader who asked for it, None without a question."""
 

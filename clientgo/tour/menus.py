@@ -13,7 +13,7 @@ Item = tuple[str, Callable[[], object] | None]
 
 
 class Menu:
-    """A title and items, one of which is marked. Not thread-safe."""
+    """A title and items with one marked item. Not thread-safe."""
 
     def __init__(self, title: str, items: Sequence[Item], foot: str, *, chosen: int = 0) -> None:
         self.title = title

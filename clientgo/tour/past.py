@@ -48,7 +48,7 @@ ARRIVALS: Mapping[str, tuple[str, ...]] = {
     station: tuple(dict.fromkeys(kind for place in PLACES if place.split(".")[0] == station for kind in PLACES[place]))
     for station in dict.fromkeys(place.split(".")[0] for place in PLACES)
 }
-"""The same by station."""
+"""By station, the kinds of its hops that bring a key there."""
 
 _QUEUE = ("added", "duplicate", "marked", "taken", "done", "requeued", "raised", "due", "waits", "sooner")
 _SERVER = ("created", "updated", "deleted", "terminating", "collected", "compacted")
