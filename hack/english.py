@@ -16,7 +16,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-_ACTORS = re.compile(r"\b(nobody|somebody|anybody|whoever|whom|no one)\b", re.I)
+_ACTORS = re.compile(r"\b([Nn]obody|[Ss]omebody|[Aa]nybody|[Ww]hoever|whom|[Nn]o one)\b")
 _RIDDLES = re.compile(
     r"\b(be it|but for|save that|the one (that|which|of)|of which|is told|are told|goes on having|stands? in .+ from)\b"
 )

@@ -40,7 +40,14 @@ UNFINISHED: tuple[str, ...] = (
     "clientgo/util/workqueue/",
     "clientgo/utils/",
     "cmd/",
-    "test/",
+    "test/bench/",
+    "test/conformance/",
+    "test/conftest.py",
+    "test/e2e/",
+    "test/golden/",
+    "test/property/",
+    "test/support/",
+    "test/typing/",
 )
 
 # Matches a Go identifier in parentheses at the end of a sentence.

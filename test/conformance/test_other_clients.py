@@ -22,7 +22,7 @@ STORY = [("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "2")]
 
 
 def peer(name: str) -> Any:
-    """The other client; in CI a missing one fails the test, elsewhere it skips."""
+    """Return the other client. If it is missing, the test fails in CI and is skipped elsewhere."""
     if os.environ.get("CI"):
         return importlib.import_module(name)
     return pytest.importorskip(name, reason=f"pip install -e .[peers] brings {name}")
@@ -35,7 +35,7 @@ def env() -> Iterator[Environment]:
 
 
 def what_ours_sees(env: Environment, since: str) -> list[tuple[str, str]]:
-    """The events of the ConfigMaps after that version, as our own client gets them."""
+    """Return the events of the ConfigMaps after that version, as our own client gets them."""
     client = kubernetes.new_for_config(env.config)
     opts = metav1.ListOptions(resource_version=since, timeout_seconds=1)
     watcher = client.core_v1().config_maps("default").watch(CTX, opts)

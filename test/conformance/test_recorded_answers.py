@@ -151,7 +151,7 @@ def asked(server: Server, path: str, token: str, accept: str) -> requests.Respon
 
 
 def said(answer: requests.Response) -> Any:
-    """The object of an answer, or its text."""
+    """Return the object of a response, or its text."""
     media_type = answer.headers["Content-Type"]
     if media_type == PROTOBUF:
         return DECODER.decode(answer.content)[0].to_dict()

@@ -122,7 +122,7 @@ def test_exchange(exchange):
 
 
 def encoded(document: dict[str, Any]) -> bytes | None:
-    """The object as protobuf; None for a kind that has no message."""
+    """Return the object as protobuf; None for a kind that has no message."""
     serializer = CODECS.serializer_info(CONTENT_TYPE_PROTOBUF).serializer
     gvk = from_api_version_and_kind(document["apiVersion"], document["kind"])
     if not SCHEME.recognizes(gvk) or protobuf.message_of(SCHEME.class_for(gvk)) is None:

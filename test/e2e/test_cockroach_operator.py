@@ -83,7 +83,7 @@ def true_conditions(status: dict[str, Any]) -> set[str]:
 
 
 def ready_pods(found: list[dict[str, Any]]) -> dict[str, str]:
-    """The nodes among these objects that are ready, with their images."""
+    """Return the nodes among these objects that are ready, with their images."""
     return {
         each["metadata"]["name"]: each["spec"]["containers"][0]["image"]
         for each in found

@@ -133,7 +133,7 @@ def seen(request: Received) -> dict[str, list[str]]:
 
 
 def ask_by_kubectl(folder: Path, flags: list[str]) -> str:
-    """The error text, empty if there was none."""
+    """Return the error text, empty if there was none."""
     env = {name: value for name, value in environment().items() if "proxy" not in name.lower()}
     env.update(KUBECONFIG=str(folder / "kubeconfig"), HOME=str(folder))
     command = [kubectl_binary(KUBECTL_MINORS[-1]), "get", "--raw", "/x", *flags]

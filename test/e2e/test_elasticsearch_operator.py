@@ -90,7 +90,7 @@ class Cluster:
         self.run("patch", "es", ES, "--type=merge", "-p", json.dumps({"spec": spec}))
 
     def pods(self) -> dict[str, str]:
-        """The versions of the pods."""
+        """Return the versions of the pods."""
         nodes = f"elasticsearch.k8s.elastic.co/cluster-name={ES}"
         found = json.loads(self.run("get", "pods", "-l", nodes, "-o", "json"))["items"]
         version = "elasticsearch.k8s.elastic.co/version"

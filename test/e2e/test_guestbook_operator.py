@@ -122,7 +122,7 @@ class Cluster:
 
 
 def available(guestbook: dict[str, Any]) -> dict[str, Any]:
-    """The condition of that name, if it has one."""
+    """Return the condition of that name, or None."""
     conditions = guestbook.get("status", {}).get("conditions", [])
     return next((each for each in conditions if each["type"] == "Available"), {})
 

@@ -113,7 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def normal(document: Any) -> Any:
-    """The document without the empty preferences that older versions write."""
+    """Return the document without the empty preferences that older versions write."""
     document = dict(document)
     if not document.get("preferences"):
         document.pop("preferences", None)

@@ -85,7 +85,7 @@ WEB = appsv1.Deployment.from_dict(
 
 @pytest.fixture
 def web(client: kubernetes.Clientset) -> Iterator[str]:
-    """A Deployment that has rolled out."""
+    """Yield a Deployment that has rolled out."""
     deployments = client.apps_v1().deployments("default")
 
     def rolled_out() -> bool:

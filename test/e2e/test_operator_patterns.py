@@ -81,7 +81,7 @@ class Cluster:
         return self._add(python("cmd/operator-patterns", *self.flags(*more)))
 
     def hanging_operator(self, *more: str) -> Program:
-        """One that hangs between the clean-up and the end of a Site."""
+        """Return a client that hangs between the clean-up and the end of a Site."""
         return self._add(python("-c", HANGING.format(flags=self.flags(*more))))
 
     def _add(self, program: Program) -> Program:
@@ -95,7 +95,7 @@ class Cluster:
         return self.get("site", name).get("status", {})
 
     def zone(self) -> dict[str, str]:
-        """The owner of each host."""
+        """Return the owner of each host."""
         files = (path for path in self._zone.iterdir() if not path.name.startswith("."))
         return {path.name: json.loads(path.read_text())["owner"] for path in files}
 

@@ -37,7 +37,7 @@ def rights() -> list[Any]:
 
 
 def service_account(env: Environment, folder: Path, token: str) -> Path:
-    """A kubeconfig of the controller's service account."""
+    """Return a kubeconfig of the controller's service account."""
     path = folder / "service-account"
     write_kubeconfig(path, kubeconfig_text(env.server.tls_url, token, env.server.ca_certificate))
     return path

@@ -45,7 +45,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> list[Image]:
 
 @pytest.fixture
 def image(stages: list[Image]) -> Iterator[Image]:
-    """The image; nothing may change in it, for the Deployment mounts it read-only."""
+    """Yield the image's folder. It is read-only, as in the Deployment."""
     before = files(stages[-1])
     yield stages[-1]
     assert files(stages[-1]) == before

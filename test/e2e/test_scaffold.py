@@ -71,7 +71,7 @@ class Walk:
         run("bash", "-c", command, cwd=self.project, **env)
 
     def is_at_its_end(self) -> bool:
-        """Whether no command of the page is left."""
+        """Report whether all commands of the page have run."""
         return next(self._steps, None) is None
 
     def python(self, *arguments: str) -> Program:
@@ -79,7 +79,7 @@ class Walk:
         return Program(self.bin / "python", *arguments, env=env, cwd=self.project)
 
     def as_service_account(self, server: Path) -> Path:
-        """A kubeconfig of the operator's account, which may do what config/rbac says and no more."""
+        """Return a kubeconfig of the operator's account, which may do what config/rbac says and no more."""
         token = kubectl(server, "create", "token", ACCOUNT, "-n", NAMESPACE).strip()
         config = json.loads(kubectl(server, "config", "view", "--raw", "-o", "json"))
         config["users"][0]["user"] = {"token": token}

@@ -49,7 +49,7 @@ _OWN = {"uid", "resourceVersion", "creationTimestamp", "managedFields", "generat
 
 
 def normalised(value: Any) -> Any:
-    """The value without what belongs to one run alone."""
+    """Return the value without the parts that differ between runs."""
     if isinstance(value, dict):
         return {key: normalised(item) for key, item in value.items() if key not in _OWN}
     if isinstance(value, list):
@@ -112,7 +112,7 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[list[Write], dict[str, Any]]]]:
-    """The whole scenario: for each step the controller's writes and the objects afterwards."""
+    """Yield the whole scenario: for each step the controller's writes and the objects afterwards."""
     import yaml
 
     kubeconfig = tmp_path_factory.mktemp("transcript") / "kubeconfig"
@@ -240,7 +240,7 @@ def of_kind(requests: list[Any], part: str) -> list[tuple[str, str, Any]]:
 
 
 def writes_of(run: Any, step: str) -> list[Write]:
-    """The controller's writes of a step, without the two races that it may lose.
+    """Return the controller's writes of a step, without those of the two races.
 
     A Foo's own status may come back before its Deployment does, over another watch: the controller makes the Deployment
     once more then, and is refused, since it is there. Go's controller loses that race too on a busy machine.

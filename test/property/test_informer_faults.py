@@ -243,7 +243,7 @@ def story(
     tls: bool = False,
     protobuf: bool,
 ) -> Iterator[Story]:
-    """An informer of the config maps in a namespace of its own behind a proxy with this script."""
+    """Yield an informer of the config maps of a new namespace, behind a proxy with this script."""
     direct_client, direct = maps_client(env, env.config.host, name)
     namespace = corev1.Namespace(metadata=metav1.ObjectMeta(name=name))
     gentype.Client("namespaces", direct_client, "", corev1.Namespace).create(CTX, namespace, metav1.CreateOptions())

@@ -20,12 +20,12 @@ MAPS = st.dictionaries(st.sampled_from(["k1", "k2", "k3"]), TEXTS, max_size=3)
 
 
 def maybe(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """An object with some of the fields."""
+    """Return an object with some of the fields."""
     return st.fixed_dictionaries({}, optional=fields)
 
 
 def named(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """A list of objects with different names."""
+    """Return a list of objects with different names."""
     item = st.fixed_dictionaries({"name": NAMES}, optional=fields)
     return st.lists(item, max_size=4, unique_by=lambda each: each["name"])
 

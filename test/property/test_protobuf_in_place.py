@@ -229,7 +229,7 @@ def _in_parts(tag: bytes, value: bytes, chance: random.Random) -> list[bytes]:
 
 
 def _long(size: int, chance: random.Random) -> bytes:
-    """A length, now and then in more bytes than it takes."""
+    """Return an encoded length, sometimes in more bytes than necessary."""
     if size < 128 and chance.random() < 0.1:
         return bytes((size | 0x80, 0x80, 0))
     return put_varint(size)
@@ -305,7 +305,7 @@ def test_damage_is_refused_or_read_as_it_is_decoded(seed: int, data: st.DataObje
 
 
 def sections_of(message: Message) -> list[Field]:
-    """The messages in an object beside its metadata: spec, status and their like."""
+    """Return the messages of an object except its metadata, such as spec and status."""
     inner = [field for field in message.fields if field.kind == Kind.MESSAGE and field.shape == Shape.ONE]
     return [field for field in inner if field.json not in ("metadata", "") and field.message.fields]
 

@@ -67,7 +67,7 @@ values = mostly(
 
 @st.composite
 def objects(draw: st.DrawFn) -> str:
-    """An object like those a server sends, with more or less in it."""
+    """Return a random object like those that a server sends."""
     kind = draw(
         mostly(
             st.just('"kind":"Pod","apiVersion":"v1"'),
@@ -81,7 +81,7 @@ def objects(draw: st.DrawFn) -> str:
 
 
 def damaged(draw: st.DrawFn, text: str) -> str:
-    """The text, perhaps with a character too few, too many or another, or broken off."""
+    """Return the text, perhaps with one character removed, added or changed, or cut off."""
     position = draw(st.integers(0, len(text)))
     stray = draw(
         st.sampled_from(
@@ -141,7 +141,7 @@ def lists(draw: st.DrawFn) -> bytes:
 
 
 def told(obj: Any) -> list[Any]:
-    """All that an object tells: what it says undecoded, and then the document."""
+    """Return what an object's accessors return before it is decoded, and then its document."""
     early = (obj.object_key(), obj.get_uid(), obj.get_resource_version(), obj.get_labels(), obj.get_annotations())
     more = (
         obj.get_generation(),

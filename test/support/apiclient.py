@@ -38,7 +38,7 @@ class Api:
         return response.json()
 
     def warnings(self, method: str, path: str, body: Any = None, media: str = "application/json") -> list[str]:
-        """The texts of the Warning headers of the answer."""
+        """Return the texts of the response's Warning headers."""
         header = self.request(method, path, body, media).headers.get("Warning", "")
         return [text.replace('\\"', '"') for text in re.findall(r'299 - "((?:[^"\\]|\\.)*)"', header)]
 

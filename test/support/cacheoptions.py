@@ -19,7 +19,7 @@ KINDS: dict[str, Any] = {
 
 
 def transform_of(mark: str | None) -> Any:
-    """A transform that leaves its mark."""
+    """Return a transform that marks the objects."""
     if mark is None:
         return None
 

@@ -42,7 +42,7 @@ class Authority:
         return context
 
     def issue(self, name: str, *alternative_names: str, days: int = 30, common_name: str = "") -> Pair:
-        """A certificate for the alternative names ("DNS:a", "IP:127.0.0.1"); a negative `days` has expired."""
+        """Return a certificate for the alternative names ("DNS:a", "IP:127.0.0.1"); a negative `days` has expired."""
         pair = Pair(self._folder / f"{name}.crt", self._folder / f"{name}.key")
         request, extensions = self._folder / f"{name}.csr", self._folder / f"{name}.ext"
         _openssl(

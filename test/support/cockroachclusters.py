@@ -172,7 +172,7 @@ class World:
     # ---- what is to be seen
 
     def has_arrived(self, nodes: int = 3, image: str = IMAGE) -> bool:
-        """Whether the cluster is what was asked for, and the operator says so."""
+        """Report whether the cluster has its wanted state and its status says so."""
         status = self.get().status
         true = {each.type for each in status.conditions if each.status == "True"}
         if status.cluster_status != "Running" or not {"Initialized", "CrdbVersionChecked"} <= true:

@@ -87,7 +87,7 @@ def new_cluster(**options: Any) -> Iterator[Cluster]:
 
 
 def in_form(obj: Any, form: str) -> Any:
-    """A typed object in another form, with the same content; of metadata only what that has."""
+    """Return a typed object in another form. The form of PartialObjectMetadata has only the metadata."""
     if form == "typed":
         return obj
     document = obj.to_dict()
@@ -139,7 +139,7 @@ def node(name: str, **labels: str) -> corev1.Node:
 
 
 def document_of(obj: Struct) -> dict[str, Any]:
-    """The object's document without what the server says of it."""
+    """Return the object's document without the fields that the server sets."""
     document = obj.to_dict()
     for name in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):
         document.get("metadata", {}).pop(name, None)

@@ -26,7 +26,7 @@ TYPED: dict[str, Any] = {
 
 
 def to_object(document: dict[str, Any] | None) -> Any:
-    """The object a document stands for: typed where there is a class for it."""
+    """Return the object of a document, typed if a class exists."""
     if document is None:
         return None
     cls = TYPED.get(document["kind"])
@@ -50,7 +50,7 @@ def rest_mapper() -> meta.RESTMapper:
 
 
 def show(request: Any) -> str:
-    """A request as the cases write it."""
+    """Return a request in the cases' notation."""
     return f"{request.namespace}/{request.name}" if isinstance(request, Request) else str(request)
 
 

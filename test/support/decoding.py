@@ -45,7 +45,7 @@ def decoding_at_once() -> Iterator[None]:
 
 
 def event(text: str, serializer: Any = TYPED) -> Any:
-    """The object of a watch event, which is the second of its kind: the first is decoded at once."""
+    """Return the object of a second watch event, since the first of a kind is decoded at once."""
     decoder = Decoder(BytesBody(()), serializer)
     decoder.decode_line(_POD)
     return decoder.decode_line(text).object

@@ -45,7 +45,7 @@ class Image:
         return self.root / os.path.join(self.working_directory, inside).lstrip("/")
 
     def start(self, *arguments: str, **env: str) -> Program:
-        """The entrypoint with these arguments and nothing of this process's environment but PATH."""
+        """Run the entrypoint with these arguments. Only PATH is inherited from this environment."""
         command = [self._moved(part) for part in self.entrypoint]
         return Program(*command, *arguments, env=self._environment(**env), cwd=self.path(self.working_directory))
 
@@ -146,7 +146,7 @@ class _Build:
         return [name for name in names if self._ignored_path(Path(folder, name))]
 
     def _ignored_path(self, path: Path) -> bool:
-        """The last pattern decides that matches the path or a folder above it."""
+        """Report whether the path is ignored. The last pattern that matches it or a folder above it decides."""
         inside = path.relative_to(self._context)
         candidates = [str(part) for part in (inside, *inside.parents[:-1])]
         ignored = False

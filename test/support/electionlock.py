@@ -105,5 +105,5 @@ def to_ms(moment: datetime | None, start: float) -> int | None:
 
 
 def from_ms(ms: int, start: float) -> datetime:
-    """The moment so many milliseconds after `start`."""
+    """Return the moment so many milliseconds after `start`."""
     return _EPOCH + timedelta(seconds=start, milliseconds=ms)

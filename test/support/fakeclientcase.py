@@ -32,7 +32,7 @@ _WIDGET = kind_of("example.com/v1", "Widget")
 
 
 def build(config: Document) -> client.WithWatch:
-    """The fake client a case describes."""
+    """Return the fake client of a case."""
     builder = fake.new_client_builder().with_rest_mapper(mapper(widget=False))
     builder.with_objects(*(to_object(doc, "typed") for doc in config["objects"]))
     if config["widget_has_status_subresource"]:
@@ -262,7 +262,8 @@ _OWN_TEXTS = ("rejected patch", "error: Unable to edit", "cannot use OptimisticL
 
 
 def comparable(outcome: Document) -> Document:
-    """The outcome without what nobody promises: the texts of patch libraries, and Go's way of printing an object.
+    """Return the outcome without what nobody promises: the texts of patch libraries, and Go's way of printing an
+    object.
 
     And without the object of a failed write: Go may have changed it, here it is as it was (which `step` checks).
     """
@@ -301,7 +302,7 @@ _ATOMIC = ("f:selector", "f:finalizers", "f:items")
 
 
 def _owned(fields: Document, value: Any) -> list[str]:
-    """The paths that have a value, of those in FieldsV1; maps and lists only by what is in them."""
+    """Return the paths of FieldsV1 that have a value. Maps and lists appear only through their items."""
     found: list[str] = []
     for name, below in sorted(fields.items()):
         item = None if name == "." else _item(value, name)
@@ -327,7 +328,7 @@ def _item(value: Any, name: str) -> Any:
 
 
 def from_patch_library(step: Document) -> bool:
-    """Whether the step fails with a text of Go's patch libraries."""
+    """Report whether the step fails with a text of Go's patch libraries."""
     error = step["expect"].get("error")
     if error is None or "code" in error or not step["op"].endswith("patch"):
         return False
@@ -335,8 +336,9 @@ def from_patch_library(step: Document) -> bool:
 
 
 def same_second(outcome: Document, expect: Document) -> Document:
-    """The outcome with the case's deletionTimestamp, if that is at most a second away: the case's clock ran on at times
-    between two steps."""
+    """Return the outcome with the case's deletionTimestamp, if that is at most a second away: the case's clock ran on
+    at times between two steps.
+    """
     got, wanted = (each.get("object", {}).get("metadata", {}) for each in (outcome, expect))
     times = [datetime.fromisoformat(each["deletionTimestamp"]) for each in (got, wanted) if "deletionTimestamp" in each]
     if len(times) == 2 and abs(times[0] - times[1]) <= timedelta(seconds=1):
@@ -345,13 +347,13 @@ def same_second(outcome: Document, expect: Document) -> Document:
 
 
 def beyond_go(step: Document) -> bool:
-    """Whether Go cannot do the step for want of a type: to list unstructured objects as metadata."""
+    """Report whether Go lacks a type for the step, which lists unstructured objects as metadata."""
     error = step["expect"].get("error")
     return error is not None and "can't assign or convert" in error["message"]
 
 
 def without_text(outcome: Document) -> Document:
-    """The outcome with no more of the error than that there is one, which is no API error."""
+    """Return the outcome with the error replaced by a marker for "not an API error"."""
     error = outcome["error"]
     assert error is not None and "code" not in error, outcome
     return {**outcome, "error": "of a patch library"}

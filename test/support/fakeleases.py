@@ -36,7 +36,7 @@ class FakeLeases:
             self._store(lease)
 
     def stored(self, name: str) -> coordinationv1.Lease | None:
-        """The Lease as the server has it."""
+        """Return the server's Lease."""
         with self._lock:
             lease = self._stored.get(name)
             return None if lease is None else lease.deep_copy()
@@ -70,7 +70,7 @@ class FakeLeases:
             return self._store(obj)
 
     def list(self, ctx: Context, opts: metav1.ListOptions | None = None) -> coordinationv1.LeaseList:
-        """All that have the labels of the selector, which is one `label=value`."""
+        """Return the objects that match the selector, which is one `label=value`."""
         self._enter("list", ctx)
         label, _, value = (opts.label_selector if opts is not None else "").partition("=")
         with self._lock:

@@ -127,7 +127,7 @@ OPAQUE_KINDS = ("close", "reset", "mid line", "garbage", "crumbs", "delay", "dro
 
 
 def random_script(dice: random.Random, kinds: Sequence[str] = KINDS) -> list[Fault]:
-    """A few spells of bad weather, each of which spoils one to three connections in a row."""
+    """Return a script in which a few series of one to three connections fail."""
     script: list[Fault] = []
     for _ in range(dice.randint(3, 5)):
         kind = dice.choice(kinds)
@@ -139,7 +139,7 @@ def random_script(dice: random.Random, kinds: Sequence[str] = KINDS) -> list[Fau
 
 
 def again_and_again(fault: Fault) -> Iterator[Fault]:
-    """A script that never ends."""
+    """Return a script that never ends."""
     return itertools.repeat(fault)
 
 
@@ -462,7 +462,7 @@ def _what_is_asked(head: bytes) -> str:
 
 
 def _response_head(server: socket.socket) -> tuple[bytes, bytes]:
-    """The head of the next response, and what came with it of the body."""
+    """Return the head of the next response, and the part of the body that arrived with it."""
     received = b""
     while b"\r\n\r\n" not in received:
         data = server.recv(_CHUNK)

@@ -18,12 +18,12 @@ HERE = Path(__file__).resolve().parent.parent / "golden"
 
 
 def golden_dir() -> Path:
-    """The directory the cases come from."""
+    """Return the directory the cases come from."""
     return Path(os.environ.get("GOLDEN_DIR") or HERE)
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    """All cases of one file, in file order; [] when GOLDEN_DIR is set and has no such file."""
+    """Return all cases of one file, in file order; [] when GOLDEN_DIR is set and has no such file."""
     for path in (golden_dir() / name, golden_dir() / f"{name}.gz"):
         if path.exists():
             opener = gzip.open if path.suffix == ".gz" else open
@@ -35,5 +35,5 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 def cases(name: str) -> list[Any]:
-    """One `pytest.param` per case of the file, with the case's name as id."""
+    """Return one `pytest.param` per case of the file, with the case's name as id."""
     return [pytest.param(case, id=str(case["name"])) for case in read(name)]

@@ -16,7 +16,7 @@ Shorthand = dict[str, Any]
 
 
 def to_object(short: Shorthand | None) -> Any:
-    """The value a shorthand stands for."""
+    """Return the value of a shorthand."""
     if short is None:
         return None
     if "raw" in short:
@@ -29,7 +29,7 @@ def to_object(short: Shorthand | None) -> Any:
 
 
 def to_config_map(short: Shorthand) -> corev1.ConfigMap:
-    """The ConfigMap a shorthand stands for."""
+    """Return the ConfigMap of a shorthand."""
     metadata: dict[str, Any] = {}
     for ours, theirs in (("name", "name"), ("ns", "namespace"), ("rv", "resourceVersion")):
         if short.get(ours):
@@ -43,7 +43,7 @@ def to_config_map(short: Shorthand) -> corev1.ConfigMap:
 
 
 def to_shorthand(obj: Any) -> Any:
-    """The shorthand of an object, as the golden files write it in results."""
+    """Return the shorthand of an object, as the golden files write it in results."""
     if obj is None:
         return None
     if isinstance(obj, cache.DeletedFinalStateUnknown):
@@ -58,12 +58,12 @@ def to_shorthand(obj: Any) -> Any:
 
 
 def value(obj: Any) -> str:
-    """The `v` of a ConfigMap, "" without one."""
+    """Return the `v` of a ConfigMap, or ""."""
     return str((document_of(obj).get("data") or {}).get("v", ""))
 
 
 def tags(obj: Any) -> list[str]:
-    """The `tags` of a ConfigMap, in order."""
+    """Return the `tags` of a ConfigMap, in order."""
     joined = obj.get_annotations().get("tags", "")
     return joined.split(",") if joined else []
 
@@ -74,7 +74,7 @@ def sort_objects(shorts: list[Shorthand]) -> list[Shorthand]:
 
 
 def error_of(err: Exception | None) -> Any:
-    """An error as the cache files write it."""
+    """Return an error as the cache files write it."""
     if err is None:
         return None
     if isinstance(err, cache.KeyError):
@@ -83,12 +83,12 @@ def error_of(err: Exception | None) -> Any:
 
 
 def transformer(name: str | None) -> cache.TransformFunc | None:
-    """The transform function of that name; None for None."""
+    """Return the transform function of that name, or None."""
     return None if name is None else {"append_t": append_t, "error_on_w": error_on_w}[name]
 
 
 def append_t(obj: Any) -> Any:
-    """A copy with `+t` after its v; whatever is no ConfigMap as it is."""
+    """Return a ConfigMap's copy with `+t` appended to its v, and other objects unchanged."""
     if not isinstance(obj, corev1.ConfigMap):
         return obj
     changed = obj.deep_copy()
@@ -97,7 +97,7 @@ def append_t(obj: Any) -> Any:
 
 
 def error_on_w(obj: Any) -> Any:
-    """The object, unless its v is w."""
+    """Return the object, unless its v is w."""
     if isinstance(obj, corev1.ConfigMap) and value(obj) == "w":
         raise ValueError("transform failed for w")
     return obj

@@ -30,7 +30,7 @@ CLUSTER_SCOPED = ("Node", "Namespace", "ClusterRole")
 
 
 def mapper(*, widget: bool) -> meta.RESTMapper:
-    """The mapper of the cases: all kinds with their lists, Widget where the area has it."""
+    """Return the cases' mapper: all kinds with their lists, and Widget if the area has it."""
     made = meta.new_default_rest_mapper([])
     names = {"v1": ["ConfigMap", "Secret", "Pod", "Node", "Namespace"], "apps/v1": ["Deployment", "ReplicaSet"]}
     names["rbac.authorization.k8s.io/v1"] = ["ClusterRole"]
@@ -54,7 +54,7 @@ def is_typed(as_: str, kind: str) -> bool:
 
 
 def to_object(document: Document, as_: str) -> ResourceObject:
-    """The object of a document, of the class that `as` asks for."""
+    """Return the object of a document, of the class that `as` asks for."""
     document = _copy(document)
     if is_typed(as_, document["kind"]):
         return TYPED[document["kind"]][0].from_dict(document)
@@ -82,7 +82,7 @@ def list_example(api_version: str, kind: str, as_: str) -> Any:
 
 
 def shown(obj: ResourceObject | None) -> Document | None:
-    """An object as an expectation shows it: with its kind, without what is empty."""
+    """Return an object in an expectation's form: with its kind, without empty fields."""
     if obj is None:
         return None
     document = obj.to_dict()
@@ -93,7 +93,9 @@ def shown(obj: ResourceObject | None) -> Document | None:
 
 
 def dense(value: Any) -> Any:
-    """The value without Go's zero values: Go writes some for typed objects, and leaves out others that it was given."""
+    """Return the value without Go's zero values: Go writes some for typed objects, and leaves out others that it was
+    given.
+    """
     if isinstance(value, dict):
         kept = {key: item if key == "fieldsV1" else dense(item) for key, item in value.items()}
         return {key: item for key, item in kept.items() if item}
@@ -103,7 +105,7 @@ def dense(value: Any) -> Any:
 
 
 def error_of(err: BaseException | None) -> Document | None:
-    """An error as an expectation shows it."""
+    """Return an error in an expectation's form."""
     if err is None:
         return None
     answer: Document = {"message": str(err).removesuffix("\n")}

@@ -59,7 +59,7 @@ class Answer:
 
 
 def status(code: int, reason: str, message: str, **headers: str) -> Answer:
-    """A Status, as an API server sends it for an error."""
+    """Return a Status, as an API server sends it for an error."""
     document = {
         "kind": "Status",
         "apiVersion": "v1",

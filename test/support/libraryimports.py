@@ -26,7 +26,7 @@ class Found:
 
 @cache
 def modules() -> dict[str, Path]:
-    """The library's modules by name."""
+    """Return the library's modules by name."""
     found = {}
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
@@ -36,7 +36,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imports_of(path: Path) -> tuple[Found, ...]:
-    """The import statements of one module."""
+    """Return the import statements of one module."""
     return tuple(_below(ast.parse(path.read_text()), outermost=True, for_checkers=False))
 
 

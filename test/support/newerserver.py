@@ -32,12 +32,12 @@ _NEW = "new:"
 
 
 def new_field(message: Message, text: str) -> Document:
-    """The new field of a message, as JSON."""
+    """Return the new field of a message, as JSON."""
     return {_NEW + message.name: (put_varint(30_000 << 3 | 2) + put_bytes(b"", text.encode())).hex()}
 
 
 def field_of(message: Message, name: str) -> Field | None:
-    """The field of that name, of the message or of a struct that it embeds."""
+    """Return the field of that name, of the message or of a struct that it embeds."""
     field = message.by_name.get(name)
     while field is not None and not field.json:
         field = field.message.by_name.get(name)
@@ -51,7 +51,7 @@ def message_for(cls: type) -> Message:
 
 
 def _each(field: Field, value: Any, change: Callable[[Message, Document], Any]) -> Any:
-    """The value of a field, with each message in it changed."""
+    """Return the value of a field, with each message in it changed."""
     if field.shape == Shape.LIST:
         return [change(field.message, item) for item in value]
     if field.shape == Shape.MAP:
@@ -104,7 +104,7 @@ class NewerServer:
         return len(self.states) - 1 + len(self.created)
 
     def client(self, **content: str) -> client.Client:
-        """A client that speaks protobuf unless told otherwise."""
+        """Return a client that speaks protobuf unless told otherwise."""
         mapper = meta.new_default_rest_mapper([])
         mapper.add(self._cls.GROUP_VERSION_KIND, meta.REST_SCOPE_NAMESPACE)  # type: ignore[arg-type]
         opts = client.Options(http_client=http.Client(self), mapper=mapper)

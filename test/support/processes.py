@@ -49,7 +49,10 @@ def kubectl_in_turn(test: str) -> tuple[int | None, ...]:
 
 
 def kubectl_binary(minor: int | None = None) -> str:
-    """The path of kubectl 1.`minor`, or of any. In CI a missing one fails the test; elsewhere it skips."""
+    """Return the path of kubectl 1.`minor`, or of any kubectl.
+
+    If it is missing, the test fails in CI and is skipped elsewhere.
+    """
     found = shutil.which("kubectl") if minor is None else _versioned_kubectl(minor)
     if found:
         return found
@@ -158,12 +161,12 @@ class Program:
 
 
 def python(*arguments: str | Path, **env: str) -> Program:
-    """A Python program of the project, e.g. python("cmd/apiserver", "--port=0")."""
+    """Return a Python program of the project, e.g. python("cmd/apiserver", "--port=0")."""
     return Program(sys.executable, *arguments, env=environment(PYTHONFAULTHANDLER="1", **env))
 
 
 def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
-    """The embedded API server, ready: its kubeconfig is written."""
+    """Start the embedded API server and wait until its kubeconfig is written."""
     server = python("cmd/apiserver", "--kubeconfig-out", kubeconfig, *arguments)
     try:
         server.wait_for("^Listening on ")
@@ -234,14 +237,14 @@ def as_service_account(kubeconfig: Path, name: str, namespace: str = "default") 
 
 
 def watch(kubeconfig: Path, resource: str, columns: str) -> Program:
-    """A kubectl that prints a line for each change of these objects: `columns` as in jsonpath."""
+    """Start a kubectl that prints a line for each change of these objects. `columns` are jsonpath expressions."""
     command = [kubectl_binary(), "--kubeconfig", kubeconfig, "get", resource, "--watch"]
     home = kubeconfig.parent / "home"
     return Program(*command, f'-o=jsonpath={columns}{{"\\n"}}', env=environment(HOME=str(home)))
 
 
 def children(pid: int | None = None) -> list[str]:
-    """The command lines of the processes below `pid` (this one by default) that still run."""
+    """Return the command lines of the processes below `pid` (this one by default) that still run."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

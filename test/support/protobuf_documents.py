@@ -23,7 +23,7 @@ _FIELDS = 3
 
 @cache
 def packages() -> list[str]:
-    """All packages of API types that have messages."""
+    """Return all packages of API types that have messages."""
     found = [
         module.name
         for group in pkgutil.iter_modules(clientgo.api.__path__, "clientgo.api.")
@@ -42,7 +42,7 @@ def all_messages() -> list[Message]:
 
 
 def go_type(message: Message) -> tuple[str, str] | None:
-    """The Go package and type of a message, where the server has the facts about it."""
+    """Return the Go package and type under which the server has the facts about a message."""
     module, _, name = message.name.rpartition(".")
     if module == META:
         package = facts.META_V1
@@ -54,7 +54,7 @@ def go_type(message: Message) -> tuple[str, str] | None:
 
 
 def normal_form(message: Message, document: dict[str, Any]) -> dict[str, Any] | None:
-    """The document as the server prints it, from the facts alone; None where it has none."""
+    """Return the document in the server's form, made from the facts alone, or None without facts."""
     found = go_type(message)
     if found is None:
         return None
@@ -65,7 +65,7 @@ def normal_form(message: Message, document: dict[str, Any]) -> dict[str, Any] | 
 
 
 def document(message: Message, chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """A random document; the deeper, the less is in it."""
+    """Return a random document, which is smaller at greater depths."""
     out: dict[str, Any] = {}
     for field in message.fields:
         if not field.json:

@@ -18,7 +18,7 @@ SERIALIZER: Any = CODECS.without_conversion().decoder_to_version(
 
 
 def frame(data: bytes) -> bytes:
-    """An event, without the length that stands before it."""
+    """Return an event without its length prefix."""
     return watch_event("ADDED", protobuf.wrap(data, "v1", "Pod"))[4:]
 
 

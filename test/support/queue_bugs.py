@@ -510,7 +510,7 @@ BUGS: dict[type[SimpleQueue], str] = {
 
 
 def machine_of(bug: type[SimpleQueue]) -> type[QueueMachine]:
-    """The machine that the README names for a queue of this kind."""
+    """Return the machine that the README names for a queue of this kind."""
     if issubclass(bug, SimpleRateLimitingQueue):
         return RateLimitingQueueMachine.of(bug)
     return DelayingQueueMachine.of(bug) if issubclass(bug, SimpleDelayingQueue) else QueueMachine.of(bug)
@@ -532,7 +532,7 @@ def run_recipe(bug: type[SimpleQueue], part: str, **options: Any) -> AssertionEr
 
 
 def explored(bug: type[SimpleQueue]) -> Callable[[], None]:
-    """The second half of the recipe."""
+    """Return the second half of the recipe."""
 
     @synctest.explore()
     def test_my_queue_interleaved(schedule: synctest.Schedule) -> None:

@@ -21,7 +21,7 @@ class Item:
 
 
 def key_of(obj: Any) -> str:
-    """The key function of items; fails for anything else."""
+    """Return the key of an item. Raises an error for any other object."""
     if not isinstance(obj, Item):
         raise TypeError(f"no item: {obj!r}")
     return obj.name
@@ -55,7 +55,7 @@ def deltas(*pairs: tuple[str, Any]) -> cache.Deltas:
 
 
 def tombstone(obj: Any) -> cache.DeletedFinalStateUnknown:
-    """The tombstone of an item."""
+    """Return the tombstone of an item."""
     return cache.DeletedFinalStateUnknown(obj.name, obj)
 
 

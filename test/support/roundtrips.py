@@ -16,7 +16,7 @@ Turn = http.Response | Exception | Callable[[http.Request], http.Response]
 
 
 def answer(code: int = 200, body: bytes | dict[str, Any] = b"", **headers: str) -> http.Response:
-    """A response; a header's name is written with underscores. A dict is sent as JSON."""
+    """Return a response. A dict is sent as JSON. Underscores in header names stand for hyphens."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     if not isinstance(body, bytes):
@@ -25,7 +25,7 @@ def answer(code: int = 200, body: bytes | dict[str, Any] = b"", **headers: str) 
 
 
 def status_of(code: int, reason: str = "", message: str = "", says: str = "Failure") -> dict[str, Any]:
-    """A Status as an API server sends it."""
+    """Return a Status as an API server sends it."""
     document = {"kind": "Status", "apiVersion": "v1", "status": says, "reason": reason, "message": message}
     return {**{key: value for key, value in document.items() if value}, "code": code}
 
@@ -63,7 +63,7 @@ class SleptClock(FakeClock):
 
 
 def client_of(turns: Turns, host: str = "http://h", **settings: Any) -> tuple[rest.RESTClient, SleptClock]:
-    """A client that talks to `turns`, and the clock it sleeps by."""
+    """Return a client whose requests `turns` answers, and its clock."""
     settings = {"qps": -1, "api_path": "/api", "group_version": GroupVersion("", "v1"), **settings}
     client = rest.rest_client_for(rest.Config(host=host, transport=turns, **settings))
     client.clock = clock = SleptClock()

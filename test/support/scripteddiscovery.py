@@ -18,23 +18,23 @@ Documents = Mapping[str, Any]
 
 
 def group(name: str, *versions: str) -> dict[str, Any]:
-    """An APIGroup; the first version is the preferred one."""
+    """Return an APIGroup; the first version is the preferred one."""
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
 def resources(group_version: str, *known: dict[str, Any]) -> dict[str, Any]:
-    """An APIResourceList."""
+    """Return an APIResourceList."""
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": list(known)}
 
 
 def resource(name: str, kind: str, **more: Any) -> dict[str, Any]:
-    """An APIResource in namespaces that can be listed."""
+    """Return an APIResource in namespaces that can be listed."""
     return {"name": name, "singularName": kind.lower(), "namespaced": True, "kind": kind, "verbs": ["list"], **more}
 
 
 def legacy(groups: list[dict[str, Any]], lists: list[dict[str, Any]]) -> dict[str, Any]:
-    """The documents of a server that does not aggregate: its core group is v1."""
+    """Return the documents of a server that does not aggregate: its core group is v1."""
     documents: dict[str, Any] = {
         "/api": {"kind": "APIVersions", "versions": ["v1"]},
         "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups},
@@ -51,7 +51,7 @@ def path_of(request: Received) -> str:
 
 
 def answer(documents: Documents, request: Received, content_type: str = "application/json") -> Answer:
-    """The document at the path: a dict, or an Answer as it is; otherwise NotFound."""
+    """Return the document at the path, which is a dict or an Answer, or a NotFound response."""
     found = documents.get(path_of(request))
     if isinstance(found, Answer):
         return found
@@ -64,7 +64,7 @@ def answer(documents: Documents, request: Received, content_type: str = "applica
 def discovering(
     documents: Documents, content_type: str = "application/json", base_path: str = ""
 ) -> Iterator[tuple[discovery.DiscoveryClient, ScriptedServer]]:
-    """A client of a server that has these documents; changes of them show at the next request."""
+    """Yield a client of a server with these documents. The next request sees changes of them."""
     with serving(lambda request: answer(documents, request, content_type)) as server:
         client = discovery.new_discovery_client_for_config(rest.Config(host=server.url + base_path))
         try:

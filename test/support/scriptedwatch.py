@@ -66,7 +66,7 @@ class Script:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Script:
-        """The script of a golden case."""
+        """Return the script of a golden case."""
         return cls(deque(config.get("lists") or ()), deque(config.get("watches") or ()))
 
 
@@ -113,7 +113,7 @@ class ScriptedListerWatcher:
 
 
 def shown_options(opts: metav1.ListOptions) -> dict[str, Any]:
-    """The options of a call as the golden files write them."""
+    """Return the options of a call as the golden files write them."""
     shown: dict[str, Any] = {
         "limit": opts.limit,
         "continue": opts.continue_,
@@ -157,7 +157,7 @@ class ScriptedWatch:
 
 
 def to_event(event: dict[str, Any]) -> watch.Event:
-    """The watch event a scripted one stands for."""
+    """Return the watch event of a scripted one."""
     if event["type"] == "ERROR":
         err = ERRORS[event["status"]]()
         return watch.Event("ERROR", err.status() if isinstance(err, apierrors.StatusError) else metav1.Status())

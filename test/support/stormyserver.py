@@ -63,7 +63,7 @@ class StormyServer:
     # ---- for the test
 
     def versions(self) -> dict[str, str]:
-        """The version of each object."""
+        """Return the version of each object."""
         with self._lock:
             return {name: obj.metadata.resource_version for name, obj in self.objects.items()}
 

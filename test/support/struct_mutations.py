@@ -30,7 +30,7 @@ def change(obj: ResourceObject, chance: random.Random) -> None:
 
 
 def _places(struct: Struct, depth: int = 0) -> Iterator[tuple[Struct, FieldInfo, Any]]:
-    """The fields that are there, with their values."""
+    """Yield the fields that are set, with their values."""
     present = struct.to_dict()
     for info in type(struct)._fields.values():
         if present.get(info.json) is None or (depth < 2 and info.attr in _IDENTITY):

@@ -121,7 +121,7 @@ class Page:
         return str(self.driver.find_element("css selector", selector).text)
 
     def english(self) -> list[str]:
-        """The English sentences that are read, spoken or shown on hovering."""
+        """Return the English sentences of the page, including its tooltips and labels for screen readers."""
         return [found for text in shown(self.driver) for found in english(text)]
 
     @property
@@ -173,7 +173,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def browser(chromium: Any) -> Any:
-    """The shared browser with an empty console: the last test's page may have logged while it ended."""
+    """Return the shared browser with an empty console: the last test's page may have logged while it ended."""
     chromium.get("about:blank")
     chromium.get_log("browser")
     return chromium

@@ -55,7 +55,7 @@ def never(number: int) -> bool:
 
 
 def up_to(seconds: float, seed: int) -> Callable[[], float]:
-    """A random delay for each event of a watch; the same ones for the same seed."""
+    """Return a random delay for each event of a watch; the same ones for the same seed."""
     chance = random.Random(seed)
     return lambda: chance.uniform(0.0, seconds)
 
@@ -97,7 +97,7 @@ class VirtualCluster:
         self.bubble.wait()
 
     def config(self, transport: http.RoundTripper) -> rest.Config:
-        """An administrator's, through this transport."""
+        """Return an administrator's client that uses this transport."""
         return rest.Config(host=self.server.url, bearer_token=self.server.token, qps=-1, transport=transport)
 
     def each_change(self, look: Callable[[str, Event], object]) -> None:

@@ -45,12 +45,12 @@ class Reply:
 
 
 def document(status: int, body: dict[str, Any], **headers: str) -> Reply:
-    """A reply that comes at once and as a whole."""
+    """Return a reply that is sent at once and complete."""
     return Reply(status=status, headers=headers, pieces=[(0.0, json.dumps(body).encode())])
 
 
 def failure(status: int, reason: str, **headers: str) -> Reply:
-    """A Status that says what is wrong."""
+    """Return an error Status."""
     about = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": status}
     return document(status, about | {"message": reason}, **headers)
 
@@ -65,7 +65,7 @@ def pod_list(version: str, *names: str) -> dict[str, Any]:
 
 
 def event(kind: str, obj: dict[str, Any]) -> bytes:
-    """A line of a watch."""
+    """Return a line of a watch."""
     return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
 
 
@@ -173,6 +173,7 @@ class _Body:
 
 
 def pod_informer(server: VirtualServer, **more: Any) -> cache.SharedIndexInformer:
-    """An informer of the server's pods, through the whole stack of a real one; `more` goes into its rest.Config."""
+    """Return an informer of the server's pods, through the whole stack of a real one; `more` goes into its rest.Config.
+    """
     client = kubernetes.new_for_config(Config(host="http://virtual", transport=server, **more))
     return new_pod_informer(client, "", 0.0, {})

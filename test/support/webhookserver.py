@@ -75,7 +75,7 @@ class Webhooks:
 
 
 def hook(name: str, config: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A webhook that is asked about everything that happens to config maps."""
+    """Return a webhook for all operations on config maps."""
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
     return {
         "name": name,

@@ -35,14 +35,14 @@ def run(*command: str | Path, cwd: Path, **env: str) -> str:
 
 
 def clone_into(directory: Path) -> Path:
-    """A clone of the repository."""
+    """Return a clone of the repository."""
     clone = directory / "clone"
     run("git", "clone", "--quiet", ROOT, clone, cwd=directory)
     return clone
 
 
 def build_wheel(factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a fresh clone."""
+    """Return the wheel of a fresh clone."""
     tools = build_tools(factory)
 
     def make(folder: Path) -> None:
@@ -71,7 +71,7 @@ def build_tools(factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder of the whole run, filled by the first that asks for it; the others wait."""
+    """Return a folder that all workers share. The first worker fills it while the others wait."""
     base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent  # That of the run; each process has one of its own below it.

@@ -75,7 +75,7 @@ def exceptions() -> set[tuple[str, str]]:
 
 
 def top_level_imports(path: Path) -> Iterator[str]:
-    """The packages of clientgo that a module imports when it is imported itself."""
+    """Yield the packages of clientgo that importing a module imports."""
     for node in [found.node for found in imports_of(path) if found.outermost]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "clientgo":
             package = (node.module or "").partition(".")[2]
@@ -99,7 +99,7 @@ def test_every_package_imports_only_its_own_layer_and_those_above() -> None:
     assert against == exceptions()
 
 
-# No module is longer, for nobody reads more at a time.
+# The limit for a module's length.
 MOST_LINES = 600
 # But these, whose Go file, named beside, is longer than that as well: a reader has both open.
 LONG_IN_GO_TOO = {

@@ -1,4 +1,4 @@
-"""What the library is installed with: each package it imports and no other, within bounds that this very run backs."""
+"""The library's dependencies: each package that it imports and no other, within the bounds that this run tests."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RUNTIME = {
 
 
 def named_in_calls(source: str) -> Iterator[str]:
-    """What is imported by `importlib.import_module`."""
+    """Yield the modules that `importlib.import_module` imports."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
             yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
 
 
 def imported_packages() -> set[str]:
-    """The top-level names of others that modules of the library import."""
+    """Return the top-level names of other projects that modules of the library import."""
     imported: set[str] = set()
     for path in modules().values():
         for found in imports_of(path):
@@ -56,7 +56,7 @@ def test_what_is_imported_is_required_and_the_other_way_round():
 
 @pytest.mark.parametrize("name", sorted(RUNTIME))
 def test_an_upper_bound_is_the_next_series_after_the_one_these_tests_run_with(name):
-    """A bound that nobody tested is a guess; one that lags behind keeps users from what works."""
+    """An untested bound is a guess, and an old bound keeps users from a version that works."""
     try:
         installed = Version(importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:

@@ -13,7 +13,8 @@ import clientgo
 
 
 def modules_with_examples() -> Iterator[str]:
-    """By their files: every process that runs tests asks, and importing a thousand modules takes seconds."""
+    """Yield the modules with examples, by their files, since importing a thousand modules takes seconds in each worker.
+    """
     top = Path(clientgo.__file__).parent
     for file in sorted(top.rglob("*.py")):
         if b">>> " in file.read_bytes():

@@ -1,4 +1,4 @@
-"""What threads share keeps its promises when they all use it at once. See test/support/hammering.py.
+"""Objects that threads share keep their guarantees under concurrent use. See test/support/hammering.py.
 
 Nothing here may rely on the GIL: `hack/test-pythons` runs it on a free-threaded Python too, where there is one.
 """
@@ -45,7 +45,7 @@ def pod(name: str, colour: str = "red") -> corev1.Pod:
 
 
 def of_each(job: Callable[[int, int], object]) -> list[Callable[[int], object]]:
-    """The job once for each writer, who it is told first."""
+    """Return the job once for each writer."""
     return [lambda number, writer=writer: job(writer, number) for writer in WRITERS]  # type: ignore[misc]
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, hops.HopFunction]:
-    """An empty table in the place of the library's."""
+    """Replace the library's table with an empty one."""
     empty: dict[str, hops.HopFunction] = {}
     monkeypatch.setattr(hops, "_table", empty)
     return empty

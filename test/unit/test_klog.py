@@ -22,7 +22,7 @@ from clientgo.klog import output
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Every test starts at verbosity 0 and leaves the logger as it was."""
+    """Run every test at verbosity 0, and restore the logger."""
     logger = logging.getLogger("clientgo")
     level, handlers, propagate = logger.level, list(logger.handlers), logger.propagate
     settings = dataclasses.asdict(output.SETTINGS)
@@ -245,7 +245,7 @@ def test_log_file_flag(tmp_path, capsys):
 
 
 def test_an_explicit_logtostderr_has_the_last_word(tmp_path, capsys):
-    """As in klog, where it is the default and makes -log_file without effect."""
+    """In klog too, -logtostderr overrides -log_file."""
     parse(*PLAIN, "-logtostderr=true", f"-log_file={tmp_path / 'log'}")
     klog.info("hi")
     parse(*PLAIN, f"-log_file={tmp_path / 'log'}", "-logtostderr=true")

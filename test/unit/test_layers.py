@@ -48,7 +48,7 @@ CIRCLES = [
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules of the library that one imports, sooner or later; not those for type checkers alone.
+    """Yield the modules of the library that a module imports at any time, except under TYPE_CHECKING.
 
     What a package has for them it passes on: there the names are imported when they are first asked for.
     """
@@ -65,7 +65,7 @@ def imports(path: Path) -> Iterator[str]:
 
 @functools.cache
 def graph() -> dict[str, set[str]]:
-    """What each module imports."""
+    """Return the modules that each module imports."""
     return {
         name: {other for other in imports(path) if other in modules()} - {name}
         for name, path in modules().items()
@@ -73,13 +73,14 @@ def graph() -> dict[str, set[str]]:
 
 
 def folder(module: str) -> str:
-    """The package of a module; one that stands alone below `clientgo`, and a program, is a package of one file."""
+    """Return the package of a module. A module directly below `clientgo`, or a program, is its own package.
+    """
     alone = modules()[module].name in ("__init__.py", "__main__.py") or module.count(".") == 1
     return (module if alone else module.rpartition(".")[0]).removesuffix(".beyond")
 
 
 def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
-    """The sets of nodes that reach each other (Tarjan's strongly connected components), of two or more."""
+    """Return the strongly connected components with two or more nodes, by Tarjan's algorithm."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     waiting: list[str] = []

@@ -1,4 +1,4 @@
-"""What Go's compiler would refuse is refused where it is written, not by a background thread later on."""
+"""Mistakes that Go's compiler would reject raise an error at the call, not later in a background thread."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() 
 
 
 def test_a_call_without_its_context_is_told_so() -> None:
-    """As in programs for client-go before v0.18."""
+    """Programs for client-go before v0.18 call it like this."""
     pods: Any = fake.new_clientset().core_v1().pods("ns")
     dynamic_pods: Any = dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(PODS).namespace("ns")
 

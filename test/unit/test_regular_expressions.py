@@ -263,7 +263,7 @@ def _is_re(node: ast.AST) -> bool:
 
 
 def _uses_in(path: Path) -> Iterator[tuple[str, Use]]:
-    """The expressions of a file, each with the name of the constant or function that has it."""
+    """Yield the regular expressions of a file, each with the name of its constant or function."""
     tree = ast.parse(path.read_text())
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     met: dict[str, int] = {}
@@ -302,7 +302,7 @@ def _functions(node: ast.Call, parents: dict[ast.AST, ast.AST], name: str, tree:
 
 
 def _pattern(node: ast.Call, path: Path) -> re.Pattern[Any] | None:
-    """The compiled pattern; None when it depends on the variables of a function."""
+    """Return the compiled pattern, or None if it depends on a function's variables."""
     assert isinstance(node.func, ast.Attribute)
     at = FLAGS_AT.get(node.func.attr, 2)
     flags = [keyword.value for keyword in node.keywords if keyword.arg == "flags"] or node.args[at : at + 1]

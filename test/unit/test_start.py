@@ -1,4 +1,5 @@
-"""What a program loads before its first informer runs, and a server before its first request: a start is mostly that.
+"""The modules that a program loads before its first informer runs, and a server before its first request. Loading them
+takes most of the start.
 
 `test/bench/start` has the time.
 """
@@ -123,7 +124,7 @@ WITH_THE_FIRST = (
 
 
 def modules_of(program: str) -> set[str]:
-    """What a process has loaded that ends with printing it."""
+    """Return the modules in a process. The program prints them at its end."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=True)
     return set(done.stdout.split())
 

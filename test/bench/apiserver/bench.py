@@ -265,7 +265,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def served(results: dict[str, Any]) -> Iterator[tuple[tuple[str, int, str], int]]:
-    """A server of its own: host, port and token, and its process."""
+    """Start a server and yield its host, port, token and process."""
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = Path(folder) / "kubeconfig"
         start = time.monotonic()

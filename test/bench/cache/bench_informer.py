@@ -127,7 +127,7 @@ def source_alone(n: int) -> dict[str, tuple[float, float]]:
 
 
 def run(n: int, handlers: int, in_order: bool) -> dict[str, tuple[float, float]]:
-    """One informer with so many handlers, through its first list and as many changes."""
+    """Measure an informer with `handlers` handlers: its first list and as many changes."""
     source = new_fake_controller_source()
     pods, newer = make_pods(n), make_pods(n, 2)
     for pod in pods:
@@ -185,7 +185,7 @@ def main() -> None:
 
 
 def best_of(runs: list[dict[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
-    """The least of each figure."""
+    """Return the least of each figure."""
     columns = {what: [times[what] for times in runs] for what in runs[0]}
     return {what: (min(t[0] for t in times), min(t[1] for t in times)) for what, times in columns.items()}
 

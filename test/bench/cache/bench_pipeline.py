@@ -99,7 +99,7 @@ class Handler:
 
 
 def run(n: int, events: int, handlers: int, read: int, alone: int) -> Figures:
-    """One run of ours."""
+    """Run our client once."""
     source = Source(make_pods(n))
     changes = [Event(EventType.MODIFIED, pod) for k in range(2, events // n + 2) for pod in make_pods(n, k)]
     single = [Event(EventType.MODIFIED, pod) for pod in make_pods(alone, events // n + 2)]

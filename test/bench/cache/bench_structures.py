@@ -267,7 +267,7 @@ def bench_queues(report: Report, n: int) -> None:
         return run
 
     def threaded(make: Callable[[], Any], batches: bool) -> Prepare:
-        """A producer and a consumer at the same time."""
+        """Run a producer and a consumer at the same time."""
 
         def prepare() -> Callable[[], None]:
             queue = make()

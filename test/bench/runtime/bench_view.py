@@ -16,7 +16,7 @@ REPEAT, NUMBER = 5, 50_000
 
 
 def pod_document() -> dict[str, object]:
-    """A Pod of about 3.4 KB as JSON, as a server sends it."""
+    """Return a Pod of about 3.4 KB as JSON, as a server sends it."""
     container = {
         "name": "app",
         "image": "registry.example/app:1.2.3",
@@ -50,7 +50,7 @@ def pod_document() -> dict[str, object]:
 
 
 def microseconds(function: Callable[[], object], number: int = NUMBER) -> float:
-    """The best of several runs: the least disturbed one."""
+    """Return the best of several runs, which is the least disturbed one."""
     return min(timeit.repeat(function, number=number, repeat=REPEAT)) / number * 1e6
 
 

@@ -78,7 +78,7 @@ RESOURCES = {
 
 
 def resources() -> dict[GroupVersionResource, str]:
-    """The resources, and their kinds."""
+    """Return the resources, and their kinds."""
     found = {}
     for group_version, names in RESOURCES.items():
         group, _, version = group_version.rpartition("/")
@@ -132,7 +132,7 @@ class Counter:
 
 
 def carry(url: str, options: argparse.Namespace, content_type: str) -> dict[str, Any]:
-    """The client: its figures."""
+    """Run the client and return its figures."""
     clientset = kubernetes.new_for_config(rest.Config(host=url, qps=-1, content_type=content_type))
     factory = informers.new_shared_informer_factory(clientset, 0.0)
     counter = Counter()
@@ -176,7 +176,7 @@ def an_hour(counter: Counter, url: str, rate: float) -> dict[str, Any]:
 
 
 def measured(client: str, options: argparse.Namespace) -> dict[str, Any]:
-    """One client in a process of its own, against a server of its own."""
+    """Run one client in its own process, against its own server."""
     kinds = {path_of(each): (str(each.group_version()), kind) for each, kind in resources().items()}
     with cluster_server.serving(kinds, options.pods, protobuf=client == "installed") as said:
         env = os.environ | {"CLIENTGO_LAZY_DECODING": str(client == "json-fast").lower()}

@@ -86,7 +86,7 @@ class Cluster:
         self.bytes_per_pod = sum(map(len, self._templates)) // pods
 
     def initial(self, api_version: str, kind: str) -> Iterator[bytes]:
-        """A streaming list, chunk by chunk."""
+        """Yield a streaming list, chunk by chunk."""
         if kind == "Pod":
             for template in self._templates:
                 yield self._event(b"ADDED", template, LIST_VERSION)
@@ -94,7 +94,7 @@ class Cluster:
         yield chunk(self.recording.event(b"BOOKMARK", bookmark, api_version, kind))
 
     def changes(self) -> Iterator[Iterator[bytes]]:
-        """The changes of Pods, those together that are due at the same time."""
+        """Yield the changes of Pods, grouped by the time at which they are due."""
         pods = len(self._templates)
         for size in self.pace.due():
             versions = itertools.islice(self._versions, size)

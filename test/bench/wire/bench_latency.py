@@ -85,7 +85,7 @@ def bare_socket(run: Run) -> None:
 
 
 def changed(run: Run) -> Iterator[Any]:
-    """The objects of a watch, by http.client and json.loads."""
+    """Yield the objects of a watch, by http.client and json.loads."""
     connection = http.client.HTTPConnection(urlsplit(run.url).netloc)
     connection.request("GET", f"{PATH}?watch=1")
     response = connection.getresponse()
@@ -159,7 +159,7 @@ NEEDS = {"informer, json, fast": "msgspec"}
 
 
 def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
-    """One client in a process of its own, against a server of its own."""
+    """Run one client in its own process, against its own server."""
     with cluster_server.serving({PATH: ("v1", "Pod")}, PODS, protobuf=client in ("informer", "Go")) as said:
         command = command_of(client, f"http://127.0.0.1:{said['port']}", options)
         env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}

@@ -58,7 +58,7 @@ Figures = dict[str, float]
 
 
 def measured(client: str, pods: int, events: int, server_options: list[str], go: str) -> Figures:
-    """One run of one client against a fresh server."""
+    """Run one client against a fresh server."""
     arguments = [sys.executable, str(HERE / "replay_server.py"), "--pods", str(pods), "--events", str(events)]
     if speaks_protobuf(client):
         arguments.append("--protobuf")
@@ -88,7 +88,7 @@ def speaks_protobuf(client: str) -> bool:
 
 
 def is_possible(client: str, go: str) -> bool:
-    """Whether there is what the client needs; says so if not."""
+    """Report whether the client's requirements are installed. Prints what is missing."""
     if client in GO and not go:
         print(f"{client}: left out, its program is not given")
         return False
@@ -112,7 +112,7 @@ def show(runs: dict[str, list[Figures]]) -> None:
 
 
 def are_comparable(client: str, base: str) -> bool:
-    """Whether one of ours does as much as the base: of the floors any, of Go's what speaks the same."""
+    """Report whether our client does the work of the base: any of the floors, or the Go client of the same encoding."""
     ours = client.startswith(("watch", "informer"))
     alike = base not in GO or speaks_protobuf(client) == speaks_protobuf(base)
     return ours and alike and ("reading" in client) == ("reading" in base)

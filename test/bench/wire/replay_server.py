@@ -42,7 +42,7 @@ def compact(document: Any) -> bytes:
 
 
 def pod(number: int, name: str, version: str, revision: str) -> dict[str, Any]:
-    """A Pod as a Deployment with one container leaves it, with everything the server and the kubelet fill in."""
+    """Return a Pod of a Deployment with one container, with all fields that the server and the kubelet set."""
     app = f"shop-{number % 400:03d}"
     uid = f"9f3c{number:08x}-11ee-4c5d-8a7b-{number:012x}"
     when = "2026-03-01T08:15:00Z"
@@ -177,28 +177,28 @@ class Recording:
 
     @staticmethod
     def encoded(document: dict[str, Any]) -> bytes:
-        """A Pod."""
+        """Return a Pod."""
         return compact(document)
 
     @staticmethod
     def bookmark(api_version: str, kind: str) -> bytes:
-        """The object behind a streaming list: metadata and nothing else."""
+        """Return the object at the end of a streaming list, which has only metadata."""
         metadata = {"resourceVersion": str(LIST_VERSION), "annotations": {"k8s.io/initial-events-end": "true"}}
         return compact({"kind": kind, "apiVersion": api_version, "metadata": metadata})
 
     @staticmethod
     def event(type: bytes, obj: bytes, api_version: str = "v1", kind: str = "Pod") -> bytes:
-        """An event of a watch; the names are those of what `encoded` made."""
+        """Return a watch event for an object that `encoded` made."""
         return b'{"type":"%s","object":%s}\n' % (type, obj)
 
     def list(self) -> bytes:
-        """The answer to a list."""
+        """Return the answer to a list."""
         metadata = compact({"resourceVersion": str(LIST_VERSION)})
         items = b",".join(self.items)
         return b'{"kind":"PodList","apiVersion":"v1","metadata":%s,"items":[%s]}' % (metadata, items)
 
     def streamed_list(self) -> Iterator[bytes]:
-        """The answer to a streaming list, chunk by chunk."""
+        """Yield the answer to a streaming list, chunk by chunk."""
         for item in self.items:
             yield chunk(self.event(b"ADDED", item))
         yield chunk(self.event(b"BOOKMARK", self.bookmark("v1", "Pod")))
@@ -236,12 +236,14 @@ def _message(cls: type[Object], document: dict[str, Any]) -> bytes:
 
 
 def filled(template: bytes, version: int, revision: int) -> bytes:
-    """A Pod whose version and label `revision` are to be put in: as long as what they replace, so all lengths stay."""
+    """Return a Pod whose version and label `revision` are to be put in: as long as what they replace, so all lengths
+    stay.
+    """
     return template.replace(b"VERSION", b"%07d" % version).replace(b"REVISION", b"%08d" % revision)
 
 
 def chunk(data: bytes) -> bytes:
-    """A piece of a body that is chunked."""
+    """Return a piece of a body that is chunked."""
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 

@@ -102,7 +102,7 @@ QUEUES: dict[str, Callable[[], Any]] = {
 
 
 def alone(new_queue: Callable[[], Any], keys: list[str]) -> float:
-    """One thread adds, gets and finishes each key in turn."""
+    """Add, get and finish each key in turn, in one thread."""
     q = new_queue()
     start = time.perf_counter()
     for key in keys:
@@ -115,7 +115,7 @@ def alone(new_queue: Callable[[], Any], keys: list[str]) -> float:
 
 
 def all_first(new_queue: Callable[[], Any], keys: list[str]) -> float:
-    """One thread adds all keys, then gets and finishes them."""
+    """Add all keys, then get and finish them, in one thread."""
     q = new_queue()
     start = time.perf_counter()
     for key in keys:
@@ -129,7 +129,7 @@ def all_first(new_queue: Callable[[], Any], keys: list[str]) -> float:
 
 
 def with_workers(new_queue: Callable[[], Any], keys: list[str], workers: int) -> float:
-    """One thread adds, `workers` get and finish; the time until all is done."""
+    """Return one thread adds, `workers` get and finish; the time until all is done."""
     q = new_queue()
 
     def work() -> None:

@@ -41,7 +41,7 @@ def test_patches_are_those_of_go(case: dict[str, Any]) -> None:
 
 
 def result_of(function: Callable[..., bytes], *documents: Any, kind: str) -> tuple[Any, str | None]:
-    """The document that the function returns, or the text of its error."""
+    """Return the document that the function returns, or the text of its error."""
     try:
         return json.loads(function(*map(json.dumps, documents), getattr(corev1, kind))), None
     except ValueError as err:

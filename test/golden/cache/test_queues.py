@@ -62,7 +62,7 @@ class QueueReplay:
         return {"has_synced": self.queue.has_synced()}
 
     def returned(self, popped: Any) -> Any:
-        """A popped item as the file writes it."""
+        """Return a popped item as the file writes it."""
         return [{"type": str(delta.type), "object": described_delta_object(delta.object)} for delta in popped]
 
     def run(self, op: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def test_real_fifo(case: dict[str, Any]) -> None:
 
 
 def constructor_panic(args: dict[str, Any]) -> str | None:
-    """The text with which a RealFIFO refuses these options; None when it does not. Go: TestRealFIFO options."""
+    """Return the error of a RealFIFO with these options, or None. Go: TestRealFIFO options."""
     known = KnownObjects([]) if args.pop("known_objects") else None
     try:
         cache.new_real_fifo_with_options(cache.RealFIFOOptions(known_objects=known, **args))

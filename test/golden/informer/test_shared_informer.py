@@ -184,7 +184,7 @@ def _replay(case: dict[str, Any], in_order: bool = True) -> None:
 
 
 def _by_object(outcome: dict[str, Any]) -> dict[str, Any]:
-    """The outcome with what each handler was told about each object together, in order."""
+    """Return the outcome with what each handler was told about each object together, in order."""
     told = {id: sorted(notifications, key=_key) for id, notifications in outcome["notifications"].items()}
     return outcome | {"notifications": told}
 

@@ -47,7 +47,7 @@ Mutation = Callable[[Any], None]
 
 
 def with_new_fields(message: Message, document: dict[str, Any], chance: random.Random, share: float) -> dict[str, Any]:
-    """The document, with a new field in some of the messages it is made of."""
+    """Return the document with a new field in some of its messages."""
     out = dict(document)
     for key, value in document.items():
         field = field_of(message, key)

@@ -67,7 +67,7 @@ def dedented(sample: str) -> str:
 
 
 def sample(text: str, first_line: str) -> str:
-    """The block of a README that begins with the line, indented or fenced, up to its end."""
+    """Return the block of a README that begins with the line, indented or fenced, up to its end."""
     indent = re.search(rf"^( *){re.escape(first_line)}$", text, re.MULTILINE)
     assert indent, first_line
     block = text[indent.start() :]

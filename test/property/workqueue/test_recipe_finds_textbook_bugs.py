@@ -69,7 +69,7 @@ def test_the_recipe_passes_the_queues_the_bugs_come_from(queue: type[SimpleQueue
 
 
 def shapes_of(**arguments: Any) -> list[tuple[str, ...]]:
-    """The threads that take part in each run of one call, as the names of those that say something."""
+    """Return the names of the threads that log in each run of one call."""
     runs: list[list[str]] = []
 
     def new_queue(_: object) -> SimpleQueue:

@@ -1,4 +1,4 @@
-"""What the golden cases do not show of selectors: composing them, matching views, and their immutability."""
+"""Selectors beyond the golden cases: composing them, matching views, and their immutability."""
 
 from __future__ import annotations
 

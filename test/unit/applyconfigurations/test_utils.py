@@ -1,4 +1,4 @@
-"""How built-in and foreign kinds merge."""
+"""Merging of built-in and foreign kinds."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def claims(world: World) -> dict[str, str]:
 
 
 def life(world: World) -> None:
-    """From the first node to another version: what the notes are about."""
+    """Run a cluster from its first node to an update of its version."""
     world.client.create(CTX, crdb_cluster(3, tlsEnabled=True))
     world.until_arrived()
     set_nodes(world, 5)
@@ -89,7 +89,7 @@ def life(world: World) -> None:
 
 
 def changes(world: World) -> None:
-    """What else is done to a cluster that has data."""
+    """Make the other changes to a cluster with data."""
     world.client.create(CTX, crdb_cluster(3))
     world.until_arrived()
     first = uids(world)
@@ -275,7 +275,7 @@ def test_a_stateful_set_that_somebody_deletes_comes_back_as_large_as_it_was() ->
 
 
 def test_a_node_that_the_database_does_not_let_in_stops_an_update() -> None:
-    """Its pod is ready; but its volume is that of a node that was let go, which nobody has pruned."""
+    """Its pod is ready, but its volume belongs to a node that left the cluster and was not pruned."""
     with operated() as world:
         world.client.create(CTX, crdb_cluster(4))
         for nodes in (4, 3, 4):
@@ -428,7 +428,7 @@ def test_with_a_cache_that_is_behind_it_arrives(seed: int, caplog: pytest.LogCap
 
 
 def test_before_a_node_is_taken_the_server_is_asked_and_not_the_cache() -> None:
-    """The cache is up to date but for one thing: a node has just failed."""
+    """The cache is up to date, except that it does not show a node's failure yet."""
     lag = [0.0]
 
     def look(bucket: str, event: Event) -> None:

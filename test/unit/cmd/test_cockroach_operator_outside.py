@@ -27,7 +27,7 @@ def imported() -> Iterator[None]:
 
 
 def patch(world: World, **spec: Any) -> None:
-    """As `kubectl patch --type=merge`: None takes away."""
+    """Apply a merge patch to the spec, in which None removes a field."""
     data = json.dumps({"spec": spec}).encode()
     world.client.patch(CTX, world.get().deep_copy(), ctrl.client.raw_patch("application/merge-patch+json", data))
 
@@ -58,7 +58,7 @@ def until_exposed(world: World, *names: str, host: str = "") -> None:
 
 
 def journey(world: World) -> None:
-    """Reached from outside from the beginning, at another host, by the page too, and no longer."""
+    """Expose the cluster, then change its host, expose the page too, and stop exposing it."""
     world.client.create(CTX, crdb_cluster(tlsEnabled=True, ingress={"sql": {"host": SQL}}))
     world.until_arrived()
     until_exposed(world, "sql-crdb", host=SQL)
@@ -185,7 +185,7 @@ TOLERATIONS = [{"key": "database", "operator": "Exists"}]
 
 
 def placements(world: World) -> list[tuple[Any, ...]]:
-    """What the pods say, from the first to the last; not what every pod tolerates for a while."""
+    """Return the scheduling fields of each pod, without the tolerations that every pod has."""
     found = []
     for name in sorted(world.budget.pods):
         spec = world.budget.pods[name]["spec"]

@@ -67,7 +67,7 @@ def test_the_simulated_database_outlives_the_operator(tmp_path: Path) -> None:
 
 
 def test_the_simulated_database_is_the_one_that_another_replica_left(tmp_path: Path) -> None:
-    """The one that waits to lead was there before the database was initialised."""
+    """The replica that waits for the lease had started before the database was initialised."""
     pods = reader(*(pod(number) for number in range(3)))
     leading, waiting = (node(simulated.SimulatedDatabase(pods, tmp_path / "state.json")) for _ in range(2))
     leading.init(CTX)
@@ -171,7 +171,7 @@ def test_a_real_kubectl_takes_the_commands_as_far_as_there_is_no_node_to_run_the
 
 
 def arguments_of(**spec: Any) -> list[str]:
-    """What the nodes of a cluster that is made anew are started with."""
+    """Return the arguments of the nodes of a new cluster."""
     cluster = resources.Cluster(crdb_cluster(**spec))
     manifest = resources.StatefulSetBuilder(cluster, features.FeatureGates()).build(None)
     [container] = manifest["spec"]["template"]["spec"]["containers"]

@@ -106,7 +106,7 @@ def decide(
     activity: int = 0,
     roles: dict[str, set[str]] | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Who goes, and which predicate keeps back whom."""
+    """Return the pods to delete, and the predicate that keeps each other pod."""
     healthy = {each.get_name(): each for each in pods if sset.is_ready(each) and each.get_name() not in away}
     ctx = predicates.PredicateContext(
         es=es or elasticsearch(),

@@ -52,7 +52,7 @@ class Deleting:
         return bool(upgrade.delete_pod(CTX, self.phase, pod, upgrade.ROLLING))
 
     def told(self) -> list[str]:
-        """Whose deletion the status tells of."""
+        """Return the nodes whose deletion the status reports."""
         es = esv1.Elasticsearch()
         self.state.write_to(es)
         return [node.name for node in es.status.in_progress_operations.upgrade.nodes]
@@ -77,7 +77,7 @@ def test_a_pod_is_deleted_as_it_was_seen_and_its_end_is_expected(cluster: Virtua
 
 
 def test_a_pod_that_has_changed_since_it_was_seen_is_left(cluster: VirtualCluster) -> None:
-    """It may have been unready then, and be the one that the budget counts on now."""
+    """It may have been unready at that time, and the budget may need it now."""
     seen, deleting = make_pod(cluster), Deleting(cluster.client)
     changed = seen.deep_copy()
     changed.set_annotations({"changed": "yes"})

@@ -38,7 +38,7 @@ class Setup:
         self.client = fake.new_client_builder().with_scheme(SCHEME).with_status_subresource(batchv1.Job()).build()
 
     def reconcile(self, image: str = "", version: str = "8.11.0", name: str = "es", **pod: Any) -> list[str]:
-        """`pod` is what the second set has of its own."""
+        """Reconcile a resource with two node sets. `pod` is the pod template's spec of the second."""
         sets = [{"name": "a", "count": 1}, {"name": "b", "count": 1, "podTemplate": {"spec": pod}}]
         metadata = {"name": name, "namespace": "default", "uid": f"uid-of-{name}"}
         spec = {"version": version, "image": image, "nodeSets": sets}
@@ -50,7 +50,7 @@ class Setup:
         return list(self.client.list(CTX, batchv1.JobList).items)
 
     def end(self, condition: str) -> None:
-        """Of all Jobs."""
+        """Give all Jobs the condition."""
         for job in self.jobs():
             job.status.conditions = [batchv1.JobCondition(type=condition, status="True")]
             self.client.status().update(CTX, job)
@@ -71,7 +71,7 @@ def test_an_image_of_ones_own_is_looked_at_once_and_stays_looked_at() -> None:
     (container,) = job.spec.template.spec.containers
     assert (container.image, {each.name: each.value for each in container.env}) == (OWN, {"EXPECTED_VERSION": "8.11.0"})
     assert [owner.name for owner in job.get_owner_references()] == ["es"]
-    # Its pod is no node: no Service leads to it, and nobody counts it.
+    # Its pod is not a node: no Service selects it, and the operator does not count it.
     assert not {"elasticsearch.k8s.elastic.co/cluster-name"} & set(job.spec.template.metadata.labels)
     setup.end("Complete")
     assert setup.reconcile(image=OWN) == []

@@ -61,7 +61,9 @@ def spec(
     image: str = "",
     **pod: Any,
 ) -> dict[str, Any]:
-    """`name` is that of the set of data nodes, whose volumes have the storage; `pod` goes into the pods' template."""
+    """Return the spec of an Elasticsearch. `name` is the name of its set of data nodes, whose volumes have the size
+    `storage`. `pod` is merged into the pods' template.
+    """
     sets = [node_set("masters", masters, "master"), node_set(name, data, "data", "ingest")]
     asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class}
     claim = {
@@ -111,7 +113,8 @@ class World:
         self._tell(pod)
 
     def pass_time(self, seconds: int) -> None:
-        """A pod that fails does so again when it is made anew: before it is ready for the first time."""
+        """Advance the clock second by second. A pod that fails does so again after it is replaced, before it is ready.
+        """
         for _ in range(seconds):
             self.cluster.bubble.sleep(1.0)
             for pod in self.failing & set(self._pods):
@@ -136,7 +139,7 @@ class World:
             self.cluster.client.patch(CTX, failing, client.merge_from(pod))
 
     def claims(self) -> dict[str, str]:
-        """How large the volumes of the data nodes are."""
+        """Return the sizes of the data nodes' volumes."""
         found = self.cluster.client.list(CTX, corev1.PersistentVolumeClaimList).items
         return {
             each.get_name().removeprefix("elasticsearch-data-quickstart-es-"): str(each.status.capacity["storage"])
@@ -145,13 +148,13 @@ class World:
         }
 
     def owners(self) -> set[str]:
-        """The kinds of whatever owns pods and claims."""
+        """Return the kinds of the owners of pods and claims."""
         kinds = (corev1.PodList, corev1.PersistentVolumeClaimList)
         found = [each for kind in kinds for each in self.cluster.client.list(CTX, kind).items]
         return {owner.kind for each in found for owner in each.get_owner_references()}
 
     def events(self, reason: str) -> list[str]:
-        """What users are told, the oldest first."""
+        """Return the notes of the events with the reason, oldest first."""
         found = self.cluster.client.list(CTX, eventsv1.EventList).items
         return [each.note for each in found if each.reason == reason]
 
@@ -173,7 +176,7 @@ class World:
         return simulated.Node(pod["metadata"]["name"], instance, labels[label.VERSION], roles, initial)
 
     def _look(self, bucket: str, event: Any) -> None:
-        """With the store's lock held: nothing here asks the server."""
+        """Check an event. The caller holds the store's lock, so this must not call the server."""
         obj = event.new.obj
         name = obj["metadata"]["name"]
         if bucket == "batch/jobs" and _is_complete(obj):
@@ -207,7 +210,7 @@ class World:
             self.incidents = list(seen.incidents)
 
     def _check_leaving(self, name: str, pod: Any) -> None:
-        """A node that works is taken away: was that within the budgets?"""
+        """Check that the budgets allow the deletion of a working node."""
         with self.clients.looking_at(self.es) as seen:
             health = str(seen.shards.status())
             moving = seen.health().has_shard_activity if seen.has_master else True
@@ -271,7 +274,7 @@ def _is_complete(job: Any) -> bool:
 
 
 class MortalClients:
-    """The API of the cluster, each change of which may be the operator's last deed."""
+    """Clients of the cluster in which the operator may crash at each change."""
 
     def __init__(self, world: World, life: Life) -> None:
         self._world = world
@@ -331,7 +334,7 @@ def living(**options: Any) -> Iterator[tuple[World, Program]]:
 
 
 def walk(world: World) -> None:
-    """Up, larger with larger volumes, upgraded, smaller."""
+    """Create the cluster, grow it with larger volumes, upgrade it, and shrink it."""
     world.apply()
     world.until_arrived()
     uids = world.uids()
@@ -394,7 +397,7 @@ def test_while_a_node_fails_no_other_is_taken_away() -> None:
         world.apply(priorityClassName="system-cluster-critical")
         world.pass_time(120)
 
-        # The one that fails may be restarted, since that may mend it. Nobody else is.
+        # The failing node may be restarted, since that may repair it. The others may not.
         assert {name: uid for name, uid in world.uids().items() if failing not in name} == {
             name: uid for name, uid in uids.items() if failing not in name
         }
@@ -492,7 +495,7 @@ def test_what_is_no_growth_is_refused_in_words_and_changes_nothing() -> None:
         refused("decreasing storage size is not supported", storage="1Gi")
         refused("any other change is forbidden", storage="2Gi", storage_class="slow")
         assert all("/status" in write for write in program.writes[written:])
-        # As it was but for its spelling.
+        # Only the spelling differs.
         world.apply(masters=1, storage="2048Mi")
         world.until_arrived()
         # A class that allows it later.

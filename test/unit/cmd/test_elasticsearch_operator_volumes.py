@@ -180,7 +180,7 @@ class Setup:
         return found[0] if found else None
 
     def owners(self) -> list[list[str]]:
-        """Of each pod and claim."""
+        """Return the kinds of the owners of each pod and claim."""
         found = [
             each
             for kind in (corev1.PodList, corev1.PersistentVolumeClaimList)
@@ -189,7 +189,7 @@ class Setup:
         return [[owner.kind for owner in each.get_owner_references()] for each in found]
 
     def take_over(self) -> None:
-        """As the controller of StatefulSets does with the new one."""
+        """Adopt the pods and claims, as the StatefulSet controller does for a new StatefulSet."""
         made = self.set()
         assert made is not None
         for kind in (corev1.PodList, corev1.PersistentVolumeClaimList):
@@ -283,7 +283,7 @@ def test_a_plan_that_somebody_else_wrote_is_refused(text: str) -> None:
     assert setup.set() is not None
 
 
-# ---- what the user is told
+# ---- messages to the user
 
 
 def test_of_a_refusal_the_user_hears_once() -> None:

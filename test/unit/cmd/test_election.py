@@ -24,7 +24,7 @@ FLAGS = parse_flags(["-leader-elect"])
 
 @pytest.fixture(autouse=True)
 def same_verbosity() -> Iterator[None]:
-    """The flag -v is the process's, and other tests look at what is logged."""
+    """Restore the process's verbosity, since other tests read the log."""
     before = klog.verbosity()
     yield
     klog.set_verbosity(before)

@@ -225,7 +225,7 @@ def test_a_file_that_is_no_directory_is_named_and_left_alone(tmp_path: Path) -> 
 
 
 class Webhooks:
-    """A manager that serves the program's webhooks, and somebody who asks as the API server does."""
+    """A manager that serves the program's webhooks, and a client that calls them like the API server."""
 
     def __init__(self, authority: Authority, pair: Pair) -> None:
         self._trust = authority.trust()

@@ -49,7 +49,7 @@ def view(value: Any) -> Any:
 
 
 def delay_after(failures: int) -> float:
-    """How long the limiter of the lessons lets a key wait after so many failures."""
+    """Return the delay that the lessons' rate limiter gives a key after so many failures."""
     limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(tour.Settings().base_delay, 1000.0)
     return [limiter.when("key") for _ in range(failures)][-1]
 
@@ -72,7 +72,7 @@ def trace_of(scenario: str, machine: str = "{}") -> tour.Trace:
 
 @cache
 def stops(lesson: Any) -> list[tuple[tour.Trace, int]]:
-    """The run and the hop of each step; fails where there is none."""
+    """Return the run and the hop of each step. Fails if a step has none."""
     found: list[tuple[tour.Trace, int]] = []
     for step in lesson.steps:
         trace = trace_of(lesson.scenario, json.dumps(step.machine, sort_keys=True))
@@ -258,7 +258,7 @@ def test_nothing_else_is_there(server, path):
 
 @pytest.mark.parametrize("host", ["example.com", "127.0.0.1", "127.0.0.1:1", "localhost.example.com:80", ""])
 def test_another_name_leads_nowhere(server, host):
-    """As of a page whose own name was made to lead here (DNS rebinding)."""
+    """A page whose host name was redirected to this server (DNS rebinding) gets no access."""
     assert ask(server, "GET", "/api/tour", Host=host)[0] == 421
 
 
@@ -266,7 +266,7 @@ RUN = json.dumps({"scenario": "queue", "limit": 3}).encode()
 
 
 def answers_of(server: Any, query: str = "", **headers: str) -> set[int]:
-    """The status codes of all kinds of requests: the page, its files, what it asks for, what it commands."""
+    """Return the status codes of all kinds of requests: the page, its files, its queries and its commands."""
     asked = [("GET", "/", None), ("GET", "/page/tour.js", None), ("GET", "/api/tour", None), ("POST", "/api/run", RUN)]
     headers = {"Authorization": "", **headers}
     return {ask(server, method, f"{path}{query}", body, **headers)[0] for method, path, body in asked}

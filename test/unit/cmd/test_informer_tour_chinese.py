@@ -27,7 +27,7 @@ CHANGES = [Step(3, "update", "bread", "dark bread"), Step(4, "update", "apple", 
 
 
 def texts_of(words: dict[str, Any]) -> list[str]:
-    """All that a reader of a lesson reads."""
+    """Return all texts of a lesson."""
     answers = [text for step in words["steps"] for each in step["answers"] for text in (each["text"], each["why"])]
     steps = [text for step in words["steps"] for text in (step["title"], step["ask"], *step["text"])]
     steps = [text for text in (*steps, *answers) if text]
@@ -35,7 +35,7 @@ def texts_of(words: dict[str, Any]) -> list[str]:
 
 
 def page_words() -> dict[str, str]:
-    """The page's Chinese words by name."""
+    """Return the page's Chinese words by name."""
     text = (PAGE / "words.js").read_text(encoding="utf-8")
     found = re.findall(
         r'([\w.-]+)"?: "((?:[^"\\]|\\.)*)"', text[text.index("  zh: {") : text.index("export const GLOSSARY")]
@@ -80,7 +80,7 @@ def test_the_pages_chinese_words_have_no_english_sentence_and_the_punctuation_of
 
 
 def described(constant: str) -> dict[str, str]:
-    """The Chinese descriptions of functions.js by name."""
+    """Return the Chinese descriptions of functions.js by name."""
     text = (PAGE / "functions.js").read_text(encoding="utf-8")
     part = text[text.index(f"export const {constant} = {{") :]
     return dict(re.findall(r'^  "?([\w.]+)"?: "(.*)",$', part[: part.index("\n};")], re.MULTILINE))
@@ -104,7 +104,7 @@ def test_all_that_a_hop_says_has_a_chinese_name(scenario):
 
 
 def errors_of(trace: tour.Trace) -> set[str]:
-    """The errors of a run's hops."""
+    """Return the errors of a run's hops."""
     return {point.hop.more["error"] for point in trace.points if point.hop.more.get("error")}
 
 

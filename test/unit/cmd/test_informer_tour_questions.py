@@ -107,7 +107,7 @@ def test_lessons_are_numbered_and_state_how_long_they_take():
 
 @cache
 def functions_in(file: str) -> frozenset[str]:
-    """The names that a file defines, with their classes."""
+    """Return the names that a file defines, with their classes."""
     found: set[str] = set()
 
     def walk(node: ast.AST, before: str) -> None:

@@ -16,7 +16,7 @@ from clientgo import tour
 
 with ImportedProgram("informer-tour") as program:
     SCENARIO: tour.Scenario = program.module("sample").SCENARIO
-# Up to the moment when somebody has meddled with the Deployment, which is to be as the Foo says.
+# The first part ends when a user has changed the Deployment, which must return to the Foo's spec.
 KEPT = replace(SCENARIO, steps=SCENARIO.steps[:4], after=200.0)
 
 
@@ -37,7 +37,7 @@ def caches(state: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def wanted_and_there(trace: tour.Trace) -> dict[str, tuple[int, int]]:
-    """Of each Foo: how many replicas it asks for, and how many its Deployment has."""
+    """Return the wanted and the actual replicas of each Foo."""
     objects = [trace.objects[each["ref"]] for each in last(trace)["apiserver"]["objects"]]
     of = {each["metadata"]["name"]: each["spec"]["replicas"] for each in objects if each["kind"] == "Deployment"}
     return {

@@ -139,7 +139,7 @@ class Setup:
         self.client.update(CTX, changed)
 
     def change_spec(self, **spec: Any) -> None:
-        """As a server does it: with a new generation."""
+        """Change the spec and increase the generation, as a server does."""
 
         def change(site: Any) -> None:
             for name, value in spec.items():
@@ -151,7 +151,7 @@ class Setup:
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Setup:
-    """A Site that is initialised and reconciled."""
+    """Return a Site that is initialised and reconciled."""
     made = Setup(tmp_path, new_site())
     assert made.reconcile() == ctrl.Result()
     assert made.reconcile() == ctrl.Result()
@@ -444,7 +444,7 @@ def test_the_retry_interval_is_twice_the_time_since_the_last_try(
 
 
 class Running:
-    """A controller of its own in a bubble, which is told of one Site once."""
+    """A controller in a bubble, which receives one event of one Site."""
 
     def __init__(self, setup: Setup) -> None:
         options = ctrlcontroller.Options(
@@ -465,7 +465,7 @@ class Running:
 
 
 def taken_site(folder: Path, now: Callable[[], float]) -> Setup:
-    """A Site whose host is another's: an error that only others can mend."""
+    """Return a Site whose host belongs to another Site, which is an error that only a user can correct."""
     site = new_site(host=HOST)
     site.set_finalizers([controller.FINALIZER])
     setup = Setup(folder, site, now=now)
@@ -786,7 +786,7 @@ def test_replicas_share_the_sites_and_hand_them_over(tmp_path: Path) -> None:
         leases = FakeLeases()
         first = Replica(setup, leases, names)
         b.sleep(30.0)
-        # A Site's events come while nobody has its shard; whoever gets the shard sees to it.
+        # A Site's events arrive while no replica owns its shard. The next owner reconciles it.
         assert set(first.reconciled) == set(names)
 
         second = Replica(setup, leases, names)

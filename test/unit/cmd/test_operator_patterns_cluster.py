@@ -99,7 +99,7 @@ class Noting:
 
 
 class Operators:
-    """A cluster, a zone, and operators that are told how to die."""
+    """A cluster, a DNS zone, and operators that can be killed in several ways."""
 
     def __init__(self, cluster: VirtualCluster, folder: Path) -> None:
         self.cluster = cluster
@@ -150,7 +150,7 @@ class Operators:
                 others.remove(life)
 
     def alarms(self) -> list[str]:
-        """The notes of all warnings about Sites."""
+        """Return the notes of all warnings about Sites."""
         found = self.client.list(CTX, eventsv1.EventList, client.InNamespace("default")).items
         return [each.note for each in found if (each.type, each.regarding.kind) == ("Warning", "Site")]
 
@@ -162,7 +162,7 @@ class Operators:
         self.client.create(CTX, v1alpha1.Site(metadata=metadata, spec=v1alpha1.SiteSpec(**{"page": "1", **spec})))
 
     def change(self, name: str, **spec: Any) -> None:
-        """As kubectl does: again, when somebody was faster."""
+        """Change the spec, and retry after a conflict."""
         while True:
             site = self.site(name)
             for field, value in spec.items():
@@ -184,7 +184,7 @@ class Operators:
         return {each.get_name() for each in self.client.list(CTX, kind, client.InNamespace("default")).items}
 
     def check(self, name: str, page: str) -> None:
-        """Everything is as the Site asks for."""
+        """Check that everything is in the state that the Site specifies."""
         key = ctrl.Request("default", name)
         site = self.site(name)
         config_map = self.client.get(CTX, key, corev1.ConfigMap)
@@ -221,7 +221,7 @@ def operators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opera
 
 
 def live(operators: Operators, program: Program) -> None:
-    """Sites are made, changed, moved to another host, and deleted."""
+    """Create, change and delete Sites, and move one to another host."""
     cluster, names = operators.cluster, ("a", "b")
     with program:
         for name in names:
@@ -398,7 +398,7 @@ def test_operators_that_cache_their_namespaces_only_share_the_work(operators: Op
 
 
 def allowed(file: str) -> set[Right]:
-    """What the roles in a file of config/rbac allow."""
+    """Return the permissions of the roles in a file of config/rbac."""
     return {
         (group, resource, verb)
         for role in read_manifests([CONFIG / "rbac" / file])

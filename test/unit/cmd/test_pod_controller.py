@@ -28,7 +28,7 @@ MAIN = Path(__file__).parents[3] / "cmd" / "pod-controller" / "main.py"
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
-    """The program's module, under a name of its own."""
+    """Return the program's module, loaded under a unique name."""
     spec = importlib.util.spec_from_file_location("pod_controller_main", MAIN)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -123,7 +123,7 @@ def test_it_runs_and_stops_with_all_its_threads(program: ModuleType, capsys: pyt
 def test_it_hears_of_each_pod_that_comes_goes_or_has_gone_before(
     program: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As main puts it together; that `mypod` is gone comes as a tombstone."""
+    """The controller is set up as in main. The deletion of `mypod` arrives as a tombstone."""
     with synctest.bubble() as bubble, Server(listen=False) as server:
         clientset = kubernetes.new_for_config(
             rest.Config(host=server.url, bearer_token=server.token, qps=-1, transport=LocalTransport(server))

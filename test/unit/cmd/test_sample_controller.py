@@ -57,7 +57,7 @@ class Fixture:
 
     @staticmethod
     def writes(client: Any) -> list[tuple[str, str, str, Any]]:
-        """(verb, resource, subresource, object) of what changes something, events aside."""
+        """Return (verb, resource, subresource, object) of each write, except events."""
         return [
             (action.get_verb(), action.get_resource().resource, action.get_subresource(), action.get_object())
             for action in client.actions()

@@ -43,7 +43,7 @@ def codegen(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Somebody else's project: the sample-controller's API types, in a package of another name."""
+    """Return a user's project: the API types of the sample-controller in a package of another name."""
     apis = tmp_path / "shop" / "apis"
     shutil.copytree(ROOT / "cmd/sample-controller/pkg/apis", apis, ignore=shutil.ignore_patterns("__pycache__"))
     for module in apis.rglob("*.py"):

@@ -208,7 +208,7 @@ def test_a_server_refuses_what_the_markers_exclude(api: Api, spec: dict[str, Any
 
 
 def of_field(notation: str, default: Any, marker: runtime.Schema) -> type[runtime.ResourceObject]:
-    """A kind with a field of that type and marker."""
+    """Return a kind with a field of that type and with that marker."""
 
     class Thing(runtime.ResourceObject):
         GROUP_VERSION_KIND = schema.GroupVersionKind("shop.example.com", "v1", "Thing")
@@ -379,7 +379,7 @@ def test_a_file_is_the_same_bytes_each_time_and_keeps_comments() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Somebody's own project with one version of one kind, and its list."""
+    """Return a user's project with one version of one kind and its list."""
     package = tmp_path / "shop" / "v1"
     package.mkdir(parents=True)
     (package / "types.py").write_text(Path(shop_types.__file__).read_text())

@@ -17,7 +17,7 @@ POD, OTHER = corev1.Pod(), corev1.Pod(kind="Pod")
 
 
 class Told:
-    """Notes what the handler got."""
+    """A handler that records its calls."""
 
     def __init__(self, *predicates: predicate.Predicate) -> None:
         self.events: list[tuple[str, Any]] = []

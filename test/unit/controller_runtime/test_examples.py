@@ -107,7 +107,7 @@ def in_namespace(mgr: ctrl.Manager, name: str) -> str:
 
 
 class ReplicaSetReconciler:
-    """Counts the Pods of a ReplicaSet in a label of it."""
+    """Reconciler that writes the number of a ReplicaSet's Pods into a label."""
 
     def __init__(self, c: client.Client, pods: type[Any] | Any) -> None:
         self.client = c

@@ -190,7 +190,7 @@ def test_what_is_wrong_with_the_election_is_said_at_the_start(config: rest.Confi
 
 @pytest.mark.parametrize("leads", [True, False], ids=["leader", "stand-by"])
 def test_a_clean_stop_gives_the_election_up_and_says_so(leads: bool, caplog: pytest.LogCaptureFixture) -> None:
-    """As in Go: the callback for a lost lease runs at every end of an election, and errors of a stop are logged."""
+    """In Go too, the callback for a lost lease runs at every end of an election, and errors of a stop are logged."""
     lock = leaderelection_fake.new_resource_lock(None, None, None)
     if not leads:
         record, _ = lock.get(context.background())

@@ -128,7 +128,7 @@ def test_what_is_refused() -> None:
 
 
 def shown(url: str) -> dict[str, Any]:
-    """The certificate that a server shows, which is trusted for its own names."""
+    """Return the server's certificate, after verifying it for its own names."""
     host, _, port = url.rpartition("://")[2].rpartition(":")
     pem = ssl.get_server_certificate((host, int(port)))
     trust = ssl.create_default_context(cadata=pem)

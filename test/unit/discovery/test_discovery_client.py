@@ -1,4 +1,7 @@
-"""What discovery makes of a server's answers, whole, in part and wrong. Go: discovery/discovery_client_test.go."""
+"""The discovery client's results for complete, partial and invalid responses.
+
+Go: discovery/discovery_client_test.go.
+"""
 
 from __future__ import annotations
 

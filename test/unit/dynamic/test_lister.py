@@ -21,7 +21,7 @@ def foo(name: str, namespace: str = "", **marks: str) -> Unstructured:
 
 @pytest.fixture
 def lister() -> dynamiclister.Lister:
-    """Over two objects in one namespace, one in another, and one in none."""
+    """Return a lister of two objects in one namespace, one in another, and one without."""
     indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
     indexer = cache.new_indexer(cache.meta_namespace_key_func, indexers)
     for obj in (foo("foo1", "ns-foo", a="1"), foo("foo2", "ns-foo", a="2"), foo("foo1", "ns-bar", a="1"), foo("free")):

@@ -1,4 +1,4 @@
-"""What the dynamic client sends, byte for byte, and what it makes of answers. Go: dynamic/golden_test.go."""
+"""The dynamic client's requests, byte for byte, and its results. Go: dynamic/golden_test.go."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_objects_come_as_the_server_sent_them(do: Callable[[ResourceInterface], 
 
 
 def test_an_answer_that_is_a_status_is_an_object_like_others() -> None:
-    """What servers answer to an Eviction, for example."""
+    """Servers respond to an Eviction with a Status, for example."""
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     answer = answered(status, lambda accounts: accounts.create(CTX, NAMED, None, "eviction"))
     assert answer.unstructured_content() == status
@@ -173,7 +173,7 @@ def test_the_events_of_a_watch_bookmarks_among_them() -> None:
 
 
 def answered(document: Any, do: Callable[[ResourceInterface], Any]) -> Any:
-    """What the client makes of an answer: a document, or a stream of lines."""
+    """Return the client's result for a response, which is a document or a stream of lines."""
 
     def answer(request: object) -> Answer:
         return Answer(chunks=document) if isinstance(document, list) else Answer(200, json.dumps(document).encode())
@@ -209,7 +209,7 @@ ON_COLLECTIONS: dict[str, Callable[[ResourceInterface, str], object]] = {
 
 @pytest.fixture
 def nowhere() -> dynamic.NamespaceableResourceInterface:
-    """A client that fails differently when it tries to send something."""
+    """Return a client that raises another error when it sends a request."""
     return dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(FLIPS)
 
 

@@ -13,7 +13,7 @@ from clientgo.testing import synctest
 
 
 def sending(ch: BatchChannel[int], count: int) -> tuple[threading.Thread, list[BaseException | None]]:
-    """A thread that sends the numbers up to `count`, and how that ended."""
+    """Return a thread that sends the numbers up to `count`, and the list of its results."""
     ended: list[BaseException | None] = []
 
     def send() -> None:
@@ -56,7 +56,7 @@ in_both_ways = pytest.mark.parametrize(
 def two_waiting(
     receive: Receiving, bubble: synctest.Bubble
 ) -> tuple[BatchChannel[int], list[threading.Thread], list[tuple[int, bool]]]:
-    """A channel, two threads that wait for a value of it, and what they will have received."""
+    """Return a channel, two threads that receive from it, and the list of the values they received."""
     ch: BatchChannel[int] = BatchChannel(2)
     received: list[tuple[int, bool]] = []
     threads = [threading.Thread(target=lambda: received.append(receive(ch))) for _ in range(2)]

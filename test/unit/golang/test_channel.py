@@ -216,7 +216,7 @@ def test_select_on_a_stop_channel(make):
 
 
 def test_a_select_interrupted_just_when_its_turn_came_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C between waking up and taking note of it: nobody opens the gate a second time."""
+    """Ctrl-C arrives after the wake-up and before it is recorded. No second wake-up follows."""
     wait = channel._Turn.wait
 
     def interrupted(turn: channel._Turn, timeout: float | None = None) -> bool:

@@ -29,7 +29,7 @@ READINGS = st.tuples(st.floats(0, 4e9), st.floats(0, 1e6))
 
 @pytest.fixture(params=[3600.0, -3600.0], ids=["an hour ahead", "an hour back"])
 def step(request, monkeypatch):
-    """A function that puts the wall clock."""
+    """Return a function that changes the wall clock."""
     real = time.time
 
     def put() -> None:
@@ -129,7 +129,7 @@ def test_a_token_bucket_fills_by_time_that_passed_over_a_step(step):
 
 
 def test_a_token_expires_by_its_date_when_the_clock_was_put(step):
-    """As after a suspended laptop's wake-up: the monotonic clock stood still, the date went on."""
+    """While a laptop is suspended, the monotonic clock stops and the date advances."""
     fetched: list[str] = []
 
     class Source:

@@ -1,4 +1,4 @@
-"""What is committed is what the generators write."""
+"""The committed files equal the generators' output."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def test_several_changes_have_no_description() -> None:
 
 
 class _RenameAll(ast.NodeTransformer):
-    """Renames the locals of every function and all private names, except functions."""
+    """Transformer that renames the locals of every function and all private names, except functions."""
 
     def __init__(self, tree: ast.Module) -> None:
         defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

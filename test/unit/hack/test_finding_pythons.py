@@ -1,4 +1,4 @@
-"""Which Python the scripts in hack take for a version."""
+"""The Python that the scripts in hack use for a version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# A Python that says of itself what it is told to.
+# A Python that prints the version from its name.
 _PYTHON = """#!{python}
 import sys, sysconfig
 sys.version_info = {version!r}

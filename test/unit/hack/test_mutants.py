@@ -28,7 +28,7 @@ def second(n):
 
 
 def test_every_bug_of_the_list_can_be_put_in_and_compiles() -> None:
-    """Whoever changes a line that is in hack/mutants.d changes it there too."""
+    """A change of a line that hack/mutants.d describes requires a change there too."""
     assert list(mutants.problems(mutants.read_list())) == []
 
 
@@ -148,7 +148,7 @@ def test_a_change_without_a_description_is_an_error(tmp_path: Path, old: str, ne
 
 @pytest.fixture(autouse=True)
 def nothing_preloaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which would take longer than what the tests here need."""
+    """Preload no modules, which would take longer than these tests."""
     monkeypatch.setattr(mutants, "_PRELOADED", ())
 
 
@@ -228,7 +228,7 @@ def test_tests_that_say_nothing_are_an_error(tmp_path: Path, codes: tuple[int, .
 
 
 def scripted(folder: Path, codes: tuple[int, ...]) -> mutants.Tree:
-    """A tree in which pytest ends with these codes, one after the other."""
+    """Return a tree in which successive runs of pytest exit with these codes."""
     copy, left = tree(folder), iter(codes)
     copy.pytests.run = lambda *_: next(left)  # type: ignore[method-assign]
     return copy

@@ -17,7 +17,7 @@ from random_bugs import Bug  # noqa: E402
 
 
 def bugs_of(source: str) -> set[str]:
-    """The changed lines that are other programs."""
+    """Return the changed lines whose program differs."""
     return {bug.new for bug in random_bugs.candidates(source) if random_bugs.changes(source, bug)}
 
 

@@ -21,7 +21,7 @@ SCRIPT = Path(__file__).resolve().parents[3] / "hack" / "verify-parity"
 
 @pytest.fixture(scope="module")
 def parity() -> ModuleType:
-    """The script as a module."""
+    """Return the script as a module."""
     spec = spec_from_loader("verify_parity", SourceFileLoader("verify_parity", str(SCRIPT)))
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
@@ -66,12 +66,12 @@ def test_verdicts(parity: ModuleType, python_name: str, parameters: str, state: 
 
 
 def raises_not_implemented(self: object, process: object) -> None:
-    """A text that explains it."""
+    """Explain itself, and raise an error."""
     raise NotImplementedError("soon")
 
 
 def does_nothing(self: object, process: object) -> None:
-    """A text that explains it."""
+    """Explain itself, and do nothing."""
 
 
 FIFO = "clientgo.tools.cache.the_real_fifo.RealFIFO"
@@ -116,7 +116,7 @@ def test_a_fake_is_refused(
 
 def test_what_only_a_protocol_declares_is_no_method(parity: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     class Declared(cache.Store):
-        """Has all methods, and none of them does anything."""
+        """A class with all methods, which all do nothing."""
 
     monkeypatch.setattr(cache.the_real_fifo, "RealFIFO", Declared)
     assert parity.judge(row(parity, f"{FIFO}.add", "obj", "method")).state == "no body"

@@ -1,4 +1,4 @@
-"""What typed clients can do by hand-written methods: the requests they send, and what fakes make of them."""
+"""The hand-written methods of typed clients: their requests, and their fakes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def pod(name: str, **labels: str) -> corev1.Pod:
 
 
 def asked(client: fake.Clientset) -> list[str]:
-    """The recorded actions in short: "get pods/status ns"."""
+    """Return the recorded actions in short: "get pods/status ns"."""
     found = []
     for action in client.actions():
         resource = action.get_resource().resource

@@ -1,4 +1,4 @@
-"""What listers know beyond list and get: which workloads select an object."""
+"""The hand-written methods of listers, which find the workloads that select an object."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_wrong_answers(plugin, status, more, message):
 
 
 def test_an_answer_in_yaml(plugin):
-    """As in Go, whose decoder knows both."""
+    """Go's decoder accepts YAML too."""
     answer = f"""\
 kind: ExecCredential
 apiVersion: {V1}
@@ -325,7 +325,7 @@ def program(path: Path, text: str) -> str:
 
 
 def test_the_clients_own_path_finds_the_plugin(plugin, tmp_path):
-    """As in Go, where the plugin's PATH is for the plugin alone."""
+    """In Go too, the PATH of `env` is only for the plugin."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "other").mkdir()
     document = json.dumps({"kind": "ExecCredential", "apiVersion": V1, "status": {"token": "mine"}})

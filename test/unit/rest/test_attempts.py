@@ -21,7 +21,7 @@ AGAIN = answer(500, Retry_After="1")
 
 
 def good(request: http.Request) -> http.Response:
-    """A success, whose body is there anew."""
+    """Return a success with a fresh body."""
     return answer(200, {})
 
 

@@ -1,4 +1,4 @@
-"""How a request is put together and how its answer is read. Go: rest/request_test.go, as far as nothing is retried."""
+"""Building requests and reading responses, without retries. Go: rest/request_test.go."""
 
 from __future__ import annotations
 
@@ -388,7 +388,7 @@ def test_a_requests_handler_of_warnings_comes_before_the_clients(
 
 @pytest.fixture
 def verbosity():
-    """Sets -v until the end of the test."""
+    """Return a function that sets -v until the end of the test."""
     before = klog.verbosity()
     yield klog.set_verbosity
     klog.set_verbosity(before)

@@ -121,7 +121,7 @@ def test_a_client_needs_a_version():
 
 
 def filled() -> rest.Config:
-    """A config with something in every field."""
+    """Return a config with a value in each field."""
 
     class Limiter:
         pass
@@ -306,7 +306,7 @@ def test_the_default_handler_of_warnings_logs_and_may_be_replaced(monkeypatch, c
     Go: TestDefaultWarningHandler/no-context
     Go: TestDefaultWarningHandler/with-context
     """
-    # Puts the one that logs back when the test is over.
+    # Restores the logging function after the test.
     monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", rest.WarningLogger())
 
     def warn() -> None:

@@ -1,4 +1,4 @@
-"""What exec plugins are told about a cluster, and a config from that. Go: rest/exec_test.go."""
+"""The cluster information for exec plugins, and a config made from it. Go: rest/exec_test.go."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_config_from_a_cluster_gives_that_cluster_again(more):
 
 @pytest.mark.parametrize("told", [True, False])
 def test_the_plugin_of_a_config_gives_the_transport_its_credentials(told, monkeypatch):
-    """And is told of the cluster if it asks for that."""
+    """The plugin also gets the cluster information if it asks for it."""
     asked = []
 
     class Authenticator:

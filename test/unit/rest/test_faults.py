@@ -43,7 +43,7 @@ def event(number: int) -> bytes:
 
 
 def answer(request: Received) -> Answer:
-    """Pods, or two of them and then half a third, which is on its way for ever unless they shall be "whole"."""
+    """Respond with Pods. Unless the path has "whole", the response stops after two and a half of them."""
     if "watch" in request.target:
         return Answer(chunks=events("whole" not in request.target))
     if "chunked" in request.target:
@@ -91,7 +91,7 @@ class Behind:
 
 
 def everything_said(err: BaseException) -> str:
-    """What a user may see of an exception and of those behind it."""
+    """Return everything that a user may see of an exception and its causes."""
     return "".join(traceback.format_exception(err)) + repr(err)
 
 

@@ -46,7 +46,9 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
 
 @pytest.fixture
 def pauses(collector: Collector) -> Callable[[int, Iterable[int]], list[float]]:
-    """How long one pacer sleeps at so many new objects, if so many are left after each of its pauses."""
+    """Return a function that returns the pauses of one pacer at a number of new objects, with the numbers after each
+    pause.
+    """
     pace = pacer.Pacer()
 
     def pauses_of(new: int, after_pauses: Iterable[int] = ()) -> list[float]:
@@ -92,7 +94,7 @@ def test_it_does_not_wait_for_more_than_there_is_to_use_up(pauses: Pauses) -> No
 def test_a_handler_that_is_slow_is_waited_for_once(pauses: Pauses) -> None:
     assert pauses(600) == ALL
     assert sum(ALL) < 0.026
-    # Nobody waits again before a collection, or before the others have caught up by themselves.
+    # No thread waits again before a collection, or before the others have caught up.
     assert pauses(650) == []
     assert pauses(30) == []
     assert pauses(600) == ALL[:1]

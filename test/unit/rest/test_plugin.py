@@ -14,7 +14,7 @@ from clientgo.tools.clientcmd import api
 
 
 class Provider:
-    """Marks each request, and keeps what it was made with."""
+    """A plugin that marks each request and keeps its arguments."""
 
     def __init__(self, address: str, config: Mapping[str, str], persister: rest.AuthProviderConfigPersister) -> None:
         self.address, self.config, self.persister = address, config, persister
@@ -33,7 +33,7 @@ class Provider:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Provider]]:
-    """The providers that are made, of a registry of its own."""
+    """Yield the providers that a separate registry creates."""
     monkeypatch.setattr(plugin, "_plugins", {})
     providers: list[Provider] = []
 

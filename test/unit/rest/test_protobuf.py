@@ -158,7 +158,7 @@ UNKNOWN = put_bytes(put_varint(30_000 << 3 | 2), b"new")
 
 
 class Newer:
-    """A server whose config maps have a field that nobody here knows."""
+    """A server whose config maps have an unknown field."""
 
     def __init__(self) -> None:
         self.written: list[http.Request] = []

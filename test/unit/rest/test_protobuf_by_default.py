@@ -1,4 +1,4 @@
-"""Typed clients of built-in groups ask for protobuf when nobody chose a content type, and nobody can tell."""
+"""Typed clients of built-in groups use protobuf by default, with the same results as with JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Recorder:
 
 
 def ask_for_json(request: http.Request) -> None:
-    """What a server without protobuf makes of every request."""
+    """Make the request ask for JSON, like a client of a server without protobuf."""
     if PROTOBUF in (request.headers.get("Accept") or ""):
         request.headers["Accept"] = JSON
 
@@ -241,7 +241,7 @@ UNKNOWN = put_bytes(put_varint(30_000 << 3 | 2), b"new")
 
 
 class Newer:
-    """A server whose Deployments have a field that nobody here knows, in the containers of their template."""
+    """A server whose Deployments have an unknown field in the containers of their template."""
 
     def __init__(self) -> None:
         self.written: list[http.Request] = []
@@ -270,7 +270,7 @@ def test_an_update_keeps_fields_of_a_newer_server(server: Server) -> None:
 
 
 def test_a_copy_of_a_part_keeps_fields_of_a_newer_server(server: Server) -> None:
-    """As a controller does that makes ReplicaSets of a Deployment's template."""
+    """A controller copies a Deployment's template like this for its ReplicaSets."""
     newer = Newer()
     apps = client_of(server, newer).apps_v1()
     made = appsv1.ReplicaSet(metadata=metav1.ObjectMeta(name="web-1"))

@@ -45,7 +45,7 @@ def config_for(host: str, **settings: Any) -> rest.Config:
 
 
 def spelled(secret: str) -> list[str]:
-    """The secret, and what it looks like in basic authentication, in a URL and in a kubeconfig."""
+    """Return the secret in the forms of basic authentication, URLs and kubeconfigs."""
     encoded = [b64encode(text.encode()).decode().rstrip("=") for text in (secret, f"user:{secret}", f":{secret}")]
     return [secret, *encoded]
 
@@ -57,7 +57,7 @@ def assert_clean(*texts: object) -> None:
 
 
 def everything_about(err: BaseException) -> str:
-    """What a program might print of an exception, and of those behind it."""
+    """Return everything that a program might print of an exception and its causes."""
     parts = ["".join(traceback.format_exception(err))]
     seen: list[BaseException] = []
     each: BaseException | None = err
@@ -120,7 +120,7 @@ CREDENTIALS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def requests_of(client: rest.RESTClient) -> Iterator[Any]:
-    """Requests of all kinds, as (what to call)."""
+    """Yield requests of all kinds, as functions."""
     base = client.get().namespace("d").resource("pods").max_retries(1)
     yield lambda: base.do(CTX).into(corev1.PodList)
     yield lambda: client.get().resource("pods").max_retries(0).do_raw(CTX)

@@ -47,7 +47,7 @@ def pods(server: ScriptedServer, **settings: Any) -> gentype.ClientWithList[core
 
 
 def decode_all(*pieces: bytes) -> tuple[list[tuple[str, str]], Exception]:
-    """What the decoder gives for a body in these pieces, and how it ends."""
+    """Return what the decoder yields for a body in these pieces, and its last error."""
     decoder = Decoder(BytesBody(pieces), SERIALIZER)
     found: list[tuple[str, str]] = []
     while True:
@@ -293,7 +293,7 @@ def test_garbage_on_the_stream_is_an_error_event():
 
 
 def test_garbage_is_the_last_that_comes_and_ends_the_connection():
-    """Nothing behind it can be trusted, and nobody has to call stop for the server to be let go."""
+    """The decoder trusts no data after it, and the server's connection closes without a call of stop."""
     closed = threading.Event()
 
     class Source:

@@ -1,4 +1,4 @@
-"""When a request goes out again, after how long, and what becomes of the answer before. Go: rest/with_retry_test.go."""
+"""Retries: the conditions, the delays, and closing the previous response. Go: rest/with_retry_test.go."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def client_for(host: str, **settings: Any) -> tuple[rest.RESTClient, SleptClock]
 
 
 def answering(*answers: Answer) -> Callable[[Received], Answer]:
-    """The answers in turn; the last one for ever."""
+    """Return the answers in turn, and then the last one repeatedly."""
     rest_of_them: Iterator[Answer] = iter(answers[:-1])
     return lambda request: next(rest_of_them, answers[-1])
 
@@ -110,7 +110,7 @@ def test_what_may_have_changed_something_does_not_go_out_again_after_a_reset(ver
 
 @pytest.mark.parametrize("verb", ["get", "put", "delete"])
 def test_what_has_a_name_and_an_empty_namespace_does_not_go_out(verb):
-    """Go: requestPreflightCheck. Nobody listens: what went out would fail in another way."""
+    """No server listens, so that a request would fail with another error. Go: requestPreflightCheck."""
     client, _ = client_for("http://127.0.0.1:1")
     with pytest.raises(ValueError, match="an empty namespace may not be set when a resource name is provided"):
         getattr(client, verb)().namespace("").resource("pods").name("web").do(CTX).raise_for_error()
@@ -313,7 +313,7 @@ def test_each_attempt_is_counted_and_each_but_the_first_as_a_retry(measured):
 
 
 def test_resources_are_in_small_letters_where_they_are_said(measured, caplog):
-    """As in the path: the same resource must not count as two. Go: finalURLTemplate, URL."""
+    """The path is in lower case, and the same resource must not count as two. Go: finalURLTemplate, URL."""
 
     class SlowLimiter:
         def __init__(self, clock: SleptClock) -> None:

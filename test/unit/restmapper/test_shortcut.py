@@ -36,7 +36,7 @@ class Lists:
 
 
 class Echo:
-    """A mapper that remembers what it was asked, and first knows nothing if it is told so."""
+    """A mapper that records its calls, and whose first call can fail."""
 
     def __init__(self, misses: int = 0) -> None:
         self.asked: list[GroupVersionResource] = []

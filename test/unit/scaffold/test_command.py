@@ -34,7 +34,7 @@ def tree(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command; what it printed, when it ended with this code."""
+    """Return a function that runs a command, checks its exit code and returns its output."""
 
     def run(*arguments: str, code: int = 0) -> str:
         capsys.readouterr()
@@ -52,7 +52,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A new project, and one with an Order; not to be changed."""
+    """Return a new project and a project with an Order. Tests must not change them."""
     patch = pytest.MonkeyPatch()
     new, ordered = tmp_path_factory.mktemp("new") / "shop-operator", tmp_path_factory.mktemp("api") / "shop-operator"
     new.mkdir()
@@ -67,7 +67,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty one, which is current."""
+    """Return an empty project, which is up to date."""
     empty = tmp_path / "shop-operator"
     empty.mkdir()
     monkeypatch.chdir(empty)
@@ -76,13 +76,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def new(folder: Path, projects: dict[str, Path]) -> Path:
-    """A project without an API."""
+    """Return a project without an API."""
     return shutil.copytree(projects["new"], folder, dirs_exist_ok=True)
 
 
 @pytest.fixture
 def project(folder: Path, projects: dict[str, Path]) -> Path:
-    """A project with an Order."""
+    """Return a project with an Order."""
     return shutil.copytree(projects["ordered"], folder, dirs_exist_ok=True)
 
 

@@ -17,7 +17,7 @@ def tree(root: Path) -> dict[str, str]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project."""
+    """Return a project."""
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "main.py").write_text("# +kubebuilder:scaffold:builder\n")
     (tmp_path / "pkg" / "mine.py").write_text("mine")

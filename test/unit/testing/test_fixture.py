@@ -41,7 +41,7 @@ def new_tracker(**options: bool) -> testing.ObjectTracker:
 
 
 def events(watcher: watch.Interface) -> list[tuple[str, str]]:
-    """(type, name) of what the watch has received since the last call."""
+    """Return (type, name) of each event since the last call."""
     received = []
     while True:
         event, ok, _ = watcher.result_chan().try_receive()

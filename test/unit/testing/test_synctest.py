@@ -647,7 +647,7 @@ def test_the_log_tells_every_switch() -> None:
 
 
 def racy_counter() -> None:
-    """Reads and writes a shared number without a lock: only a switch between two of its lines breaks it."""
+    """Increment a shared number without a lock. Only a thread switch between two of its lines shows the bug."""
     counter = [0]
 
     def increment() -> None:

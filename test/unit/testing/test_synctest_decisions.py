@@ -1,4 +1,4 @@
-"""What decides how a bubble goes: schedules and their search, timeouts, reports, and how an error ends it."""
+"""The course of a bubble: schedules and their search, timeouts, reports, and the end by an error."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ def test_many_threads_are_forgotten_when_their_number_has_doubled() -> None:
 
 
 def raises_in(name: str) -> synctest.Chooser:
-    """A chooser that raises once when the thread of the name has to choose, which aborts the run."""
+    """Return a chooser that raises once when the named thread chooses, which aborts the run."""
     raised = False
 
     def choose(candidates: int, forced: bool) -> int:
@@ -347,7 +347,7 @@ def raises_in(name: str) -> synctest.Chooser:
 
 
 def breaks() -> list[threading.Thread]:
-    """Threads with whose first operation the chooser of `raises_in("breaks")` has to choose."""
+    """Start three threads. The chooser of `raises_in("breaks")` raises when the first one chooses."""
     return [spawn(lambda: time.sleep(0), name) for name in ("breaks", "second", "third")]
 
 

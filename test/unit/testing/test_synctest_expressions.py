@@ -1,4 +1,4 @@
-"""Which ordinary object a frame blocks on, and where it was made: read from the program's text at the frame's place."""
+"""The ordinary object on which a frame blocks, and the line that created it, found in the program's text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clientgo.testing.synctest import foreign
 
 
 def seen_at(run: Callable[[], object]) -> foreign.Foreign | None:
-    """What `blocks_on` says of the frame that calls `acquire` of an ordinary lock."""
+    """Return the result of `blocks_on` for the frame that calls `acquire` of an ordinary lock."""
     found: list[foreign.Foreign | None] = []
 
     def profile(frame: FrameType, event: str, arg: Any) -> None:

@@ -1,4 +1,4 @@
-"""Objects of the ordinary `threading` in a bubble: who blocks on one is told which line made it, and what to write."""
+"""Objects of the ordinary `threading` in a bubble: the error names the line that created them and the correction."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MADE_BY_THE_MODULE = threading.Event()
 
 
 def line_of(text: str) -> str:
-    """`file:line` of the first line here that has the text."""
+    """Return `file:line` of this file's first line with the text."""
     lines = Path(__file__).read_text().splitlines()
     return f"{__file__}:{1 + next(number for number, line in enumerate(lines) if text in line)} "
 
 
 class Queue(SimpleQueue):
-    """A right queue, but for the name it makes its condition by."""
+    """A correct queue, except that it creates its condition with an ordinary name."""
 
     def __init__(self, metrics_provider: Any = None) -> None:
         super().__init__(metrics_provider)
@@ -150,7 +150,7 @@ def test_an_event_of_a_from_import_is_the_bubbles_own() -> None:
 
 
 def test_no_thread_is_left_by_a_hang() -> None:
-    """What the stuck thread waited for is let go by the others when they are unwound."""
+    """The other threads release the stuck thread when they unwind."""
 
     def body() -> None:
         with synctest.bubble(hang_timeout=0.5):
@@ -176,7 +176,7 @@ def test_no_thread_is_left_by_a_hang() -> None:
 
 @pytest.fixture
 def blocked_for_real() -> Iterator[threading.Thread]:
-    """Not started: a thread that gets no further until the test has ended."""
+    """Return a thread, not started, that blocks until the end of the test."""
     lock = _thread.allocate_lock()
     lock.acquire()
     thread = threading.Thread(target=lock.acquire, name="stuck")
@@ -186,7 +186,7 @@ def blocked_for_real() -> Iterator[threading.Thread]:
 
 
 def way_out(thread: threading.Thread) -> None:
-    """What tests do when they are left: stop what they began, and wait for its end."""
+    """Stop and join the threads of a test, as in its cleanup."""
     thread.start()
     waits = threading.Thread(target=threading.Event().wait, name="waits")
     waits.start()
@@ -207,7 +207,7 @@ def test_a_hang_is_reported_though_the_test_joins_other_threads_on_its_way_out(
 
 
 def test_what_a_signals_handler_raises_ends_a_bubble_that_is_stuck(blocked_for_real: threading.Thread) -> None:
-    """As the limit of a test does, or Ctrl-C."""
+    """A test's time limit and Ctrl-C raise in a signal handler."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""When a bubble gives up: a thread that stands still, one that cannot be unwound, and an error from outside."""
+"""Hangs of a bubble: a thread that does not proceed, a thread that cannot be unwound, and an error from outside."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def start(thread: threading.Thread) -> threading.Thread:
 
 
 def pass_through(count: int) -> list[threading.Thread]:
-    """Threads that ended, the last `count` of them kept by the caller."""
+    """Return `count` threads that have ended."""
     threads = [start(threading.Thread(target=lambda: None)) for _ in range(count)]
     for thread in threads:
         thread.join()
@@ -56,7 +56,7 @@ def test_a_thread_that_ended_long_ago_can_be_joined_and_asked() -> None:
 
 
 def test_joining_one_that_ended_long_ago_is_a_place_to_hand_over() -> None:
-    """As joining one that has just ended is: else a schedule would mean another thing in a longer bubble."""
+    """Joining a thread that has just ended is a switch point, and a schedule must mean the same in a longer bubble."""
     for ask in (threading.Thread.join, threading.Thread.is_alive):
         steps = []
         for before in (0, MANY):

@@ -1,4 +1,4 @@
-"""What stands in for `threading` and `time` in a bubble: return values, misuse, the end, and the threads outside."""
+"""The replacements of `threading` and `time` in a bubble: results, misuse, the end, and threads outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long search shows how far it is, on a terminal only, and in anybody's project."""
+"""A long search shows its progress, on a terminal only, in any project."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ VALUES: list[Any] = [
 
 
 def body(kind: PatchType, seed: random.Random) -> bytes:
-    """A patch with a value of a random shape at a random place, sometimes cut."""
+    """Return a patch with a value of a random shape at a random place, sometimes cut."""
     apply = kind == PatchType.APPLY
     document = {"apiVersion": "v1", "kind": "Pod", **POD} if apply else copy.deepcopy(POD)
     path = seed.choice(list(places(document)))

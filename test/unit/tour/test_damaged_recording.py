@@ -39,7 +39,7 @@ ODD: list[Any] = [
 
 @pytest.fixture(autouse=True)
 def dead_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """The exceptions that ended threads; there must be none."""
+    """Yield the list of exceptions that ended threads, which must be empty."""
     died: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", lambda about: died.append((about.thread, about.exc_value)))
     yield died

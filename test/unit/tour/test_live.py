@@ -243,7 +243,7 @@ def test_to_tick_and_to_count_copies_no_backlog(monkeypatch):
             for part in (parts.handlers[0], parts.indexer):
                 patch.setattr(type(part), "contents", lambda each: pytest.fail("it was copied"))
             live.tick()
-            # Of an informer that nobody chose only the counts are shown.
+            # Of an informer that is not selected only the counts are shown.
             (shown,) = view.paint(informer=1)["informers"]
         assert (shown["objects"], shown["pending"]) == (3, 3)
 
@@ -414,19 +414,19 @@ def test_who_looks_again_is_told_only_what_changed_and_can_put_it_together():
         assert {name: together[name] for name in whole if name != "hops"} == {
             name: part for name, part in whole.items() if name != "hops"
         }
-        # A hop is the same but for lists and its code, which is told once.
+        # A hop is the same, except for lists and its code, which is sent once.
         for short, hop in zip(second["hops"], whole["hops"], strict=True):
             assert second["codes"][short["code"]] == hop["code"]
             assert {**hop, **short, "more": hop["more"], "code": hop["code"]} == hop
             assert short["more"] == {name: each for name, each in hop["more"].items() if not isinstance(each, list)}
-        # One whose last look is forgotten is told all.
+        # A hop that was dropped from the last view is sent completely.
         for _ in range(40):
             view.look(0)
         assert view.look(first["look"])["views"].keys() == first["views"].keys()
 
 
 def test_a_hop_that_comes_late_is_not_lost():
-    """Its number is given before it is told: another thread may tell of a later one first."""
+    """A hop gets its number before it is reported, so that another thread may report a later one first."""
     live = tour.Live()
     hops = [tour.Hop(number=n, station="queue", kind="added", key=str(n), time=0.0, thread="x", code=CODE)
             for n in range(3)]  # fmt: skip
@@ -445,7 +445,7 @@ def test_of_many_hops_the_last_are_kept():
     for number in range(live_module.KEPT_HOPS + 10):
         live._hear(tour.Hop(number=number, station="queue", kind="added", key=str(number), time=0.0, thread="x",
                             code=CODE))  # fmt: skip
-    live.tick()  # also if nobody looks
+    live.tick()  # also without a reader
     assert not live._heard
     seen, last = live.heard(most=10**6)
     assert [hop.number for hop in seen] == list(range(10, live_module.KEPT_HOPS + 10)) and last == seen[-1].number

@@ -60,7 +60,7 @@ class Shown:
         return "\n".join(self.screen.lines(width, height))
 
     def until(self, text: str) -> str:
-        """What is shown when that text is."""
+        """Return the screen as soon as it contains the text."""
         eventually(lambda: text in self.text(), text)
         return self.text()
 

@@ -40,7 +40,7 @@ def config_map(name: str, text: str = "") -> corev1.ConfigMap:
 
 
 class Handler:
-    """Notes what it is told, and when."""
+    """A handler that records its notifications with their times."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.told: list[tuple[float, str, str, str]] = []
@@ -106,7 +106,7 @@ def record_scenario(path: Path, name: str, **settings: Any) -> tuple[dict[str, s
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Scenarios that are recorded once."""
+    """Return a function that records each scenario once."""
     folder = tmp_path_factory.mktemp("recordings")
     made: dict[str, Any] = {}
 
@@ -283,7 +283,7 @@ def test_without_virtual_time_all_comes_at_once(recorded):
 
 
 def record_objects(path: Path, *objects: Any, **options: Any) -> list[Any]:
-    """A recording of a list of these; its lines."""
+    """Return the lines of a recording of a list of these objects."""
     with synctest.bubble() as bubble, tour.record(path, **options):
         source = new_fake_controller_source()
         for obj in objects:

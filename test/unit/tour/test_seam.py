@@ -1,4 +1,4 @@
-"""What a tour sees, and that the machinery does not notice."""
+"""The hooks of a tour: what it sees, and that it does not change the machinery."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_a_probe_stands_around_each_call_whether_it_is_told_or_not(hops):
 
 @pytest.fixture
 def errors() -> Iterator[list[str]]:
-    """What is reported as going wrong."""
+    """Return the list of reported errors."""
     told: list[str] = []
     before = [*utilruntime.ERROR_HANDLERS]
     utilruntime.ERROR_HANDLERS[:] = [lambda ctx, err, msg, *more: told.append(str(err))]

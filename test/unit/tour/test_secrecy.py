@@ -54,7 +54,7 @@ def secret(name: str, version: int, kind: str, *, with_data: bool) -> dict[str, 
 
 
 def by_value(obj: Any) -> list[str]:
-    """An index of the program's own."""
+    """Return a user-defined index."""
     document = obj.to_dict()
     return [*document.get("data", {}).values(), document["metadata"]["annotations"]["example.com/old-password"]]
 
@@ -76,7 +76,7 @@ def only_metadata(config: Config) -> cache.SharedIndexInformer:
 
 
 def undescribed(config: Config) -> cache.SharedIndexInformer:
-    """An informer that knows its resource by its requests alone."""
+    """Return an informer that learns its resource only from its requests."""
     resource = dynamic.new_for_config(config).resource(SECRETS).namespace("default")
     list_watch = cache.ListWatch(list_with_context_func=resource.list, watch_func_with_context=resource.watch)
     return cache.new_shared_index_informer(list_watch, Unstructured(), 0.0, {"value": by_value})
@@ -129,7 +129,7 @@ class Careless:
 
 
 def run(case: Case, folder: Path, *, attach_first: bool) -> tuple[str, list[Any]]:
-    """What a recording of the case holds, and all that the page was sent."""
+    """Return the content of the case's recording, and everything that the page received."""
     sent: list[Any] = []
     with synctest.bubble() as bubble:
         live = tour.Live()

@@ -47,7 +47,7 @@ def test_a_run_is_always_the_same(name):
 
 
 def test_a_run_is_the_same_in_another_process():
-    """Where sets have another order."""
+    """The other process has another order of sets."""
     program = (
         "import hashlib, json, sys; from clientgo import tour\n"
         "sys.path.append('cmd/informer-tour'); from lessons import SCENARIOS\n"

@@ -83,7 +83,7 @@ class Controller:
 
 
 class Lines(logging.Handler):
-    """What is printed: each line with the place and the thread that it comes from."""
+    """A handler that records each printed line with its place and thread."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -117,7 +117,7 @@ def attached(how: str, folder: Path) -> Iterator[tour.Live | None]:
 
 
 def lines_of(how: str, folder: Path) -> list[str]:
-    """What the program prints with something attached."""
+    """Return the program's output while a tour is attached."""
     printed = Lines()
     LOGGER.addHandler(printed)
     level = LOGGER.level

@@ -1,4 +1,4 @@
-"""The round trippers that add credentials, impersonation and a user agent, and the one that writes a log."""
+"""The round trippers for credentials, impersonation, the user agent, and the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clientgo.transport.round_trippers import _mask_value, header_key_escape
 
 
 class Bottom:
-    """Remembers the request, and answers."""
+    """A round tripper that records the request and responds."""
 
     def __init__(self, response: http.Response | None = None) -> None:
         self.response = response or http.Response(status_code=200)
@@ -27,7 +27,7 @@ class Bottom:
 
 
 def sent(wrap: transport.WrapperFunc, **headers: str) -> http.Header:
-    """The headers that come out of the wrapper; the request that went in is as it was."""
+    """Return the headers that the wrapper sends. The original request must be unchanged."""
     bottom = Bottom()
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     request = http.Request(method="GET", url="http://h/", headers=http.Header(given))

@@ -232,7 +232,7 @@ def test_an_empty_authority_file_trusts_nobody(server_pair, tmp_path: Path):
 
 
 class Rotated:
-    """The files of a client that somebody changes while it runs."""
+    """A client's files, which the test changes while the client runs."""
 
     def __init__(self, folder: Path, authority: Authority, name: str) -> None:
         self.ca, self.cert, self.key = folder / "ca.crt", folder / "tls.crt", folder / "tls.key"
@@ -333,12 +333,12 @@ def test_no_socket_is_left_of_a_connection_reset_before_the_handshake(authority)
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(rest.URLError, match="reset by peer") as caught:
         client.get().resource("pods").max_retries(0).do(CTX).raise_for_error()
-    # The exception keeps everything alive that nobody has closed.
+    # The exception keeps every object alive that was not closed.
     assert len(os.listdir("/proc/self/fd")) == before, caught.value
 
 
 def test_an_authority_that_arrives_later_is_used(authority, tmp_path, caplog):
-    """Until then nobody is trusted, and that is no problem to log.
+    """Until then the client trusts no server, and logs no error.
 
     Go: TestEmptyCAFileRotationLifecycle
     Go: TestCheckCAFileAndRotate/initially empty CA file updated to valid CA

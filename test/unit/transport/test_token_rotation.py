@@ -16,7 +16,7 @@ from clientgo.transport import token_source
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What every reading of a token file gave."""
+    """Return the list of the tokens that were read from the file."""
     seen: list[str] = []
     read = token_source._FileTokenSource.token
 
@@ -108,7 +108,7 @@ def test_a_token_that_is_refused_is_read_at_once(guarded: Any, reads: list[str])
 
 @pytest.mark.parametrize("left", ["nothing", "an empty file", "a blank file", "a folder"])
 def test_without_a_new_token_the_old_one_is_kept(left: str, guarded: Any, reads: list[str]) -> None:
-    """As while the kubelet replaces the file; a rotation that went wrong must not make the client anonymous."""
+    """The kubelet may be replacing the file. A failed rotation must not make the client anonymous."""
     with synctest.bubble() as bubble:
         under_test = guarded(bubble)
 

@@ -62,7 +62,7 @@ def test_a_token_is_of_no_use_from_its_expiry_on(age, asked):
 
 @pytest.mark.parametrize(("older_than", "asked"), [(999.0, 1), (1000.0, 1), (1000.001, 2)])
 def test_only_a_token_older_than_the_request_that_was_refused_is_forgotten(older_than, asked):
-    """One that was fetched in the same instant is not the one that was refused.
+    """A token that was fetched in the same instant is not the rejected one.
 
     Go: TestCachingTokenSource, "reset": `t.Before`.
     """

@@ -14,7 +14,7 @@ from clientgo.utils.later import later
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A package of two modules, each of which notes that it was imported."""
+    """Return a package of two modules that record their imports."""
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "__init__.py").write_text(
         "from clientgo.utils.later import later\n"

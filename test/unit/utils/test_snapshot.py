@@ -48,7 +48,7 @@ def test_who_was_disturbed_copies_under_the_lock() -> None:
 
 def test_who_does_not_get_the_lock_copies_without_it() -> None:
     lock, numbers = threading.Lock(), Disturbed([1, 2])
-    with lock:  # whoever has it is stuck, and changes nothing any more
+    with lock:  # a thread that has the lock is stuck and changes nothing
         assert consistent_copy(lambda: tuple(numbers), lock) == (1, 2)
 
 

@@ -14,7 +14,7 @@ from clientgo.controller_runtime.cache.cache import ByObject, Config, default_op
 
 
 def shown(config: Config | ByObject) -> dict[str, Any]:
-    """A config as a case shows it: what is set."""
+    """Return the fields of a config that are set, as a case writes them."""
     given = vars(config)
     names = {"label": "label_selector", "field": "field_selector", "sync_period": "sync_period_seconds"}
     out: dict[str, Any] = {}

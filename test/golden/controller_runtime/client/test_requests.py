@@ -144,7 +144,7 @@ def write(c: client.Client, op: str, args: dict[str, Any], obj: Any) -> None:
 
 
 def accepted(accept: str) -> str:
-    """The header; without protobuf in the pass over JSON."""
+    """Return the header, without protobuf in the run with JSON."""
     if not OVER_JSON:
         return accept
     if accept == f"{PROTOBUF}, */*":

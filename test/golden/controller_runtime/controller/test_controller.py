@@ -156,7 +156,7 @@ def _series_end_with_their_test() -> Iterator[None]:
 
 
 def series(name: str) -> dict[str, float]:
-    """The controller's series that are not 0."""
+    """Return the controller's series that are not 0."""
     found: dict[str, float] = {}
     for family in metrics.REGISTRY.collect():
         for sample in family.samples:

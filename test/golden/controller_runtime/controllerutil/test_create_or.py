@@ -86,7 +86,7 @@ class Recorder:
 
 
 def mutation(obj: Any, changes: list[Document] | None) -> Callable[[], None] | None:
-    """The mutate function: `changes` one after the other."""
+    """Return a mutate function that applies `changes` in order."""
     if changes is None:
         return None
 
@@ -137,8 +137,9 @@ _CHANGES: dict[str, Callable[[Any, Any], None]] = {
 
 
 def loses_status(step: Document) -> bool:
-    """Whether Go forgets the status here: its CreateOrPatch removes that from an unstructured object for good, when it
-    means to leave it out of a comparison. A patch then deletes it, or does not write it. Not copied."""
+    """Report whether Go forgets the status here: its CreateOrPatch removes that from an unstructured object for good,
+    when it means to leave it out of a comparison. A patch then deletes it, or does not write it. Not copied.
+    """
     return step["op"] == "create_or_patch" and step["args"]["object"]["kind"] == "Widget"
 
 

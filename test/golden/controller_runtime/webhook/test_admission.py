@@ -133,7 +133,7 @@ def pruned(value: Any) -> Any:
 
 
 def shown(review: dict[str, Any]) -> dict[str, Any]:
-    """The answer with its patch decoded and sorted."""
+    """Return the answer with its patch decoded and sorted."""
     answer = pruned(review)
     if "patch" in review["response"]:
         answer["response"]["patch"] = sorted_patch(json.loads(base64.b64decode(review["response"]["patch"])))
@@ -162,7 +162,7 @@ def serves(config: dict[str, Any], steps: list[dict[str, Any]]) -> None:
 
 
 def numbered(kind: str, number: int) -> admission.HandlerFunc:
-    """The n-th of several handlers."""
+    """Return the n-th of several handlers."""
 
     def handle(ctx: Context, req: admission.Request) -> admission.Response:
         if kind == "allow":

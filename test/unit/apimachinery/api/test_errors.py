@@ -1,4 +1,4 @@
-"""What a program may ask of an API error."""
+"""The properties of an API error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PODS = GroupResource("", "pods")
 @pytest.mark.parametrize(
     ("err", "delay"),
     [
-        # This reason alone asks for a delay, be it one of no length.
+        # Only this reason asks for a delay, which may be 0.
         (errors.new_server_timeout(PODS, "get", 0), (0, True)),
         (errors.new_server_timeout(PODS, "get", 5), (5, True)),
         (errors.new_timeout_error("too slow", 0), (0, False)),
@@ -62,7 +62,7 @@ def test_the_broken_rules_may_be_any_list() -> None:
 
 
 def wrapped(err: Exception | None) -> Exception | None:
-    """The error as the cause of the cause of another."""
+    """Return an exception with the error as the cause of its cause."""
     for text in ("inner", "outer"):
         outer = RuntimeError(text)
         outer.__cause__ = err

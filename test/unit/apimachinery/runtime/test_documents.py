@@ -1,4 +1,4 @@
-"""What other packages do to the document below an object."""
+"""Other packages' access to the document below an object."""
 
 from __future__ import annotations
 

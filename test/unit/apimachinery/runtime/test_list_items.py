@@ -22,7 +22,7 @@ PROTOBUF = ProtobufSerializer(SCHEME, TYPED)
 
 @pytest.fixture(params=["JSON", "protobuf"])
 def received(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Makes a list of Pods of these names, as it comes from the server."""
+    """Return a function that makes a list of Pods with these names, as received from a server."""
     if request.param == "JSON" and not text_source.AVAILABLE:
         pytest.skip("msgspec is not installed, or switched off")
     return lambda *names: decoded(TYPED if request.param == "JSON" else PROTOBUF, names)

@@ -153,7 +153,7 @@ UNKNOWN = sized(30_000, b"new")
 
 
 def newer_pod() -> corev1.Pod:
-    """With a field that nobody knows in the pod, its metadata, an embedded struct, and in an element of a list."""
+    """Return a pod with an unknown field in the pod, its metadata, an embedded struct and an element of a list."""
     metadata = sized(1, sized(1, b"web"), UNKNOWN)
     volume = sized(1, sized(1, b"v"), sized(2, sized(2, sized(1, b"Memory")), UNKNOWN))
     container = sized(2, sized(1, b"c"), UNKNOWN)
@@ -346,7 +346,7 @@ def test_a_value_with_a_form_of_its_own_is_refused_in_another_wire_type(
 
 
 def nested(kind: type, path: str, key: Callable[[int], bytes], *values: bytes) -> bytes:
-    """A message with one field, as often as there are values, in as many messages as the path has names."""
+    """Return nested messages along the path, the last with one field that repeats the values."""
     within, numbers = message(kind), []
     *parents, last = path.split(".")
     for name in parents:
@@ -440,6 +440,6 @@ def test_packed_numbers_are_read_too() -> None:
 
 
 def test_an_empty_list_that_go_always_writes_is_null_after_protobuf() -> None:
-    """As in Go: the wire has no difference between a list without elements and no list."""
+    """Protobuf does not distinguish an empty list from a missing one, and Go decodes both as null."""
     spec = message(corev1.PodSpec)
     assert protobuf.decode_message(spec, protobuf.encode_message(spec, {"containers": []})) == {"containers": None}

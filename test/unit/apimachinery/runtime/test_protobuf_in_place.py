@@ -1,4 +1,4 @@
-"""Objects that are still the message they came in: nobody can tell, except by the clock and the scales."""
+"""Objects that stay in their protobuf message: only speed and memory differ from decoded ones."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_cached_object_takes_little_more_than_its_bytes() -> None:
 
 
 def bytes_taken(frames: list[bytes]) -> tuple[int, list[str]]:
-    """What the objects in these events take in a store, and the lines which took most of it."""
+    """Return the memory of the objects of these events in a store, and the lines that allocated most of it."""
     indexer = cache.new_indexer(cache.deletion_handling_meta_namespace_key_func,
                                 {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func})  # fmt: skip
     tracemalloc.start()
@@ -197,7 +197,7 @@ def test_what_one_object_says_of_its_kind_is_no_business_of_others(make: Callabl
     assert pod == other and pod.to_dict() == other.to_dict()
 
 
-# --- Messages that nobody writes
+# --- Messages that no server writes
 
 
 def status(*parts: bytes) -> bytes:
@@ -206,7 +206,7 @@ def status(*parts: bytes) -> bytes:
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_the_last_of_two_values_counts_and_messages_are_merged(make: Callable[..., Any], frozen: bool) -> None:
-    """As Go's generated code has it: a second message is read into the first."""
+    """Go's generated code merges a second message into the first."""
     phase, reason = put_bytes(b"\n", b"Failed"), put_bytes(b'"', b"late")
     pod = make(status(phase + phase[:2] + b"Halted", reason))
     if frozen:
@@ -351,7 +351,7 @@ def test_events_of_one_size_are_told_apart_by_what_they_begin_with() -> None:
     pairs = [(SERIALIZER.decode_event(watch_event(event_type, protobuf.wrap(DATA, "v1", "Pod"))[4:]), event_type)
              for event_type in ("ADDED", "MODIFIED", "DELETED", "ADDED") * 2]  # fmt: skip
     assert [found[0] for found, _ in pairs] == [event_type for _, event_type in pairs]
-    with pytest.raises(Exception, match="Nod"):  # a kind that nobody knows
+    with pytest.raises(Exception, match="Nod"):  # an unknown kind
         SERIALIZER.decode_event(watch_event("ADDED", protobuf.wrap(DATA, "v1", "Nod"))[4:])
 
 
@@ -372,7 +372,7 @@ READY = put_bytes(b"\x12", put_bytes(b"\n", b"Ready") + put_bytes(b"\x12", b"Tru
 
 
 def with_status(status: bytes) -> Any:
-    """A cached Pod that has this status alone."""
+    """Return a cached Pod that has only this status."""
     return from_event(METADATA + put_bytes(b"\x1a", status)).freeze()
 
 
@@ -444,7 +444,7 @@ def test_an_object_without_its_managed_fields_is_still_its_message(make: Callabl
 
 
 def versioned(version: bytes, *, first: bytes = b"") -> bytes:
-    """The message of a Pod of that version, `first` in front of its metadata."""
+    """Return the message of a Pod of that version, with `first` before its metadata."""
     names = put_bytes(b"\n", b"a") + put_bytes(b"\x1a", b"ns") + put_bytes(b"2", version)
     managed = put_bytes(b"\x8a\1", put_bytes(b"\n", b"m"))
     return first + put_bytes(b"\n", names + managed)
@@ -498,7 +498,7 @@ def test_fields_of_a_newer_server_stay_when_managed_fields_go() -> None:
 
 
 def labelled(*labels: tuple[str, str]) -> Any:
-    """A cached Pod with these labels, one of them perhaps twice."""
+    """Return a cached Pod with these labels, which may contain duplicates."""
     return with_entries(*(label(*each) for each in labels))
 
 
@@ -511,7 +511,7 @@ def with_entries(*entries: bytes) -> Any:
 
 
 def entered(*entries: bytes) -> bytes:
-    """The message of a Pod whose labels are these entries."""
+    """Return the message of a Pod whose labels are these entries."""
     names = put_bytes(b"\n", b"a") + put_bytes(b"\x1a", b"ns") + put_bytes(b"*", b"u")
     return put_bytes(b"\n", names + b"".join(put_bytes(b"Z", entry) for entry in entries))
 

@@ -91,7 +91,7 @@ def from_list(data: bytes) -> Any:
 
 
 def decoded(data: bytes) -> Any:
-    """Decoded where it arrives."""
+    """Return the object decoded at once."""
     assert MESSAGE is not None
     return corev1.Pod.from_dict(protobuf.decode_message(MESSAGE, data))
 
@@ -148,7 +148,7 @@ def test_no_string_of_any_message_loses_a_byte(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_keys_of_a_map_are_written_in_the_order_of_their_bytes() -> None:
-    """As Go sorts them: U+E000 begins with the byte 0xEE, behind 0x80 and before 0xFF."""
+    """Go sorts by bytes: U+E000 begins with the byte 0xEE, which comes after 0x80 and before 0xFF."""
     config = corev1.ConfigMap.from_dict({"data": dict(zip(("\udcff", "\ue000", "\udc80", ""), "3210", strict=True))})
     found = CODEC.encode(config)
     assert found.index(b"\x12\x010") < found.index(b"\x12\x011") < found.index(b"\x12\x012") < found.index(b"\x12\x013")

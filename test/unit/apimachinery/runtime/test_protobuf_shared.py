@@ -22,7 +22,7 @@ SPEC = put_bytes(b"\x12", put_bytes(b"R", b"node")) + put_bytes(b"\x1a", put_byt
 
 
 def versioned(version: str, name: str = "n", size: int = 200) -> bytes:
-    """A Pod with that version, and a name before it and a label of that size behind it."""
+    """Return a Pod with a name, that version, and a label of `size` bytes, in this order."""
     metadata = put_bytes(b"\n", name.encode()) + put_bytes(b"2", version.encode()) + b"8\1"
     return put_bytes(b"\n", metadata + put_bytes(b"Z", put_bytes(b"\n", b"l") + put_bytes(b"\x12", b"v" * size))) + SPEC
 

@@ -29,14 +29,14 @@ class Order(runtime.ResourceObject):
 
 
 class OtherOrder(runtime.ResourceObject):
-    """Somebody else's class of the same kind."""
+    """A user's class of the same kind."""
 
     GROUP_VERSION_KIND = SHOP.with_kind("Order")
 
 
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """A package with one kind, which counts how often it has registered it."""
+    """Return a package that registers one kind and counts how often."""
     module: Any = ModuleType("orders_of_a_shop")
     module.registered = 0
 
@@ -144,7 +144,7 @@ def test_a_package_that_cannot_register_is_asked_again(package: Any) -> None:
 
 
 def test_the_built_in_packages_register_kinds_of_their_own_group_version_alone() -> None:
-    """That is why only it has to be filled in for an object of theirs."""
+    """Therefore the scheme imports only this package for an object of its group version."""
     for group_version, package in register._PACKAGES.items():
         filled, options = runtime.new_scheme(), runtime.new_scheme()
         sys.modules.get(package) or __import__(package)
@@ -182,7 +182,7 @@ def test_a_kind_that_another_thread_registers_just_now_is_found(package: ModuleT
     scheme: Any = later(package)
 
     class Overtaken(dict[Any, Any]):
-        """Whoever finds nothing here is overtaken by a thread that fills in the last group version there is."""
+        """A group version whose lookup is overtaken by a thread that registers the last group version."""
 
         def get(self, key: Any, default: Any = None) -> Any:
             found = super().get(key, default)

@@ -1,4 +1,4 @@
-"""Values of types that their fields do not take: refused where they arrive, or named when somebody reads them."""
+"""Values of a wrong type: a field rejects them when it is decoded, or an error names them when it is read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADERS: list[tuple[Any, str]] = [
 
 @pytest.fixture(params=["when read", "at once"], autouse=True)
 def way(request: pytest.FixtureRequest) -> Any:
-    """Both ways of decoding."""
+    """Run the test with each way of decoding."""
     if request.param == "when read":
         yield
         return

@@ -1,4 +1,4 @@
-"""Objects that are decoded when they are read: nobody can tell, except by the clock and the scales."""
+"""Objects that are decoded when they are read: only speed and memory differ from decoded ones."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def listed(*documents: dict[str, Any], serializer: Any = TYPED, **more: Any) -> 
 
 @pytest.fixture(params=["event", "event, unstructured", "list", "list, unstructured"])
 def make(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
-    """Makes an undecoded object of a document, in each of the ways in which they come."""
+    """Return a function that makes an undecoded object of a document, for each source of such objects."""
     serializer = DYNAMIC if "unstructured" in request.param else TYPED
     return lambda document: (from_event if "event" in request.param else from_list)(document, serializer)
 
@@ -138,7 +138,7 @@ def test_everything_reads_as_if_it_were_decoded(make, read) -> None:
 
 
 def test_reading_cached_objects_costs_no_memory() -> None:
-    """As handlers do it: the obvious spelling, for every object there is."""
+    """Handlers read all cached objects with the ordinary attribute syntax."""
     config_map = {"metadata": POD["metadata"], "data": {f"key-{i}": "x" * 20 for i in range(50)}}
     data = json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "items": [config_map] * 500}).encode()
     maps = [obj.freeze() for obj in TYPED.decode(data, None, corev1.ConfigMapList)[0].extract_items()]
@@ -606,7 +606,7 @@ def test_items_extracted_twice_are_objects_of_their_own() -> None:
 
 
 def cached_list(*documents: dict[str, Any]) -> Any:
-    """As a cache hands it out: of objects that others read too."""
+    """Return a frozen list, as a cache returns it."""
     objects = [obj.freeze() for obj in listed(*documents).extract_items()]
     return meta.new_list(corev1.PodList, {"metadata": {}}, objects).freeze()
 

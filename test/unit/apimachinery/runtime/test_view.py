@@ -174,7 +174,7 @@ def test_a_frozen_object_refuses_every_write_and_its_copy_takes_them() -> None:
 
 
 def revision(data: object) -> appsv1.ControllerRevision:
-    """An object with a field of any JSON."""
+    """Return an object with a field that accepts any JSON."""
     return appsv1.ControllerRevision(metadata=metav1.ObjectMeta(name="a"), data=data)
 
 
@@ -182,7 +182,7 @@ def revision(data: object) -> appsv1.ControllerRevision:
     "nested", [{"list": [1]}, OrderedDict(list=[1]), MappingProxyType({"list": [1]})], ids=["dict", "ordered", "proxy"]
 )
 def test_fields_of_any_json_are_copied_when_written_and_when_read(nested: Mapping[str, list[int]]) -> None:
-    """Go: runtime.RawExtension holds bytes, which nobody can change through a copy either."""
+    """Go's runtime.RawExtension holds bytes, so that a change of a copy does not affect it either."""
     written = {"nested": nested, "tuple": ([1],)}
     obj = revision(written).freeze()
     before = {"nested": {"list": [1]}, "tuple": [[1]]}
@@ -295,7 +295,7 @@ def test_wrong_values_are_refused_with_the_name_of_the_field() -> None:
 
 
 class Order(runtime.Struct):
-    """A struct as somebody who ports his own Go types declares it."""
+    """A struct that a user declares for a Go type."""
 
     due: datetime | None = runtime.field("due", "metav1.Time", default=None)
     lead: float | None = runtime.field("lead", "*metav1.Duration", default=None)
@@ -364,14 +364,14 @@ def test_what_a_field_cannot_be_made_of_is_refused_in_words(
 
 
 def test_the_signature_of_a_class_has_its_fields() -> None:
-    """What help(), notebooks and the completion of shells show."""
+    """help(), notebooks and interactive shells show this signature."""
     assert list(inspect.signature(metav1.OwnerReference).parameters) == list(metav1.OwnerReference._fields)
     assert inspect.signature(appsv1.Deployment).parameters["spec"].annotation == "DeploymentSpec"
     assert "object" in inspect.signature(Unstructured).parameters
 
 
 def test_a_field_tells_its_type_without_being_read() -> None:
-    """What completion in notebooks goes by."""
+    """Notebooks complete names by these types."""
 
     def told(cls: type, attr: str) -> object:
         return get_type_hints(vars(cls)[attr].fget)["return"]

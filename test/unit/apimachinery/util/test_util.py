@@ -191,7 +191,7 @@ def test_what_an_error_came_from_counts_when_nothing_else_is_named_as_its_cause(
 
 
 def test_a_request_that_was_given_up_did_not_lose_its_connection() -> None:
-    """What the connection went through then stands behind the context's error, and does not count."""
+    """The connection's error is then the cause of the context's error, and does not count."""
     for given_up in (context.Canceled(), context.DeadlineExceeded()):
         given_up.__context__ = ConnectionResetError(104, "connection reset by peer")
         err = RuntimeError("Get: given up")

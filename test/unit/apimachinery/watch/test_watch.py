@@ -191,7 +191,7 @@ def test_a_watch_with_prefix_gets_the_prefix_first() -> None:
 
 @pytest.mark.parametrize(("queue_length", "prefix", "room"), [(0, 3, 4), (3, 3, 4), (9, 3, 9), (9, 0, 9)])
 def test_behind_a_prefix_there_is_room_for_one_more_event_at_least(queue_length: int, prefix: int, room: int) -> None:
-    """Nobody reads yet, and nothing is dropped before the watcher is full. Go: WatchWithPrefix."""
+    """The reader has not started, and no event is dropped before the watcher is full. Go: WatchWithPrefix."""
     broadcaster = watch.new_broadcaster(queue_length, FullChannelBehavior.DROP_IF_CHANNEL_FULL)
     watcher = broadcaster.watch_with_prefix([Event(EventType.ADDED, number) for number in range(prefix)])
     for number in range(prefix, 20):
@@ -230,7 +230,7 @@ def test_a_broadcaster_that_is_shut_down_says_so() -> None:
 
 
 class FakeDecoder:
-    """Decodes what a list holds; an exception in it is raised."""
+    """Decoder that returns the items of a list, and raises an item that is an exception."""
 
     def __init__(self, *items: Any) -> None:
         self._items: Iterator[Any] = iter(items)

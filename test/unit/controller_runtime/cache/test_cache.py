@@ -41,7 +41,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def three(cluster: Cluster) -> list[str]:
-    """Three namespaces, with six pods as Go's tests have them."""
+    """Create three namespaces with the six pods of Go's tests."""
     names = [cluster.new_namespace() for _ in range(3)]
     one, two, three = names
     for made in (
@@ -58,7 +58,7 @@ def three(cluster: Cluster) -> list[str]:
 
 @contextmanager
 def started(cluster: Cluster, **options: Any) -> Iterator[cache.Cache]:
-    """A cache that runs."""
+    """Yield a running cache."""
     made = new_cache(cluster, **options)
     with running(made):
         assert made.wait_for_cache_sync(CTX)
@@ -90,14 +90,14 @@ def c(cluster: Cluster) -> Iterator[cache.Cache]:
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """The address of a server that accepts connections and never answers."""
+    """Yield the address of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @contextmanager
 def silent(cluster: Cluster) -> Iterator[cache.Cache]:
-    """A cache that runs, of a server that never answers."""
+    """Yield a running cache of a server that never responds."""
     mapper = cluster.client.rest_mapper()
     config = cluster.environment.config
     with silent_server() as host:
@@ -117,7 +117,7 @@ _DEADLINES: list[context.CancelFunc] = []
 
 
 def soon() -> context.Context:
-    """A context for what must be there in a moment."""
+    """Return a context with a short timeout."""
     ctx, cancel = context.with_timeout(CTX, PATIENCE)
     _DEADLINES.append(cancel)
     return ctx
@@ -131,7 +131,7 @@ def _no_deadline_outlives_its_test() -> Iterator[None]:
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true within a while."""
+    """Report whether the condition becomes true before a timeout."""
     never = threading.Event()
     return any(condition() or never.wait(0.01) for _ in range(int(PATIENCE / 0.01)))
 

@@ -1,4 +1,4 @@
-"""What the reader of one kind makes of keys and options, on an indexer of its own."""
+"""The reader of one kind on its own indexer: keys and options."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def pair(tmp_path: Path, authority: Authority) -> Pair:
-    """The files that are watched."""
+    """Return the watched files."""
     found = Pair(tmp_path / "tls.crt", tmp_path / "tls.key")
     put(authority.issue("first", "DNS:a"), found)
     return found

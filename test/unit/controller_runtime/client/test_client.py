@@ -51,7 +51,7 @@ def key(obj: Any) -> client.ObjectKey:
 
 
 def stored(cluster: Cluster, obj: Any) -> Any:
-    """The object as the server has it, typed."""
+    """Return the server's object, typed."""
     kind = obj.kind or type(obj).__name__
     cls = {"Deployment": appsv1.Deployment, "Node": corev1.Node, "Pod": corev1.Pod}[kind]
     return cluster.client.get(CTX, key(obj), cls)
@@ -96,7 +96,7 @@ def scheme_of_unserved() -> Scheme:
 
 
 def failing_calls(c: client.Client, obj: Any) -> list[Any]:
-    """Every call there is, for one kind."""
+    """Return all calls of a client for one kind."""
     patch = client.raw_patch(PatchType.MERGE, b"{}")
     return [
         lambda: c.create(CTX, obj),
@@ -498,7 +498,7 @@ def test_an_object_without_a_name_is_refused(cluster: Cluster, ns: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_read_only_object_is_refused_before_anything_is_sent(cluster: Cluster, ns: str, form: str) -> None:
-    """What a cache gives out is read-only: a write could not bring it up to date."""
+    """A cache returns read-only objects, since a write could not update the cached object."""
     c = cluster.client
     obj = in_form(deployment(ns, "web"), form)
     cluster.client.create(CTX, deployment(ns, "web"))

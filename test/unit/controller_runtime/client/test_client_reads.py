@@ -99,7 +99,7 @@ def test_what_is_read_from_a_server_may_be_changed(cluster: Cluster, ns: str) ->
 
 @pytest.fixture(scope="module")
 def namespaces(cluster: Cluster) -> tuple[str, str]:
-    """Two namespaces with two deployments each."""
+    """Return two namespaces with two deployments each."""
     first, second = cluster.new_namespace(), cluster.new_namespace()
     for namespace in (first, second):
         cluster.client.create(CTX, deployment(namespace, f"{namespace}-a", tier="front", of=first))

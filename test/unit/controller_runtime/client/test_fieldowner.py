@@ -35,7 +35,7 @@ def applies(c: client.Client, *opts: Any) -> list[Callable[[], None]]:
 
 
 def recording(seen: list[Any]) -> client.Client:
-    """A client that notes the options of every write, and sends nothing."""
+    """Return a client that records the options of each write and sends no request."""
 
     def note(options: Callable[[], Any], start: int, method: str = "apply_options") -> Callable[..., None]:
         def call(*args: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the runtime makes of an object from a newer server: no write of it loses the fields that nobody knows here."""
+"""Objects of a newer server: no write loses the fields that this version does not know."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def set_condition(found: Any) -> None:
 
 
 def renew_template(found: Any) -> None:
-    """Over JSON the patch would take the new fields away."""
+    """Replace the template. Over JSON the patch would remove the unknown fields."""
     found.spec.template = corev1.PodTemplateSpec()
 
 
@@ -98,7 +98,7 @@ def remove_volumes(found: Any) -> None:
 
 
 def as_over_json(change: Callable[[Any], None]) -> Document:
-    """What becomes of the object when a client that reads JSON updates it."""
+    """Return the object after an update by a client that reads JSON."""
     server = newer_server()
     c = server.client(content_type=JSON)
     found = c.get(CTX, KEY, appsv1.Deployment)
@@ -170,7 +170,7 @@ def test_a_strategic_merge_patch_goes_into_lists(change: Callable[[Any], None]) 
 
 
 def change_volume(found: Any) -> None:
-    """A volume may be of one kind only, so that the patch names all fields that stay."""
+    """Change the volume. A volume has exactly one kind, so that the patch names all remaining fields."""
     found.spec.template.spec.volumes[0].empty_dir.medium = "Memory"
 
 
@@ -229,7 +229,7 @@ def test_create_or_update_keeps_them(change: Callable[[Any], None]) -> None:
 
 
 def renew_port(found: Any) -> None:
-    """Nothing is changed but what nobody knows."""
+    """Replace the port with an equal one, so that only the unknown fields differ."""
     found.spec.template.spec.containers[0].ports = [corev1.ContainerPort(container_port=80)]
 
 

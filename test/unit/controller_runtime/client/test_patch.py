@@ -69,7 +69,7 @@ def test_with_an_optimistic_lock_the_version_must_still_be_that_of_the_copy(make
     """
     patch = make(deployment(), client.MergeFromWithOptimisticLock())  # type: ignore[operator]
     obj = changed()
-    obj.metadata.resource_version = "99"  # Somebody has read it again since; what counts is what was compared with.
+    obj.metadata.resource_version = "99"  # Not the version that the patch compares with.
     assert json.loads(patch.data(obj))["metadata"] == {"labels": {"c": "d"}, "resourceVersion": "12"}
 
 

@@ -1,4 +1,4 @@
-"""What Go's compiler refuses is refused with a word about it, before anything is sent."""
+"""Arguments that Go's compiler would reject raise an error that explains the mistake, before any request."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NAME = "example.com/clean"
 
 @dataclass
 class Cleaner:
-    """Notes what it was run for."""
+    """A finalizer that records the objects it ran for."""
 
     does: Callable[[], Result] = Result
     ran_for: list[str] = field(default_factory=list)

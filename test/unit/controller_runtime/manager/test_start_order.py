@@ -26,7 +26,7 @@ GROUP = "crew.example.com"
 
 
 class DriverV1(runtime.ResourceObject):
-    """What is stored."""
+    """The stored version."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind(GROUP, "v1", "Driver")
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
@@ -37,7 +37,7 @@ class DriverV1(runtime.ResourceObject):
 
 
 class DriverV2(runtime.ResourceObject):
-    """What the program works with."""
+    """The version that the program uses."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind(GROUP, "v2", "Driver")
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
@@ -85,7 +85,7 @@ def driver_crd() -> apiextensionsv1.CustomResourceDefinition:
 
 
 class ConversionWhenReady:
-    """As behind a Service: conversions are answered only once the program says that it is ready."""
+    """A conversion webhook behind a Service, which responds only once the program reports ready."""
 
     def __init__(self, mgr: Any) -> None:
         host, port = mgr._parts.health_probe_listener.getsockname()[:2]

@@ -1,4 +1,4 @@
-"""Our counters, gauges and histograms show what prometheus_client's would, whoever counts."""
+"""Our counters, gauges and histograms show the same values as prometheus_client's."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_they_show_what_prometheus_clients_own_show(steps: list[tuple[tuple[str,
 
 
 def rounded(shown: str) -> list[str]:
-    """Sums of floats depend on who adds them up when."""
+    """Round the values, since a sum of floats depends on the order of the additions."""
     lines = [line.rpartition(" ") for line in shown.splitlines()]
     return sorted(
         f"{series} {float(value):.6f}" if not series.startswith("#") else f"{series} {value}"

@@ -104,7 +104,7 @@ def test_a_patch_that_is_no_json_is_an_answer() -> None:
 
 
 def logged_by_handler(log_constructor: Any) -> dict[str, Any]:
-    """What a handler logs through its context."""
+    """Return what a handler logs through its context."""
     out = io.StringIO()
     sink = zap.new(zap.write_to(out))
 
@@ -197,7 +197,7 @@ def test_an_object_in_the_place_of_a_function_is_asked() -> None:
 
 
 def served(body: bytes, announced: int | None = None) -> str:
-    """What a webhook that admits everything answers."""
+    """Return the response of a webhook that admits every request."""
     headers = Message()
     headers["Content-Type"] = "application/json"
     headers["Content-Length"] = str(len(body) if announced is None else announced)

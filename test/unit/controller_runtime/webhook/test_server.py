@@ -68,7 +68,7 @@ class Serving:
             connection.close()
 
     def subject(self) -> str:
-        """The name in the certificate that a new connection is shown."""
+        """Return the name in the certificate of a new connection."""
         connection = self.client()
         try:
             connection.connect()

@@ -49,7 +49,7 @@ def env() -> Iterator[envtest.Environment]:
 
 @pytest.fixture
 def server(env: envtest.Environment) -> webhook.DefaultServer:
-    """A webhook server where the API server looks for it."""
+    """Return a webhook server at the address that the API server uses."""
     options = env.webhook_install_options
     return webhook.new_server(
         webhook.Options(
@@ -59,7 +59,7 @@ def server(env: envtest.Environment) -> webhook.DefaultServer:
 
 
 def rejection(env: envtest.Environment, start: Callable[[context.Context], None]) -> str:
-    """How the creation of a ConfigMap is refused while `start` runs."""
+    """Return the error of creating a ConfigMap while `start` runs."""
     assert env.config is not None
     clients = kubernetes.new_for_config(env.config)
     ctx, cancel = context.with_cancel(CTX)
@@ -68,7 +68,7 @@ def rejection(env: envtest.Environment, start: Callable[[context.Context], None]
     refused: list[str] = []
 
     def asked(ctx: context.Context) -> bool:
-        """Until the webhook answers its calls fail, which is another refusal."""
+        """Report whether the webhook has responded. Until then the creation fails with another error."""
         try:
             clients.core_v1().config_maps("default").create(
                 ctx, corev1.ConfigMap(metadata=metav1.ObjectMeta(name="a")), metav1.CreateOptions()

@@ -20,7 +20,7 @@ APPS = resources("apps/v1", resource("deployments", "Deployment"))
 
 @pytest.fixture
 def handled(monkeypatch):
-    """The errors that were only logged."""
+    """Return the list of the errors that were only logged."""
     messages: list[str] = []
     monkeypatch.setattr(
         utilruntime.runtime, "ERROR_HANDLERS", [lambda ctx, err, msg, **values: messages.append(str(err))]

@@ -1,4 +1,4 @@
-"""Where the body of a response ends, what makes a connection useful once more, and what a request looks like."""
+"""The end of a response's body, the reuse of connections, and the bytes of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which responses are followed, with what, and what stays behind. Go: TestClientRedirects and its neighbours."""
+"""Redirects: the responses that the client follows, and the headers that it keeps. Go: TestClientRedirects."""
 
 from __future__ import annotations
 

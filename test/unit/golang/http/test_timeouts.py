@@ -30,7 +30,7 @@ def failure_of_a_list(url: str) -> BaseException:
 
 
 def is_timeout(failure: BaseException | None) -> bool:
-    """Whether time ran out, in `failure` or in what it came from."""
+    """Report whether `failure` or one of its causes is a timeout."""
     while failure is not None and not net.is_timeout(failure):
         failure = failure.__cause__
     return failure is not None

@@ -34,7 +34,7 @@ def client_for(host: str, **settings: Any) -> rest.RESTClient:
 
 
 def as_sent(value: str) -> str:
-    """What the scripted server, which makes a character of each byte, sees of a text."""
+    """Return a text as the scripted server sees it, which decodes each byte as one character."""
     return value.encode().decode("latin-1")
 
 
@@ -67,7 +67,7 @@ def test_a_header_name_that_cannot_be_sent_is_an_error(name):
 
 
 def test_user_and_password_of_the_url_win_over_other_credentials():
-    """As in Go, where http.Client sets them before any round tripper is asked."""
+    """In Go too, http.Client sets them before any round tripper runs."""
     with ScriptedServer(lambda request: Answer(200, POD)) as server:
         host = server.url.replace("://", "://user:p%40ss@")
         client_for(host, bearer_token="other").get().resource("pods").do(CTX).raise_for_error()
@@ -86,7 +86,7 @@ def test_a_verb_that_is_not_set_is_get():
 
 
 def closing_second_request() -> Any:
-    """A server that closes each kept connection when it is used for the second time, without an answer."""
+    """Return a server that closes each connection without a response at its second request."""
     seen: set[int] = set()
 
     def answer(request: Received) -> Answer:
@@ -129,7 +129,7 @@ def test_a_write_over_a_kept_connection_that_is_dead_is_an_error():
     ],
 )
 def test_a_kept_connection_that_answers_wrongly_or_not_at_all_is_no_dead_one(second, reason):
-    """Whoever says something wrong may have done what was asked."""
+    """The server may have executed a request to which it sent an invalid response."""
     gone = threading.Event()
 
     def answer(request: Received) -> Answer:
@@ -149,7 +149,7 @@ def test_a_kept_connection_that_answers_wrongly_or_not_at_all_is_no_dead_one(sec
 
 
 def test_many_requests_at_once_leave_no_warning_in_the_log(caplog):
-    """More than the pool keeps: the rest is closed, and nobody did anything wrong."""
+    """The pool closes the connections beyond its limit. That is not an error."""
     everybody = threading.Barrier(30)
 
     def answer(request: Received) -> Answer:
@@ -288,7 +288,7 @@ def test_a_retry_after_beyond_all_bounds_waits_until_the_context_ends():
 
 
 def test_with_a_new_context_no_connection_of_the_old_one_is_used_or_kept(tmp_path):
-    """A client certificate that was rotated out must not speak for anybody any more. Go: connRotation."""
+    """A client must not use a client certificate after its rotation. Go: connRotation."""
     authority = Authority(tmp_path)
     pair = authority.issue("server", "IP:127.0.0.1")
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""What several of these tests need."""
+"""Fixtures that several of these tests need."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def _send(env: Environment, data: bytes) -> bytes:
 
 @pytest.fixture(scope="session")
 def send() -> Callable[[Environment, bytes], bytes]:
-    """What the server answers to raw bytes after which the client says no more."""
+    """Return a function that sends raw bytes, closes its side and returns the server's response."""
     return _send

@@ -1,4 +1,4 @@
-"""Whose a token is, and what form of answer a request asks for; no server runs."""
+"""The user of a token, and the requested form of a response. No server runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the built-in kinds get of their own accord, and what their writers are warned of."""
+"""The default values of the built-in kinds, and the warnings for their fields."""
 
 from __future__ import annotations
 

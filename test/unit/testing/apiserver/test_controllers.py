@@ -1,4 +1,4 @@
-"""The controllers of the server: what concerns none of them rests until something does, or somebody waits."""
+"""The server's controllers, which run only when an object concerns them or a request waits for them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def service(name: str, ports: list[Json]) -> Json:
 
 
 def drawn(draw: random.Random, most: int) -> list[Json]:
-    """Ports with few numbers, so that several share their merge key; valid, since number and protocol differ."""
+    """Return valid ports with few numbers, so that several share their merge key."""
     pairs = [(port, protocol) for port in range(53, 60) for protocol in ("TCP", "UDP", "SCTP")]
     chosen = draw.sample(pairs[: 2 * most], draw.randint(1, most))
     return [

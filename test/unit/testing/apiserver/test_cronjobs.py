@@ -1,4 +1,5 @@
-"""Which Jobs a simulated CronJob starts, one look at a time; no server runs, and time stands still in between."""
+"""The Jobs that a simulated CronJob starts, one check at a time. No server runs, and the clock stands still in between.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class World:
         self.cron_jobs = CronJobs(self.client, times, self.recorder, lambda key, seconds: self.later.append(seconds))
 
     def look(self, after: float) -> list[str]:
-        """The reasons of the events of one look, so many seconds later."""
+        """Return the reasons of the events of one check, `seconds` later."""
         self.clock.step(after)
         self.cron_jobs.sync(CTX, "ns", "tick")
         channel = self.recorder.events

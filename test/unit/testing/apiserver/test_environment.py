@@ -235,7 +235,7 @@ def test_three_mebibytes_are_the_limit(env: Environment, send: Send) -> None:
         body = start + b"x" * (size - len(start) - len(end)) + end
         assert len(body) == size
         assert send(env, f"{head}Content-Length: {size}\r\n\r\n".encode() + body).split()[1] == code
-        # In chunks, nobody says the size beforehand.
+        # A chunked body has no size in its header.
         framed = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:limit], body[limit:]) if part)
         assert (
             send(env, f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + framed + b"0\r\n\r\n").split()[1] == code
@@ -406,7 +406,7 @@ def test_no_bytes_make_the_server_fail_or_hang(env: Environment, parts: list[byt
 
 
 def run_server(*arguments: str) -> tuple[subprocess.Popen[str], str]:
-    """The program, and the URL it prints."""
+    """Start the program and return it with the URL that it prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "cmd/apiserver"), *arguments],

@@ -1,4 +1,4 @@
-"""Nobody grants more than they hold, unless they may escalate or bind; a name in a field selector is the name."""
+"""A user cannot grant permissions that they lack, except with `escalate` or `bind`."""
 
 from __future__ import annotations
 

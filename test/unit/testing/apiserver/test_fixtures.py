@@ -1,4 +1,4 @@
-"""The pytest fixtures as a project of somebody else's imports them."""
+"""The pytest fixtures, imported as in a user's project."""
 
 from __future__ import annotations
 

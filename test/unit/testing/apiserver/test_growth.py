@@ -28,7 +28,7 @@ APPLY = "application/apply-patch+yaml"
 
 
 def doubling(times: int, path: str = "/metadata/annotations") -> list[Json]:
-    """A JSON patch whose `copy` operations double a text's list, as the issue's attack does."""
+    """Return a JSON patch whose `copy` operations double a text's list, as the issue's attack does."""
     steps: list[Json] = [{"op": "add", "path": "/x", "value": ["0123456789"]}]
     for _ in range(times):
         steps += [{"op": "copy", "from": "/x", "path": "/y"}, {"op": "move", "from": "/y", "path": "/x/-"}]

@@ -1,4 +1,4 @@
-"""Who acts as whom: each part of another identity is asked for by itself; and accounts that are no more."""
+"""Impersonation: each part of the other identity needs a permission. Also tokens of deleted accounts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def may(env: Environment, user: str, rules: list[Json], namespace: str = "") -> 
 
 
 def ask(env: Environment, token: str, *headers: tuple[str, str]) -> tuple[int, Json]:
-    """Who am I? Headers are pairs, since one name may come twice."""
+    """Return the user that the server sees. `headers` are pairs, since a name may occur twice."""
     fields = urllib3.HTTPHeaderDict([("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")])
     for name, value in headers:
         fields.add(name, value)

@@ -130,7 +130,7 @@ def test_an_informer_follows_the_server_in_virtual_time() -> None:
 
 
 def count_to_three(life: Life) -> None:
-    """A controller that does its work in three writes to the API and one elsewhere, and remembers nothing."""
+    """Run a stateless controller whose work takes three writes to the API and one elsewhere."""
     options = ctrl.Options(metrics=MetricsOptions(bind_address="0"), controller=Controller(skip_name_validation=True))
     mgr = ctrl.new_manager(life.config, options)
     client = mgr.get_client()

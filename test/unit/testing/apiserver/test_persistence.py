@@ -1,4 +1,4 @@
-"""What a server keeps on disk: versions only grow, trouble names its file, and a full disk loses nothing."""
+"""The server's data on disk: versions only increase, errors name their file, and a full disk loses no data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def config_map(name: str) -> dict[str, object]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data folder that a server has used."""
+    """Return a data folder that a server has used."""
     data = tmp_path / "data"
     with Environment(data_dir=str(data), crds=[FOO]) as env:
         env.create(config_map("a"))
@@ -68,7 +68,7 @@ def test_versions_never_start_below_what_is_stored(folder: Path, statement: str)
 
 
 def test_the_version_of_a_deletion_is_not_given_out_again(tmp_path: Path) -> None:
-    """What is gone has left no object that shows how far the versions have come."""
+    """No remaining object shows the version of the deletion."""
     journal = SqliteJournal(tmp_path)
     store = Store(clocktesting.new_fake_clock(0.0), journal=journal)
     store.create("/pods", "default/a", {"metadata": {"name": "a", "uid": "u"}})
@@ -153,7 +153,7 @@ def test_a_full_disk_refuses_writes_and_recovers(tmp_path: Path) -> None:
 
 @pytest.fixture
 def unfit(tmp_path: Path) -> Path:
-    """A folder with files that are not what the program's flags say."""
+    """Return a folder with files that are invalid for the program's flags."""
     (tmp_path / "file").write_text("text")
     (tmp_path / "binary.csv").write_bytes(b"\xff\x00")
     (tmp_path / "damaged").mkdir()

@@ -20,7 +20,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 def connect(kubeconfig: Path) -> tuple[requests.Session, str]:
-    """A session with the token of the kubeconfig, and the server's https URL."""
+    """Return a session with the token of the kubeconfig, and the server's https URL."""
     config = yaml.safe_load(kubeconfig.read_text())
     session = requests.Session()
     session.headers["Authorization"] = f"Bearer {config['users'][0]['user']['token']}"
@@ -89,7 +89,7 @@ def test_listening_beyond_loopback_is_warned_of(kubeconfig: Path) -> None:
 
 
 def resident(server: Program) -> float:
-    """Megabytes."""
+    """Return the resident memory in megabytes."""
     match = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text())
     return int(match[1]) / 1024 if match else 0.0
 

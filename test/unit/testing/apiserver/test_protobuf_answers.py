@@ -104,7 +104,7 @@ class Client:
         return self._transport.round_trip(request)
 
     def document(self, method: str, path: str, accept: str, body: Any = None, content_type: str = JSON) -> Any:
-        """The answer, decoded as its Content-Type says, and that."""
+        """Return the response, decoded by its Content-Type, and its Content-Type."""
         answer = self.send(method, path, accept, body, content_type)
         media = answer.headers.get("Content-Type")
         data = answer.body.read()
@@ -123,14 +123,15 @@ def test_every_built_in_resource_but_one_has_a_message(client: Client) -> None:
 
 
 def without_nulls(value: Any) -> Any:
-    """The wire cannot tell an empty list from none."""
+    """Remove the nulls, since protobuf does not distinguish an empty list from a missing one."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None and item != []}
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def in_both_forms(client: Client, path: str) -> tuple[Any, Any]:
-    """What stands there, as JSON and as protobuf, of one moment: the server's controllers write too."""
+    """Return the object at the path as JSON and as protobuf, of the same version. The server's controllers write too.
+    """
     while True:
         plain, media = client.document("GET", path, JSON)
         assert media == JSON, path
@@ -198,7 +199,7 @@ def test_an_object_that_is_asked_for_in_both_forms_takes_little_memory() -> None
 
 
 def memory_of_an_object() -> tuple[float, list[str]]:
-    """Bytes for each of several objects, and the lines that took most of it."""
+    """Return the bytes per object, and the lines that allocated most of them."""
     with Server(listen=False) as server:
         client = Client(server)
         count = 300
@@ -265,7 +266,7 @@ def partial_form(media: str, kind: str = "PartialObjectMetadata") -> str:
 
 
 def without_types(value: Any) -> Any:
-    """Items say no kind in protobuf, since there they have no field for it."""
+    """Remove the kinds of the items, for which protobuf has no field."""
     if isinstance(value, dict):
         return {key: without_types(item) for key, item in value.items() if key not in ("kind", "apiVersion")}
     return [without_types(item) for item in value] if isinstance(value, list) else value
@@ -277,7 +278,7 @@ def same_metadata(plain: Any, found: Any) -> bool:
 
 
 def test_metadata_are_the_same_in_both_forms(client: Client) -> None:
-    """Those of custom resources, too, which are no messages themselves."""
+    """Also of custom resources, which have no protobuf message."""
     crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     client.document("POST", crds, JSON, CRD)
     orders = "/apis/shop.example.com/v1/namespaces/default/orders"
@@ -322,7 +323,7 @@ def test_errors_are_a_status_in_the_form_that_was_asked_for(client: Client, path
 
 
 def frames(body: bytes) -> list[tuple[str, Any]]:
-    """The events of a stream, each a metav1.WatchEvent behind its length."""
+    """Return the events of a stream, in which each metav1.WatchEvent has a length prefix."""
     found = []
     while body:
         size = int.from_bytes(body[:4], "big")
@@ -335,7 +336,7 @@ def frames(body: bytes) -> list[tuple[str, Any]]:
 
 
 def fields(message: bytes) -> list[bytes]:
-    """The values of fields that all have a length."""
+    """Return the values of the fields, which are all length-delimited."""
     return [message[begin:end] for _, _, begin, end in spans(message, 0, len(message))]
 
 

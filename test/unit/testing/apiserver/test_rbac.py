@@ -1,4 +1,4 @@
-"""Who may do what, from the roles and bindings in the store; no server runs."""
+"""Authorization by the roles and bindings in the store. No server runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READ: Json = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 
 def bound(*subjects: Json, kind: str = "Role", namespace: str = "team") -> Authorizer:
-    """A role that may read pods, and one binding of it to the subjects; in a namespace unless that is empty."""
+    """Return a role that may read pods, and a binding to the subjects. An empty namespace means the cluster."""
     store = Store(clocktesting.new_fake_clock(0.0))
     roles = "roles" if kind == "Role" else "clusterroles"
     store.create(f"{GROUP}/{roles}", f"{namespace}/r" if kind == "Role" else "r", {"metadata": {}, "rules": [READ]})
@@ -107,7 +107,7 @@ def test_a_rule_allows_what_it_names(rule: Json, asked: Json, allowed: bool) -> 
 
 
 def resource(group: str) -> Resource:
-    """The roles of a group."""
+    """Return the roles of a group."""
     known = Registry().find(GROUP, "v1", "roles")
     assert known is not None
     return Resource(group, "v1", known.entry)

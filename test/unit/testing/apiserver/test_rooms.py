@@ -50,7 +50,7 @@ def test_no_module_is_longer_than_one_can_hold() -> None:
 
 
 def imports_inside_functions(tree: ast.AST) -> Iterator[int]:
-    """The lines of the first import of each block in a function."""
+    """Yield the line of the first import in each block of a function."""
     for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
         for block in [block for node in ast.walk(function) for _, block in ast.iter_fields(node)]:
             found = [node.lineno for node in block if isinstance(node, IMPORTS)] if isinstance(block, list) else []

@@ -1,4 +1,4 @@
-"""Which objects a field selector takes, by their own fields; no server runs."""
+"""Field selectors by the objects' own fields. No server runs."""
 
 from __future__ import annotations
 

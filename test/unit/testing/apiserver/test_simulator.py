@@ -39,7 +39,7 @@ def deployment(replicas: int, image: str = "example.com/web:1", **spec: Any) -> 
 
 
 def rolled_out(client: Any, replicas: int) -> Callable[[], bool]:
-    """What `kubectl rollout status` waits for."""
+    """Return a condition for the end of a rollout, like `kubectl rollout status`."""
 
     def check() -> bool:
         now = client.apps_v1().deployments("default").get(CTX, "web")

@@ -121,7 +121,7 @@ def test_of_a_history_that_is_too_heavy_its_older_half_goes_by_weight(monkeypatc
 
 
 def history(store: Store, version: int) -> list[Any]:
-    """The events that a watch could still be sent."""
+    """Return the events that the server could still send to a watch."""
     for since in range(version):
         found: list[Any] = []
         try:
@@ -145,7 +145,7 @@ def test_compaction_discards_what_is_older() -> None:
 
 
 def test_a_list_at_the_compacted_version_is_still_possible() -> None:
-    """As etcd: only what lies before it is gone."""
+    """etcd too drops only the versions before it."""
     store = Store(REAL_CLOCK)
     for i in range(4):
         store.create("x", str(i), obj(str(i)))

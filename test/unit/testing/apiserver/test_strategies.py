@@ -1,4 +1,4 @@
-"""What the server sets itself, and what a write of whom may change: the rest strategies."""
+"""The rest strategies: the fields that the server sets, and the fields that each kind of write may change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def workload(name: str, **spec: Any) -> Json:
 
 
 def owned(obj: Json, manager: str) -> Json:
-    """The fields that a manager has."""
+    """Return the fields of a manager."""
     return next((one["fieldsV1"] for one in obj["metadata"]["managedFields"] if one["manager"] == manager), {})
 
 

@@ -1,4 +1,4 @@
-"""What `kubectl get` prints of the kinds that configure a cluster, and of a scale."""
+"""The tables of `kubectl get` for the kinds that configure a cluster, and for a Scale."""
 
 from __future__ import annotations
 

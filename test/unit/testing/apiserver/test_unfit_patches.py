@@ -1,4 +1,4 @@
-"""What a patch is told that does not fit: itself or the patched object, and why, as the real server words it."""
+"""The errors of invalid patches, and of patches that do not fit the object, in the real server's words."""
 
 from __future__ import annotations
 

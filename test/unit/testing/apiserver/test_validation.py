@@ -1,4 +1,4 @@
-"""What the server refuses, in the words of the real one: pods, what makes pods, and other built-in kinds."""
+"""Validation errors in the real server's words, for pods, pod templates and other built-in kinds."""
 
 from __future__ import annotations
 

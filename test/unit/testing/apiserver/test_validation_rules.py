@@ -1,4 +1,4 @@
-"""What each built-in kind refuses, and the path of the field it names."""
+"""The validation rules of each built-in kind, and the field path in each error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROLE_REF = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"
 
 
 def made(group_version: str, kind: str, fields: Json) -> tuple[Any, Json]:
-    """An object as a write would find it: decoded, with defaults."""
+    """Return an object decoded and with defaults, as for a write."""
     resource = REGISTRY.by_kind(group_version, kind)
     assert resource is not None and resource.struct is not None
     doc = {"apiVersion": group_version, "kind": kind, "metadata": {"name": "x", "namespace": "n"}, **fields}

@@ -39,7 +39,7 @@ class Stream:
             pass
 
     def events(self) -> Iterator[Any]:
-        """Events until the last chunk."""
+        """Return the events until the last chunk."""
         rest = b""
         while size := int(self.file.readline() or b"0", 16):
             rest += self.file.read(size)

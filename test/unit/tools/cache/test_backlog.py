@@ -1,4 +1,4 @@
-"""What waits for a handler is seen, warned of, and bounded if a program says so. Beyond Go."""
+"""A handler's backlog: its size, its warning, and its optional limit. Beyond Go."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pod(name: str, rv: str = "") -> corev1.Pod:
 
 
 class Handler:
-    """Writes down what it is told, once it may."""
+    """A handler that records its notifications, and can be blocked."""
 
     def __init__(self, hangs: bool = False) -> None:
         self.may_go_on = Signal()
@@ -289,7 +289,7 @@ def test_a_metric_follows_the_backlog() -> None:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Notification]:
-    """What an informer may tell of a few objects."""
+    """Draw the notifications of an informer about a few objects."""
     known: dict[str, int] = {}
     told: list[Notification] = []
     for version, name in enumerate(draw(st.lists(st.sampled_from("abc"), max_size=30)), 1):
@@ -308,7 +308,7 @@ def histories(draw: st.DrawFn) -> list[Notification]:
 
 
 def replay(told: list[Notification], known: dict[str, str]) -> dict[str, str]:
-    """What somebody knows after these; asserts that none comes at the wrong time."""
+    """Return the objects after these notifications. Asserts that each notification fits the objects before it."""
     known = dict(known)
     for notification in told:
         if isinstance(notification, DeleteNotification):

@@ -64,7 +64,7 @@ def tell(handler: cache.ResourceEventHandler) -> Notify:
 
 
 class Recorder:
-    """A handler that writes down what it is told, and what the store holds at that time."""
+    """A handler that records its calls, and the store's objects at each call."""
 
     def __init__(self, store: cache.Store | None = None) -> None:
         self.store = store
@@ -532,7 +532,7 @@ def test_a_delta_about_everything_must_carry_its_information(kind: cache.DeltaTy
 def test_a_replace_tells_the_same_atomic_or_not(
     atomic: bool, known: list[tuple[str, str]], listed: list[tuple[str, str]], told: list[tuple[str, str, str]]
 ) -> None:
-    """And the store shows at each call what the handler is told.
+    """At each call the store contains the notified state.
 
     Go: TestReplaceEvents
     """

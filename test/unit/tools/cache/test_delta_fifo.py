@@ -221,7 +221,7 @@ def test_replace_makes_deletions(replaced: bool, listed: str) -> None:
         deltas(("Deleted", tombstone(bar))),
     ]
 
-    # an addition is queued that nobody knows of yet
+    # ~ an addition of an unknown object is queued
     queue = queue_with(Known(foo, bar))
     queue.add(baz)
     queue.replace([foo], "0")
@@ -241,7 +241,7 @@ def test_replace_makes_deletions(replaced: bool, listed: str) -> None:
         deltas((listed, foo)),
     ]
 
-    # nobody to ask what is known
+    # ~ without known objects
     queue = queue_with(None)
     queue.delete(Item("baz", 10))
     queue.replace([foo], "0")

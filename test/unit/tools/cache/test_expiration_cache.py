@@ -17,7 +17,7 @@ def key_of_entry(entry: Any) -> str:
 
 
 def new(deleted: Channel[str], *never_expire: str) -> Any:
-    """A store in which everything has expired but what is named."""
+    """Return a store in which all objects except the named ones have expired."""
     policy = cache.FakeExpirationPolicy(set(never_expire), key_of_entry)
     return cache.new_fake_expiration_store(key_of, deleted, policy, clocktesting.new_fake_clock(0.0))
 

@@ -1,4 +1,4 @@
-"""Metrics of queue and store: published by whoever holds the name, skipped by everybody else."""
+"""Metrics of queue and store: only the owner of a name publishes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that fall silent while the connection stays open: an informer notices, says so, and recovers by itself.
+"""Servers that stop responding while the connection stays open: an informer detects this, reports it and recovers.
 
 The limits, and why they are what they are:
   * a request that is no watch: 90 s. An API server answers within 60 s (--request-timeout);
@@ -6,8 +6,8 @@ The limits, and why they are what they are:
   * a watch: 30 s more than the 5 to 10 minutes after which the server was asked to end it;
   * a watch that has brought a bookmark, or streams the initial objects, which end with one: 150 s. Servers send one
     each minute, up to a quarter later;
-  * a cache counts as stale after 11 minutes, unless the health check is told otherwise: no healthy watch is silent for
-    longer, whatever its server does.
+  * a cache counts as stale after 11 minutes, unless the health check has another limit. No healthy watch is silent for
+    longer.
 TCP keep-alive finds a dead network within 45 s, but not a proxy that keeps the connection and lets nothing through.
 """
 
@@ -52,7 +52,7 @@ def list_mode() -> Iterator[None]:
 
 
 def stream_lists() -> None:
-    """Until the end of the test."""
+    """Enable watch-lists until the end of the test."""
     features.feature_gates().set_for_testing(features.WATCH_LIST_CLIENT, True)  # type: ignore[attr-defined]
 
 
@@ -94,7 +94,7 @@ def seconds_until(bubble: synctest.Bubble, condition: Callable[[], bool], limit:
 
 
 def recovery(first_list: Reply, first_watch: Reply, max_silence: float) -> tuple[float, float, float]:
-    """Seconds until the health check fails, until it passes again, and until the informer has the pod that is new.
+    """Return the seconds until the health check fails, until it passes again, and until the informer has the new pod.
 
     The first answers are these, all later ones are healthy.
     """
@@ -217,7 +217,7 @@ BROKEN_STREAM = Reply(pieces=[(0.0, event("ERROR", STATUS))])
 
 @pytest.mark.parametrize("to_watch", [failure(500, "InternalError"), BROKEN_STREAM], ids=["refused", "in the stream"])
 def test_a_server_that_only_fails_is_not_heard(to_watch: Reply) -> None:
-    """Whatever it says, the cache shows the past."""
+    """The server's responses do not make the cache any newer."""
     stream_lists()
     with synctest.bubble() as bubble:
         failing = {"list": failure(500, "InternalError"), "watch": to_watch}

@@ -1,4 +1,4 @@
-"""Where a reflector's objects come from. Go: listwatch_test.go."""
+"""The list and watch functions of a reflector. Go: listwatch_test.go."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def pod(version: str, name: str = "a", **labels: str) -> corev1.Pod:
 
 
 def layered() -> tuple[cache.MutationCache, cache.Indexer, clocktesting.FakeClock]:
-    """A mutation cache, the indexer below it, and the clock it reads."""
+    """Return a mutation cache, the indexer below it, and the clock it reads."""
     clock = clocktesting.new_fake_clock(1000.0)
     below = cache.new_indexer(cache.meta_namespace_key_func, {})
     logger = klog.background()

@@ -83,7 +83,7 @@ def test_it_looks_every_second_until_it_is_stopped(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_run_ends_with_an_error_when_an_object_was_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Go panics: whoever runs it must not go on."""
+    """Go panics here, so the run must end."""
     detector = new(monkeypatch, clocktesting.new_fake_clock(1000.0))
     obj = pod()
     detector.add_object(obj)

@@ -86,7 +86,7 @@ def handle_watch(
 
 
 def watch_of(*events: watch.Event) -> CountedWatch:
-    """A watch that has sent these events and closed."""
+    """Return a closed watch that has sent these events."""
     fake = CountedWatch()
     for event in events:
         fake.action(event.type, event.object)
@@ -97,7 +97,7 @@ def watch_of(*events: watch.Event) -> CountedWatch:
 
 @contextmanager
 def running(reflector: cache.Reflector) -> Iterator[context.CancelFunc]:
-    """The reflector on a thread of its own, until the block ends."""
+    """Run the reflector in a thread until the block ends."""
     ctx, cancel = context.with_cancel(BACKGROUND)
     thread = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
     thread.start()

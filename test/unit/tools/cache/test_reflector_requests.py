@@ -1,4 +1,4 @@
-"""How often a reflector asks a server that keeps failing: exactly as often as client-go, and never in a loop.
+"""The requests of a reflector to a server that keeps failing: exactly client-go's, and never without a pause.
 
 Each case says in which order the requests of a pass come: `w` for a watch (the first of a pass asks for a stream of the
 initial objects), `l` for a list, `p` for a pause. Between two passes there is a pause too. The k-th pause lasts between
@@ -46,7 +46,7 @@ REFUSED = {"error": "invalid"}
 
 
 def sends(*events: dict[str, Any]) -> dict[str, Any]:
-    """A watch that is opened and brings these events."""
+    """Return an opened watch with these events."""
     return {"events": list(events)}
 
 
@@ -55,7 +55,7 @@ def error_event(kind: str) -> dict[str, Any]:
 
 
 def pauses(seed: int) -> Iterator[float]:
-    """The default backoff: doubling pauses, each longer by a random part of up to a fifth of it."""
+    """Yield the default backoff: doubling pauses with a jitter of up to 20 %."""
     jitter = random.Random(seed)
     for step in itertools.count():
         pause = min(4 / 3 * 2**step, 50.0)
@@ -63,7 +63,7 @@ def pauses(seed: int) -> Iterator[float]:
 
 
 def expected(first_pass: str, later_passes: str, seconds: float, seed: int) -> Calls:
-    """The calls of so many seconds, each with its time."""
+    """Return the calls during `seconds`, each with its time."""
     now, calls, pause = 0.0, [], pauses(seed)
     vain = 1e-6
     for step in itertools.chain(first_pass + "p", itertools.cycle(later_passes + "p")):
@@ -84,7 +84,7 @@ def expected(first_pass: str, later_passes: str, seconds: float, seed: int) -> C
 def requests_in(
     seconds: float, watches: Answers, lists: Answers, monkeypatch: pytest.MonkeyPatch, seed: int, retry_for: float = 0.0
 ) -> Calls:
-    """The calls a reflector makes to a server that gives these answers, over and over."""
+    """Return a reflector's calls to a server that repeats these answers."""
     monkeypatch.setattr(wait_module, "_jitter_rand", random.Random(seed).random)
     with synctest.bubble() as bubble:
         server = ScriptedListerWatcher(bubble, Script(deque(lists * 500), deque(watches * 500)))
@@ -223,7 +223,7 @@ def test_a_stream_that_works_in_the_end_is_asked_for_as_soon_as_by_client_go(
 
 
 def test_streams_that_are_refused_slowly_are_no_storm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in Go: no pause, and no list in their place."""
+    """In Go too, neither a pause nor a list follows."""
     watches = [sends(error_event("expired") | {"delay_ms": 1500})]
     calls = requests_in(14.9, watches, [LISTED], monkeypatch, seed=0)
     assert calls == [("watch", 1.5 * n) for n in range(10)]

@@ -43,7 +43,7 @@ def streaming_mode() -> Iterator[None]:
 
 
 def switch_streaming(on: bool) -> None:
-    """Until the end of the test."""
+    """Enable or disable watch-lists until the end of the test."""
     features.feature_gates().set_for_testing(features.WATCH_LIST_CLIENT, on)  # type: ignore[attr-defined]
 
 
@@ -62,7 +62,7 @@ SYNCED = [event("ADDED", "a", "1"), end_of_initial_events("2")]
 def run_for(
     seconds: float, watches: Answers, lists: Answers | None = None
 ) -> tuple[list[tuple[str, dict[str, Any]]], RecordingStore, list[str]]:
-    """(the calls with their options, the store, the errors reported)."""
+    """Return the calls with their options, the store, and the reported errors."""
     with synctest.bubble() as bubble:
         server = ScriptedListerWatcher(bubble, Script(deque(lists or ()), deque(watches)))
         store = RecordingStore()
@@ -82,12 +82,12 @@ def run_for(
 
 
 def replaced(store: RecordingStore) -> list[list[str]]:
-    """The names in each replace."""
+    """Return the names in each replace."""
     return [[obj["name"] for obj in op["objects"]] for op in store.ops if op["op"] == "replace"]
 
 
 def test_what_arrives_together_with_the_end_of_the_initial_objects_is_not_lost() -> None:
-    """The server sends it in one piece, of which the stream takes what is initial, and the watch the rest."""
+    """The server sends both in one chunk. The stream reads the initial objects, and the watch reads the rest."""
     end = pod("", "7") | {"metadata": {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}}
     lines = (("ADDED", pod("a", "1")), ("BOOKMARK", end), ("ADDED", pod("b", "8")), ("DELETED", pod("a", "9")))
     piece = b"".join(event_line(*line) for line in lines)

@@ -1,4 +1,4 @@
-"""What an index or transform function raises for one object costs no other, and is made up for. Beyond Go."""
+"""An index or transform function that raises for one object affects no other, and the object is retried. Beyond Go."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def by_team(obj: Any) -> list[str]:
 
 
 def with_team(obj: Any) -> Any:
-    """A transform function that fails where the index function does."""
+    """Return a transform function that fails where the index function does."""
     by_team(obj)
     return obj
 
 
 @pytest.fixture(params=["index", "transform"])
 def failing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Which function fails."""
+    """Select the function that fails."""
     monkeypatch.setattr(World, "failing", request.param)
     return str(request.param)
 
@@ -96,7 +96,7 @@ class Listener:
 
 
 class Source(framework.FakeControllerSource):
-    """Counts the lists."""
+    """A source that counts the lists."""
 
     lists = 0
 
@@ -159,7 +159,7 @@ _BOTH = pytest.mark.parametrize("shared", [True, False], ids=["shared", "one han
 
 
 def both(test: Callable[..., None]) -> Callable[..., None]:
-    """For both informers, and both functions that may fail."""
+    """Run the test with both informers and both functions that may fail."""
     return cast(Callable[..., None], _BOTH(pytest.mark.usefixtures("failing")(test)))
 
 

@@ -1,4 +1,4 @@
-"""What an informer makes of Retry-After, however strange: the client obeys it, the reflector backs off behind it.
+"""Informers and Retry-After with any value: the client waits for it, and then the reflector backs off.
 
 The client tries up to ten times more, after as many seconds as it was told and past its rate limit (five a second, ten
 at once); only then the reflector hears of the failure. As in client-go.
@@ -19,7 +19,7 @@ BUSY = "TooManyRequests"
 
 
 def calls_in(seconds: float, to_watch: Reply, monkeypatch: pytest.MonkeyPatch) -> list[Call]:
-    """The calls of an informer whose watches, streams of the initial objects included, are all answered so."""
+    """Return the calls of an informer whose watches, including watch-lists, all get this answer."""
     monkeypatch.setattr(wait_module, "_jitter_rand", random.Random(0).random)
     with synctest.bubble() as bubble:
         lists = document(200, pod_list("1", "a"))

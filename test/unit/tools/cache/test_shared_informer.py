@@ -35,7 +35,7 @@ from clientgo.utils.clock import testing as clocktesting
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["RealFIFO", "DeltaFIFO"])
 def in_order(request: pytest.FixtureRequest) -> Iterator[bool]:
-    """Every test runs with both queues, chosen by the feature gate."""
+    """Run each test with both queues, which the feature gate selects."""
     with (
         set_feature_during_test(features.WATCH_LIST_CLIENT, False),
         set_feature_during_test(features.IN_ORDER_INFORMERS, request.param),
@@ -48,7 +48,7 @@ def pod(name: str, **labels: str) -> corev1.Pod:
 
 
 class Listener:
-    """A handler that writes down the names it is told, or fails, or hangs."""
+    """A handler that records the names of its notifications, fails, or hangs."""
 
     def __init__(self, name: str = "listener") -> None:
         self.name = name

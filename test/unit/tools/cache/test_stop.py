@@ -62,13 +62,13 @@ class Phase:
         self.server = ScriptedServer(lambda request: hold(self, request), tls)
 
     def forever(self, *first: bytes) -> Iterator[bytes]:
-        """These pieces, and then nothing until the test is over."""
+        """Yield these chunks, and then block until the end of the test."""
         yield from first
         self.reached.set()
         self.server.closing.wait()
 
     def silence(self) -> Answer:
-        """No answer at all until the test is over."""
+        """Send no response until the end of the test."""
         self.reached.set()
         self.server.closing.wait()
         return Answer(hang_up=True)
@@ -122,7 +122,7 @@ def new_factory(url: str) -> informers.SharedInformerFactory:
 
 @contextmanager
 def running(url: str, count: int = 1, handlers: int = 0) -> Iterator[Callable[[], float]]:
-    """A factory with informers of so many resources, each with so many handlers.
+    """Yield a factory with informers of so many resources, each with so many handlers.
 
     The function stops it and says how many seconds that took.
     """
@@ -148,7 +148,7 @@ def running(url: str, count: int = 1, handlers: int = 0) -> Iterator[Callable[[]
 
 
 def best_of_three(attempt: Callable[[], float]) -> float:
-    """The shortest of three, for the computer may be busy with something else."""
+    """Return the shortest of three runs, since the computer may be busy."""
     return min(attempt() for _ in range(3))
 
 
@@ -198,7 +198,7 @@ def test_a_stop_takes_no_time_in_the_tls_handshake() -> None:
 
 @contextmanager
 def deaf_listener() -> Iterator[int]:
-    """A port whose queue of new connections is full, so that the next one waits."""
+    """Yield a port whose accept queue is full, so that the next connection waits."""
     with (
         socket.create_server(("127.0.0.1", 0), backlog=0) as listener,
         socket.create_connection(listener.getsockname()),
@@ -207,7 +207,7 @@ def deaf_listener() -> Iterator[int]:
 
 
 def is_connecting_to(port: int) -> bool:
-    """Whether somebody waits for a connection to that port (state 2, SYN_SENT)."""
+    """Report whether a process waits for a connection to that port, in state 2 (SYN_SENT)."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table]
     return any(row[2].endswith(f":{port:04X}") and row[3] == "02" for row in rows)
@@ -267,7 +267,7 @@ def test_so_many_informers_have_so_many_threads_and_sockets(count: int, handlers
 
     def own_threads() -> Counter[str]:
         kinds = Counter(kind_of_thread(thread) for thread in set(threading.enumerate()) - before)
-        # Those of the server, and the one of all timers of the process.
+        # The threads of the server, and the one thread of all timers.
         del kinds["scripted"], kinds["clock"]
         return kinds
 

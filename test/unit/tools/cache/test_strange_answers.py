@@ -1,6 +1,4 @@
-"""Whatever a server answers, and however it breaks off: an informer asks it a few times in any four seconds, and it
-recovers as soon as the server does.
-"""
+"""For any response of a server, an informer sends only a few requests in four seconds, and recovers with the server."""
 
 from __future__ import annotations
 
@@ -54,7 +52,7 @@ NAMED = put_bytes(b"\n", b"a") + put_bytes(b"2", b"1")
 
 
 def items(metadata: bytes) -> bytes:
-    """A list of that pod, and of one with such metadata that ends too soon."""
+    """Return a list of that pod and of a truncated pod with such metadata."""
     return put_bytes(b"\x12", put_bytes(b"\n", NAMED)) + put_bytes(b"\x12", put_bytes(b"\n", metadata) + b"\x1a\x7f")
 
 
@@ -134,7 +132,9 @@ def most_in_a_window(times: list[float]) -> int:
 
 
 def misbehave(to_list: str, to_watch: str, seconds: float) -> tuple[list[float], list[Any]]:
-    """The times of the calls of so many seconds, and what is in the store half a minute after the server recovered."""
+    """Return the times of the calls of so many seconds, and what is in the store half a minute after the server
+    recovered.
+    """
     with synctest.bubble() as bubble:
         answers = {"list": STRANGE[to_list], "watch": STRANGE[to_watch]}
         healthy = {"list": lambda: document(200, pod_list("6", "a")), "watch": lambda: HEALTHY_WATCH}

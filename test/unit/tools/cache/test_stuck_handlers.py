@@ -35,7 +35,7 @@ def list_mode() -> Iterator[None]:
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
-    """The warnings logged so far."""
+    """Return the warnings logged so far."""
     caplog.set_level(logging.INFO)
     return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
 
@@ -182,7 +182,7 @@ def test_a_notification_between_buffer_and_handler_is_not_overlooked(warnings: W
 
 
 class CountingClock(FakeClock):
-    """Counts the looks that are scheduled."""
+    """A clock that counts the scheduled checks."""
 
     def __init__(self) -> None:
         super().__init__()

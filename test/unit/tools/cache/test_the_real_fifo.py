@@ -13,7 +13,7 @@ from clientgo.tools.cache import Delta, DeltaType, RealFIFO
 
 
 def new(known: Known | None = None, **options: Any) -> RealFIFO:
-    """A queue that gives single deltas."""
+    """Return a queue with single deltas."""
     known = known or Known()
     return cache.new_real_fifo_with_options(
         cache.RealFIFOOptions(key_function=key_of, known_objects=known, **options)
@@ -21,7 +21,7 @@ def new(known: Known | None = None, **options: Any) -> RealFIFO:
 
 
 def new_atomic(**options: Any) -> RealFIFO:
-    """A queue that gives replaces and resyncs as one delta."""
+    """Return a queue in which a replace or resync is one delta."""
     return cache.new_real_fifo_with_options(
         cache.RealFIFOOptions(key_function=key_of, atomic_events=True, **options)
     )
@@ -306,7 +306,7 @@ def test_close_ends_every_pop() -> None:
 
 
 def batches(queue: RealFIFO) -> list[str]:
-    """The batches the queue gives, each as the names in it; capital letters mark the initial list."""
+    """Return the names in each batch of the queue. Capital letters mark the initial list."""
     got = []
 
     def note(popped: list[Delta], is_in_initial_list: bool) -> None:

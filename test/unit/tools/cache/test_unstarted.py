@@ -37,7 +37,7 @@ def list_mode() -> Iterator[None]:
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
-    """The warnings logged so far."""
+    """Return the warnings logged so far."""
     caplog.set_level(logging.INFO)
     return lambda: [each.getMessage() for each in caplog.records if "Warning" in each.getMessage()]
 

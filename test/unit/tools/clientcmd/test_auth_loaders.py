@@ -22,7 +22,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("text", ["me\n", "\n \n  me  \n", "me and more\n", "me"])
 def test_the_first_word_is_the_user(text, capsys):
-    """As Go's Fscan reads: over blank lines, up to the next blank."""
+    """Go's Fscan skips blank lines and reads up to the next blank."""
     info = new_prompting_auth_loader(io.StringIO(text)).prompt()
     assert (info.user, info.password) == ("me", "typed")
     assert capsys.readouterr().out == "Please enter Username: "

@@ -249,7 +249,7 @@ def test_the_exec_section_reaches_the_rest_config(provided):
 
 
 def test_an_exec_section_overrides_the_whole_of_the_kubeconfigs():
-    """As Go merges a pointer: what the override leaves out is not filled up from the kubeconfig."""
+    """Go merges a pointer as a whole: fields that the override lacks do not come from the kubeconfig."""
     config = good()
     config.auth_infos["clean"] = api.AuthInfo(
         exec=api.ExecConfig(
@@ -285,7 +285,7 @@ EXEC = api.ExecConfig(command="c", api_version="client.authentication.k8s.io/v1"
     ],
 )
 def test_only_who_cannot_be_told_otherwise_is_asked_for_a_password(monkeypatch, user, asked):
-    """An exec plugin gets its own credentials: whoever uses one must not be asked first. Go: canIdentifyUser."""
+    """An exec plugin gets its own credentials, so that its users are not prompted first. Go: canIdentifyUser."""
     monkeypatch.setattr("sys.stdin", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())
     monkeypatch.setattr(getpass, "getpass", lambda prompt: "typed")
     reader = io.StringIO("typist\n")

@@ -1,4 +1,4 @@
-"""When a deferred config asks the pod it runs in, and whose answer it gives."""
+"""The source of a deferred config's answers: the kubeconfig or the pod that the program runs in."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from clientgo.tools.clientcmd.overrides import FlagInfo
 
 
 class Parser(argparse.ArgumentParser):
-    """Remembers what was added to it."""
+    """A parser that records its flags."""
 
     def __init__(self) -> None:
         self.added: dict[str, argparse.Action] = {}

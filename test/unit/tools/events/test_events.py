@@ -79,7 +79,7 @@ def broadcaster_of(sink: Sink, cache: dict[Any, eventsv1.Event] | None = None) -
 
 
 def recorded(b: synctest.Bubble, regarding: Any, related: Any, *texts: Any) -> eventsv1.Event:
-    """What a recorder makes of one call."""
+    """Return the event that a recorder makes of one call."""
     broadcaster, seen = broadcaster_of(Sink()), []
     broadcaster.start_event_watcher(seen.append)
     broadcaster.new_recorder(SCHEME, "c1").eventf(regarding, related, *texts)
@@ -191,7 +191,7 @@ def test_events_in_a_row_become_one_with_a_series(bubble: synctest.Bubble) -> No
 
 
 def cached(controller: str, minutes_ago: float | None) -> eventsv1.Event:
-    """An event of a series last seen so long ago; of none, now, for None."""
+    """Return an event of a series last observed that long ago, or for None a new event without a series."""
     now = RealClock().now()
     event = eventsv1.Event(
         event_time=from_clock(now), reporting_controller=controller, reason="test", type="Normal", note="n"
@@ -438,7 +438,7 @@ class FakeDiscovery:
 
 
 class FakeClient:
-    """As much of a clientset as the adapter needs; everything written ends in one list."""
+    """The part of a clientset that the adapter needs. Records all writes in one list."""
 
     def __init__(self, has_events_v1: bool) -> None:
         self._discovery = FakeDiscovery(has_events_v1)

@@ -501,7 +501,7 @@ class Election:
     schedule=synctest.schedules(),
 )
 def test_never_two_leaders(outages, schedule):
-    """Whatever fails, no two candidates work at the same time, and in the end somebody does."""
+    """With any failures, at most one candidate works at a time, and finally one does."""
 
     def scenario() -> None:
         current = synctest.current()
@@ -642,7 +642,7 @@ def test_answers_that_are_lost_let_nobody_in_while_the_work_goes_on():
 
 @pytest.mark.parametrize("begins", ["free", "unheld"])
 def test_a_lock_taken_by_the_write_that_the_end_cut_short_is_released(begins):
-    """The server makes the write, and the answer comes when nobody waits for it any more."""
+    """The server makes the write, but its response arrives after the end."""
     with synctest.bubble():
         shared = SharedRecord()
         if begins == "unheld":

@@ -40,7 +40,7 @@ def container_of(one: corev1.Pod) -> corev1.ObjectReference:
 
 
 class Sink:
-    """Remembers the calls; `answer` may raise, or give what the server made of the event."""
+    """A sink that records the calls. `answer` may raise, or return the server's event."""
 
     def __init__(self, answer: Callable[[str, corev1.Event], corev1.Event] | None = None) -> None:
         self.calls: list[tuple[str, corev1.Event]] = []

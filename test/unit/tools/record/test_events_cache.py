@@ -192,7 +192,7 @@ def test_nothing_is_no_event() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 400)), max_size=60))
 def test_caches_keep_their_bound_and_counts_never_fall(steps: list[tuple[int, int, int]]) -> None:
-    """Whatever comes: no more entries than asked for, a patch exactly when a count goes on, the argument unchanged."""
+    """For all inputs the cache keeps its bound, a patch continues a count, and the argument is unchanged."""
     clock = FakePassiveClock(START)
     options = record.CorrelatorOptions(lru_cache_size=4, max_events=3, burst_size=5, qps=0.1, clock=clock)
     correlator = record.new_event_correlator_with_options(options)

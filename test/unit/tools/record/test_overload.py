@@ -142,7 +142,7 @@ def test_a_server_that_stays_away_costs_one_event_in_two_minutes_and_nothing_els
 
 
 def flood(broadcaster: record.EventBroadcasterImpl, per_thread: int, pause_every: int = 0) -> None:
-    """The same event, again and again, from four threads."""
+    """Record the same event repeatedly in four threads."""
     recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c"))
 
     def run() -> None:

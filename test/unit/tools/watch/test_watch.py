@@ -47,7 +47,7 @@ Answer = Any  # a list of events (then the watch closes), an exception, or None
 
 
 class Watches:
-    """Answers each watch call with the next answer; after the last one a watch stays open and silent."""
+    """A watcher whose calls get the given answers in turn. After the last one a watch stays open without events."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers: Iterator[Answer] = iter(answers)
@@ -70,7 +70,7 @@ class Watches:
 
 
 def received(watches: Any, initial: str = "1", delay: float = 0.1) -> tuple[list[Event], bool]:
-    """What a retry watcher delivers until nothing happens any more, and whether it ended by itself."""
+    """Return the events of a retry watcher until it is idle, and whether it ended by itself."""
     with synctest.bubble() as b:
         watcher = _new_retry_watcher(CTX, initial, watches, delay)
         events: list[Event] = []
@@ -368,7 +368,7 @@ def test_context_with_optional_timeout(caplog):
 
 
 class Cluster:
-    """Secrets to list and to watch, as stream too; `change` shows an event to every open watch."""
+    """Secrets for lists, watches and watch-lists. `change` sends an event to each open watch."""
 
     def __init__(self, *secrets: corev1.Secret) -> None:
         self.secrets = {item.get_name(): item for item in secrets}

@@ -1,4 +1,4 @@
-"""A server that nobody made a certificate for has one of its own, and who knows the authority can trust it."""
+"""A server without a certificate creates one, which a client can verify with the server's authority."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clientgo.utils.clock import REAL_CLOCK
 
 
 def connect(server: ssl.SSLContext, client: ssl.SSLContext, name: str) -> dict[str, object]:
-    """What the client is shown. Raises ssl.SSLError when it does not trust it."""
+    """Return the certificate that the client gets. Raises ssl.SSLError if the client does not trust it."""
     ours, theirs = socket.socketpair()
 
     def serve() -> None:

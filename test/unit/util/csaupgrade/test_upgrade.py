@@ -116,7 +116,7 @@ def test_updates_become_an_apply(before: list[dict[str, Any]], after: list[dict[
 
 
 def test_several_managers_are_upgraded() -> None:
-    """Several at once, the first of which becomes the server-side one.
+    """The first of several managers becomes the server-side one.
 
     Go: TestUpgradeCSA/multipleTargetsExisting
     Go: TestUpgradeCSA/multipleTargetsNewInsertion

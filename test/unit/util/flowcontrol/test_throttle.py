@@ -104,7 +104,7 @@ def test_wait_fails_at_once_when_the_deadline_comes_before_the_token(bubble: syn
 
 
 class StandingClock:
-    """Tells the time and sleeps, nothing else."""
+    """A clock that only returns the time and sleeps."""
 
     def __init__(self) -> None:
         self.time = 946_684_800.0

@@ -8,7 +8,7 @@ from clientgo.util import jsonpath
 
 
 def texts(node: jsonpath.Node) -> list[str]:
-    """The texts of a node and of those below it."""
+    """Return the texts of a node and of those below it."""
     found = [str(node)]
     below: list[jsonpath.Node] = []
     if isinstance(node, jsonpath.ListNode):

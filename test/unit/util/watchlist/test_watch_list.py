@@ -1,4 +1,4 @@
-"""Which lists can be made as streams, and with which options."""
+"""The lists that a watch-list can replace, and its options."""
 
 from __future__ import annotations
 

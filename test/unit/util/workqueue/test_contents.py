@@ -90,7 +90,7 @@ def test_of_several_limiters_the_worst_count_is_shown(queue):
 
 
 def test_a_queue_whose_lock_is_held_can_be_looked_at():
-    """As one whose metrics hang: metrics are called with the lock held."""
+    """Metrics that hang are an example, since they run with the lock held."""
     entered, leave = threading.Event(), threading.Event()
 
     class Order:

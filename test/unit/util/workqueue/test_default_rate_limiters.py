@@ -1,4 +1,4 @@
-"""How long items wait. More cases, compared with Go, stand under test/golden/workqueue."""
+"""Delays of items. More cases, compared with Go, are in test/golden/workqueue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a queue reports. More cases, compared with Go, stand under test/golden/workqueue."""
+"""Metrics of a queue. More cases, compared with Go, are in test/golden/workqueue."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_updates_end_with_the_shutdown(bubble: synctest.Bubble) -> None:
 
 
 class Metric:
-    """Any of the metrics: remembers what it was told."""
+    """A metric of any kind, which records its calls."""
 
     def __init__(self) -> None:
         self.value = 0.0

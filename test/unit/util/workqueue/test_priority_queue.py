@@ -461,7 +461,7 @@ class Model:
             entry[3] = after <= 0
 
     def settle(self) -> None:
-        """What became due goes to the end, in order of time."""
+        """Append the items that became due, in the order of their times."""
         for _, entry in sorted(self.pending.items(), key=lambda pair: pair[1][1]):
             if not entry[3] and entry[1] <= self.now + 1e-6:
                 entry[2:] = [self.next_place(), True]

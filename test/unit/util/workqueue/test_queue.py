@@ -25,7 +25,7 @@ def run_all(*threads: threading.Thread) -> None:
 @pytest.mark.parametrize("shut_down", SHUT_DOWNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_producers_and_consumers_end_cleanly(shut_down: Callable[[workqueue.Type], None], seed: int) -> None:
-    """What is queued is drained, what is added after the shutdown is not seen. Go: TestBasic/#0-#1"""
+    """Queued items are drained, and items added after the shutdown are dropped. Go: TestBasic/#0-#1"""
     with synctest.bubble(synctest.RandomSchedule(seed)):
         queue = workqueue.new()
         seen: list[object] = []
@@ -277,7 +277,7 @@ def test_every_waiting_worker_is_told_of_the_shutdown() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_wake_up_is_lost(seed: int) -> None:
-    """As many adds as sleeping workers: each gets one, whatever the order of events."""
+    """With as many adds as sleeping workers, each worker gets an item in every schedule."""
     with synctest.bubble(synctest.RandomSchedule(seed)):
         queue = workqueue.new()
         got: list[Any] = []

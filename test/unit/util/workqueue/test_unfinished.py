@@ -44,7 +44,7 @@ queues = pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority, d
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Warnings:
-    """The warnings logged so far about queues of this module."""
+    """Return the warnings logged so far about queues of this module."""
     caplog.set_level(logging.INFO)
 
     def logged() -> list[str]:
@@ -186,7 +186,7 @@ def test_a_queue_that_another_test_left_behind_does_not_disturb_this_one(
 
 
 class CountingClock(FakeClock):
-    """Counts the looks that were scheduled."""
+    """A clock that counts the scheduled checks."""
 
     looks = 0
 

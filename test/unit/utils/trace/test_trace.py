@@ -14,7 +14,7 @@ from clientgo.utils.clock import testing as clocktesting
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is logged, at verbosity 2."""
+    """Return the list of the log lines at verbosity 2."""
     logged: list[str] = []
     monkeypatch.setattr(klog, "info", lambda *args: logged.append("".join(map(str, args))))
     before = klog.verbosity()

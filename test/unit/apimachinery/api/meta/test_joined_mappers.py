@@ -17,7 +17,7 @@ KIND = GroupKind("g", "Foo")
 
 @dataclass
 class Fixed:
-    """Gives the same answer to each question, or fails."""
+    """A mapper that gives the same answer to each question, or fails."""
 
     names: Sequence[str] = ()
     err: Exception | None = None

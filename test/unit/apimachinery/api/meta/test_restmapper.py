@@ -1,4 +1,4 @@
-"""How a mapper that was told its kinds orders, narrows and refuses."""
+"""The default RESTMapper: the order of its results, partial names, and errors."""
 
 from __future__ import annotations
 

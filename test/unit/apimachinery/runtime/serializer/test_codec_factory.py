@@ -87,7 +87,7 @@ def test_what_the_text_does_not_say_the_caller_may() -> None:
 
 
 def test_codecs_without_conversion_write_the_kind_and_read_without_it() -> None:
-    """Whatever version they are asked for. Go: TestDirectCodec, TestDirectCodecEncode."""
+    """The requested version does not matter. Go: TestDirectCodec, TestDirectCodecEncode."""
     direct, ignored = CODECS.without_conversion(), GroupVersion("ignored group", "ignored version")
     assert direct.encoder_for_version(SERIALIZER, ignored).encode(pod()) == POD_LINE
     found, gvk = direct.decoder_to_version(SERIALIZER, ignored).decode(POD_LINE)

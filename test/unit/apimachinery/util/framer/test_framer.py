@@ -13,7 +13,7 @@ FRAMES = b"\0\0\0\4\1\2\3\4" + b"\0\0\0\3\5\6\7" + b"\0\0\0\0" + b"\0\0\0\1\x08"
 
 
 class Trickle(io.RawIOBase):
-    """A stream of which each read gives one byte."""
+    """A stream that returns one byte per read."""
 
     def __init__(self, data: bytes) -> None:
         self._data = io.BytesIO(data)
@@ -23,7 +23,7 @@ class Trickle(io.RawIOBase):
 
 
 def read(reader: framer.FrameReader, size: int) -> tuple[bytes, bool]:
-    """What a read into a buffer of that size gives, and whether the frame has ended."""
+    """Return the bytes of a read into a buffer of that size, and whether the frame has ended."""
     buffer = bytearray(size)
     try:
         return bytes(buffer[: reader.readinto(buffer)]), True

@@ -36,7 +36,7 @@ def test_nulls_that_are_items_of_a_list_stay(original: Any) -> None:
 
 
 def test_a_list_in_place_of_an_object_keeps_its_nulls() -> None:
-    """As json-patch v4 does, though it drops them everywhere else."""
+    """json-patch v4 keeps them too, though it drops them everywhere else."""
     assert jsonmergepatch.merge_patch({"a": {"b": 1}}, {"a": [{"c": None}]}) == {"a": [{"c": None}]}
 
 

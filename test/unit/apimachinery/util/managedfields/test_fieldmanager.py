@@ -266,7 +266,7 @@ def test_who_came_before_the_first_apply_owns_what_was_there() -> None:
 
 
 def written(operation: str, manager: str, labels: Json, live: Json, entries: list[Json], now: str) -> list[Json]:
-    """The entries after somebody has written these labels."""
+    """Return the entries after a write of these labels."""
     writer, new = Writer(manager, "apps/v1"), {"metadata": {"labels": labels}}
     if operation == "Update":
         return managedfields.updated(DEPLOYMENT_NODE, live, new, entries, writer, now)
@@ -320,7 +320,7 @@ def test_many_updaters_are_folded_into_one() -> None:
 
 
 def numbered(*managers: tuple[str, str, int, str]) -> list[Json]:
-    """Entries of (manager, version, hour, the fields that it owns)."""
+    """Return entries for tuples of manager, version, hour and owned fields."""
     head = {"operation": "Update", "fieldsType": "FieldsV1"}
     return [
         {

@@ -1,4 +1,4 @@
-"""Who owns the replicas of an object, and who those of its Scale."""
+"""The owners of an object's replicas, and the owners of the replicas of its Scale."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_scale_shows_who_owns_the_replicas(entries: list[Json], shown: list[Js
 def test_who_writes_the_scale_takes_the_replicas_from_who_wrote_the_object(
     before: str, after: str, manager: str
 ) -> None:
-    """As what the writer is another manager, since it writes to a subresource.
+    """The writer counts as another manager, since it writes to a subresource.
 
     Go: TestTransformingManagedFieldsToParent/different-managers: apply -> update
     Go: TestTransformingManagedFieldsToParent/different-managers: apply -> apply

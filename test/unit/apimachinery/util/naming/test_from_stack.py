@@ -1,4 +1,4 @@
-"""What nobody gave a name is called after the line that made it."""
+"""An object without a name is named after the line that created it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_runs_in_a_thread_of_a_bubble_is_not_named_after_the_bubble() -> No
     with synctest.bubble() as bubble:
         ctx, cancel = context.with_cancel(context.background())
         informer = cache.new_shared_informer(cache.ListWatch(), None, 0.0)
-        # Nobody of the program is on this thread's stack: what counts is where the informer was made.
+        # This thread's stack has no frame of the program, so the line that created the informer counts.
         running = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer")
         running.start()
         bubble.wait()

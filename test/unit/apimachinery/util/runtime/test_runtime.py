@@ -23,7 +23,7 @@ def restore(monkeypatch):
 
 
 def test_the_error_of_a_function_reaches_its_caller_and_the_log():
-    """What Go's `return fmt.Errorf(...)` below `defer HandleCrash()` becomes."""
+    """This is the port of Go's `return fmt.Errorf(...)` below `defer HandleCrash()`."""
 
     def run() -> None:
         with utilruntime.handle_crash():

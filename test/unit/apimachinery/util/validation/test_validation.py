@@ -1,4 +1,4 @@
-"""What names, ports and other texts are valid, and what is not by a hair."""
+"""Validation of names, ports and other texts, including values just outside the limits."""
 
 from __future__ import annotations
 

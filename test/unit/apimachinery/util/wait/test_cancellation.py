@@ -1,4 +1,4 @@
-"""When the context of a loop is done: before it starts, while its function runs, while it waits.
+"""Loops whose context ends before the start, during the function, or during a wait.
 
 Go: apimachinery/pkg/util/wait/{loop,backoff,wait}_test.go, where the same tables stand function by function.
 """
@@ -20,7 +20,7 @@ Condition = Callable[[context.Context], bool]
 
 
 class Loop(NamedTuple):
-    """How a function that loops once a second takes the end of its context."""
+    """A function that loops once a second, and its reaction to the end of its context."""
 
     run: Callable[[context.Context, Condition], object]
     # How often the function is called with a context that is done from the start.
@@ -90,7 +90,7 @@ every_loop = pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())
 
 
 def run(loop: Loop, ctx: context.Context, condition: Condition) -> type[Exception] | None:
-    """The class of what the loop raised, which must count as an interruption."""
+    """Return the class of the loop's exception, which must be an interruption."""
     try:
         loop.run(ctx, condition)
     except Exception as err:

@@ -18,7 +18,7 @@ from clientgo.utils.clock.testing import FakeClock
 
 
 class Calls:
-    """Records the virtual second of each call; `answer_at` says which call returns True."""
+    """Recorder of the virtual second of each call. The call number `answer_at` returns True."""
 
     def __init__(self, b: synctest.Bubble, takes: float = 0.0, answer_at: int = -1) -> None:
         self.at: list[float] = []

@@ -1,4 +1,4 @@
-"""What kind an object is of, and where its objects live."""
+"""The kind of an object, and the scope of a kind."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Recorder:
         return self._below.round_trip(request)
 
     def seen(self) -> list[str]:
-        """The paths since the last call."""
+        """Return the paths that were requested since the last call."""
         paths, self.paths = self.paths, []
         return paths
 

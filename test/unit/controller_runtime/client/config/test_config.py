@@ -1,4 +1,4 @@
-"""Which config a program gets: the flag's, the environment's, the pod's, or the one in the home folder."""
+"""The source of a program's config: a flag, the environment, the pod, or the home folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def set_flag(value: str) -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home folder without files; nothing is set."""
+    """Yield an empty home folder. No environment variable is set."""
     monkeypatch.setenv("HOME", str(tmp_path))
     # Worked out from HOME when the module is loaded, as in Go.
     monkeypatch.setattr("clientgo.tools.clientcmd.loader.RECOMMENDED_HOME_FILE", str(tmp_path / ".kube" / "config"))

@@ -48,7 +48,7 @@ def names(found: Any) -> list[str]:
 
 
 def failure(call: Callable[[], Any], is_expected: Callable[[Exception], bool]) -> str:
-    """The text of the error, which must be of the kind."""
+    """Return the text of the error, which must be of this class."""
     with pytest.raises(Exception) as caught:
         call()
     assert is_expected(caught.value), repr(caught.value)
@@ -543,7 +543,7 @@ def numbers(c: client.Client, obj: client.Object) -> tuple[Any, Any]:
 
 
 def scenario(form: str) -> tuple[client.WithWatch, Any]:
-    """A client that has an object of a kind with a status, and that object."""
+    """Return a client that has an object of a kind with a status, and that object."""
     made = deployment("ns", "web", replicas=1)
     made.status.replicas = 1
     if form != "custom":
@@ -876,7 +876,7 @@ def test_objects_can_be_given_as_lists_and_a_tracker_of_one_s_own_used() -> None
 
 
 def unowned() -> corev1.ConfigMap:
-    """With managed fields that say no apiVersion."""
+    """Return an object whose managed fields have no apiVersion."""
     obj = config_map()
     entry = metav1.ManagedFieldsEntry(
         manager="me", operation="Update", fields_type="FieldsV1", fields_v1={"f:data": {}}
@@ -913,7 +913,7 @@ def test_numbers_without_a_schema_keep_their_type() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_objects_are_shared() -> Iterator[None]:
-    """The samples above are for all tests: no client may change them."""
+    """Check that no client changes the samples above, which all tests share."""
     before = [each.to_dict() for each in SCALABLE]
     yield
     assert [each.to_dict() for each in SCALABLE] == before

@@ -1,4 +1,4 @@
-"""Who may read the metrics: the API server is asked, over TLS, and its answers are kept for a while."""
+"""Access to the metrics over TLS: the API server decides, and its decisions are cached."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_only_those_read_whom_the_cluster_lets(config: rest.Config) -> None:
 
 
 def test_answers_are_kept_and_failures_are_not(config: rest.Config, caplog: pytest.LogCaptureFixture) -> None:
-    """A server that is gone: those who were let in stay so for a while, all others are told of the failure."""
+    """While the server is down, cached decisions still hold, and other requests get an error."""
     asked = rest.copy_config(config)
     with Serving(asked) as serving:
         assert serving.get("/metrics", "Bearer reader-token")[0] == 200

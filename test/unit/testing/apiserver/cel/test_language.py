@@ -1,4 +1,4 @@
-"""What expressions evaluate to, and what is said of those that are none."""
+"""The results of expressions, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ START = (
 
 
 def evaluated(source: str) -> Any:
-    """The value, or the text of the error."""
+    """Return the value, or the text of the error."""
     result = Program(source, ENVIRONMENT).evaluate({"o": OBJECT})
     return result.value if result.error is None else str(result.error)
 

@@ -43,7 +43,7 @@ def config_map(name: str, labels: Json | None = None, **data: str) -> Json:
 
 
 def denial(api: Api, body: Json, path: str = MAPS, method: str = "POST") -> str:
-    """What a policy says against a write, "" when it is done."""
+    """Return the message with which a policy denies a write, or "" if the write succeeds."""
     answer = api(method, path, body)
     if answer["kind"] != "Status" or answer["status"] == "Success":
         return ""

@@ -52,7 +52,7 @@ def test_answers_are_those_of_the_real_server(api: Api, case: Json) -> None:
 
 
 def errors(schema: Json, obj: Any, old: Any = None) -> list[str]:
-    """What the rules of a schema say of spec."""
+    """Return the errors of a schema's rules for spec."""
     made = rules.Rules({"type": "object", "properties": {"spec": schema}})
     found, _ = made.validate({"spec": obj}, None if old is None else {"spec": old})
     return [str(error) for error in found]
@@ -207,7 +207,7 @@ DEFINITION: Json = {
 
 
 def refusals(api: Api, spec: Json) -> list[str]:
-    """The causes of the refusal of a definition, below the schema of spec."""
+    """Return the causes for which the server rejects a definition, below the schema of spec."""
     body = copy.deepcopy(DEFINITION)
     body["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema(properties={"spec": spec})}
     answer = api("POST", f"{DEFINITIONS}?dryRun=All", body)

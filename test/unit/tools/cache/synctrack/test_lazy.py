@@ -66,7 +66,7 @@ def test_all_who_wait_share_one_evaluation() -> None:
 
 
 class SlowValue:
-    """Evaluates to the number of the evaluation, each of which ends when told to."""
+    """A function that returns the number of the evaluation. The test ends each evaluation."""
 
     def __init__(self) -> None:
         self.gates: list[Signal] = []
@@ -86,7 +86,7 @@ class SlowValue:
 
 @pytest.mark.parametrize("order", [(1, 0), (0, 1)])
 def test_an_older_evaluation_never_takes_the_place_of_a_newer_one(order: tuple[int, int]) -> None:
-    """Whichever of the two ends first.
+    """This holds for both orders of their ends.
 
     Go: TestLazySlowEval
     Go: TestLazySlowEval2

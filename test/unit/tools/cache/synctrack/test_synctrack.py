@@ -1,4 +1,4 @@
-"""Who has worked through the first list. Go: synctrack/synctrack_test.go."""
+"""Trackers of handlers that have processed the first list. Go: synctrack/synctrack_test.go."""
 
 from __future__ import annotations
 

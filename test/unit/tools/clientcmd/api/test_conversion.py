@@ -1,4 +1,4 @@
-"""What is wrong with a kubeconfig is said in Go's words, wherever it stands, and costs little to find out."""
+"""Errors of a kubeconfig have Go's texts, at any place in it, and finding them is cheap."""
 
 from __future__ import annotations
 

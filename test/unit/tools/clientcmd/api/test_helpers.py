@@ -1,4 +1,4 @@
-"""What is left out of a config, put into it, and hidden from who reads it. Go: helpers_test.go."""
+"""Minifying, flattening and redacting a config. Go: helpers_test.go."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OMITTED = base64.b64decode("DATA+OMITTED")
 
 
 def config() -> api.Config:
-    """Two of everything; the context `a` has the cluster and the user of its name."""
+    """Return a config with two clusters, users and contexts. The context `a` has the cluster and the user `a`."""
     names = ("a", "b")
     return api.Config(
         clusters={name: api.Cluster(server=f"https://{name}") for name in names},

@@ -90,7 +90,7 @@ def test_floats_without_a_fraction_come_back_as_integers() -> None:
     ],
 )
 def test_a_hostile_depth_is_an_error(text: str) -> None:
-    """Where Python's parser stops, and Go's as well; the length does not matter."""
+    """Both Python's parser and Go's stop at a maximum depth. The length of the text does not matter."""
     with pytest.raises(ValueError, match="exceeded max depth"):
         parse_json(text.encode())
 

@@ -1,4 +1,4 @@
-"""What stands around the message of an object, byte for byte."""
+"""The envelope of an object's message, byte for byte."""
 
 from __future__ import annotations
 

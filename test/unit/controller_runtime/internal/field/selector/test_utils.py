@@ -1,4 +1,4 @@
-"""Which field selectors an index can answer."""
+"""The field selectors that an index supports."""
 
 from __future__ import annotations
 
