@@ -29,14 +29,14 @@ def columns(line: str) -> int:
 
 
 def shown(screen: terminal.Screen, width: int = 80, height: int = 24) -> str:
-    """The screen, which fits."""
+    """Return the screen, and check that it fits."""
     lines = screen.lines(width, height)
     assert len(lines) <= height and all(columns(line) <= width for line in lines)
     return "\n".join(lines)
 
 
 def all_of(screen: terminal.Screen) -> str:
-    """All of the lesson, whose lines need more room than a small terminal has."""
+    """Return all lines of the lesson, which need more room than a small terminal has."""
     return shown(screen, 200, 120)
 
 

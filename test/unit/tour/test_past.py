@@ -34,7 +34,7 @@ SHOWN = {
 
 @cache
 def run(scenario: str, fault: str = "") -> tuple[list[Json], list[Json]]:
-    """The hops of a run as JSON, and the state after each."""
+    """Return the hops of a run as JSON, and the state after each."""
     decisions = [tour.Decision(20, "fault", fault)] if fault else []
     trace = tour.execute(tour.SCENARIOS[scenario], None, decisions, limit=tour.MAX_HOPS)
     states: list[Json] = []
