@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What stands before the first `--`, and what behind it."""
+    """Return the arguments before the first `--` and those behind it."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return list(arguments[:at]), list(arguments[at + 1 :])
 

@@ -1,4 +1,4 @@
-"""What watches a process for as long as a `with` lasts."""
+"""Observers of a process for the duration of a `with` statement."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["Attached"]
 
 
 class Attached(ABC):
-    """A context manager that is attached while its body runs, whatever becomes of it."""
+    """A context manager that is attached while its body runs and detaches even if the body raises."""
 
     @abstractmethod
     def attach(self) -> None:
-        """Begin to watch."""
+        """Begin to observe."""
 
     @abstractmethod
     def detach(self) -> None:
-        """Watch no more."""
+        """Stop observing."""
 
     def __enter__(self) -> Self:
         self.attach()

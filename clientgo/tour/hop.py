@@ -1,20 +1,20 @@
-"""A hop: one thing that one object went through at one station of the machinery. And the stream's format.
+"""A hop: one event of one object at one station of the machinery; and the format of a stream of hops.
 
-A tour is a stream of hops. `Hop.to_dict` gives one as JSON; as a file, one a line (JSON Lines). The fields:
+A tour is a stream of hops. `Hop.to_dict` returns a hop as JSON; a file has one hop a line (JSON Lines). The fields:
 
     number    its place in the stream, from 0
     station   where: one of STATIONS
-    kind      what happened there: one of KINDS[station]
-    key       of which object: "namespace/name"; of a work queue, the item as text; "" for something else
+    kind      the event: one of KINDS[station]
+    key       the object's key: "namespace/name"; in a work queue the item as text; "" without an object
     time      seconds since the tour was attached, of the clock that the machinery uses
-    thread    the name of the thread that did it
-    version   the object's resourceVersion, or the one that is spoken of; "" for none
-    old       the resourceVersion that was there before; "" for none
-    merged    what it was put together with, or dropped in favour of: "Added @7" ...; [] for nothing
-    more      what else there is to say, by kind: the delay, the error, the number of objects ...
-    code      where in the source: file, function, Go's file and function, the lines that ran, the line that called
+    thread    the name of the thread that made it
+    version   the object's resourceVersion, or the request's; "" for none
+    old       the resourceVersion before; "" for none
+    merged    the deltas with which it was merged, or for which it was dropped: "Added @7" ...; [] for none
+    more      further facts by kind: the delay, the error, the number of objects ...
+    code      the place in the source: file, function, Go's file and function, the lines that ran, the caller's line
 
-Kinds and fields may be added; a reader passes over what it does not know.
+Later versions may add kinds and fields; readers skip unknown ones.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "stopped": "it leads no more",
     },
 }
-"""For each station, in the order of an object's way, its kinds of hops and what each is."""
+"""For each station, in the order of an object's way, its kinds of hops with a description."""
 
 STATIONS = tuple(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where in the source a hop happened."""
+    """The place in the source where a hop happened."""
 
     file: str
     """The module's path from the folder that holds `clientgo`, or the program's file."""
@@ -123,13 +123,13 @@ class Code:
     """The function's first line."""
 
     lines: tuple[int, ...]
-    """The lines of the function that ran, in order; empty when nobody asked for them."""
+    """The lines of the function that ran, in order; empty without a request for them."""
 
     caller: str
-    """Who called it, as file:line."""
+    """The caller, as file:line."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the place as JSON."""
         return {
             "file": self.file,
             "function": self.function,
@@ -162,7 +162,7 @@ class Hop:
     """The structure at which it happened: the queue, the store ..."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON, without the object."""
+        """Return the hop as JSON, without the object."""
         return {
             "number": self.number,
             "station": self.station,

@@ -1,7 +1,7 @@
-"""The picture: what every station holds, as JSON, after each hop.
+"""The picture: every station's contents after each hop, as JSON.
 
-It is painted in the thread that made the hop, maybe under locks of the machinery, and so it takes none: it reads by
-`contents()`, and remembers of the reflector and the workers what the hops told.
+The thread that made the hop paints it, maybe under locks of the machinery. So painting takes no lock: it reads by
+`contents()`, and keeps the reflector's and the workers' state from the hops.
 """
 
 from __future__ import annotations
@@ -41,59 +41,59 @@ _EVENTS, _LEASES = "/events", "coordination.k8s.io/leases"
 
 @dataclass(kw_only=True)
 class Scene:
-    """The structures that are painted. What is None is not there yet, and not shown."""
+    """The structures of a picture. None stands for a structure that does not exist yet; it is not shown."""
 
     store: Any = None
     """The API server's store."""
     server: Callable[[], Json] | None = None
-    """What is shown of the API server where there is no store."""
+    """Returns the API server's view where there is no store."""
     resources: tuple[str, ...] = ()
-    """Which of its resources, by their buckets."""
+    """The resources of the store in the picture, by their buckets."""
     wire: Any = None
     informers: list[Any] = field(default_factory=list)
     queue: Any = None
     turns: int = 0
-    """How often it was turned to other structures."""
+    """Number of calls of `turn_to`."""
 
     def turn_to(self, *, wire: Any, informers: list[Any], queue: Any) -> None:
-        """Paint these from now on, of which nothing is known yet."""
+        """Paint these structures from now on, without any state from earlier hops."""
         self.wire, self.informers, self.queue = wire, informers, queue
         self.turns += 1
 
 
 class Painter:
-    """Makes the pictures of one run. Not thread-safe: one hop at a time, as in a bubble.
+    """Paints the pictures of one run. Not thread-safe: one hop at a time, as in a bubble.
 
-    Of several informers reflector, FIFO and indexer have a view each, in `informers`; each handler says whose it is.
+    With several informers, reflector, FIFO and indexer have a view for each, in `informers`; handlers name theirs.
     """
 
     def __init__(self, scene: Scene, *, most: int = sys.maxsize) -> None:
-        """Of what is long only so much is shown, with its length."""
+        """Shorten lists to `most` entries and add their length."""
         self.scene = scene
         self._most = most
         self.objects: dict[str, Json] = {}
-        """Every state of every object that was shown, by its reference: "namespace/name@version"."""
+        """Every state of every shown object, by its reference: "namespace/name@version"."""
         self._election: dict[str, Json] = {}
         self._forget()
 
     def _forget(self) -> None:
-        """Another replica is painted from now on."""
+        """Drop the state from earlier hops: another replica is painted from now on."""
         self._turns = self.scene.turns
         self._parts = [informer.parts() for informer in self.scene.informers]
         self._reflectors = [dict(_NEW_REFLECTOR) for _ in self._parts]
-        # Whose reflector a thread was heard to be.
+        # The number of the informer whose reflector runs in a thread.
         self._threads: dict[threading.Thread, int] = {}
         self._workers: dict[str, Json] = {}
-        # In which thread a worker reconciles, and what.
+        # The thread in which a worker reconciles, and the code of the hop.
         self._reconciling: dict[str, tuple[threading.Thread, Code]] = {}
         self._handlers: dict[str, Json] = {}
         self._events: Json = {}
 
     def paint(self, hop: Hop) -> dict[str, Json]:
-        """Each station's view after `hop`."""
+        """Return each station's view after `hop`."""
         if self._turns != self.scene.turns:
             self._forget()
-        # What an informer begins with is there only when it runs.
+        # An informer creates its parts when it starts.
         self._parts = [informer.parts() for informer in self.scene.informers]
         if hop.object is not None:
             self._reference(hop.object, hop.version)
@@ -118,7 +118,7 @@ class Painter:
         return {"informers": [{"kind": _kind(parts), **view} for parts, view in zip(self._parts, views, strict=True)]}
 
     def _reference(self, obj: Any, version: str = "") -> str:
-        """How a state of an object is called in `objects`, to which it is added."""
+        """Add an object's state to `objects` and return its reference; "" for other values."""
         if isinstance(obj, cache.Delta):
             obj = obj.object
         if isinstance(obj, cache.DeletedFinalStateUnknown):
@@ -139,15 +139,15 @@ class Painter:
             self.objects[reference] = _readable(document)
         return reference
 
-    # ---- what is remembered of hops
+    # ---- state from hops
 
     def _informer_of(self, hop: Hop) -> int:
-        """By the number of the informer: whose reflector made a hop."""
+        """Return the number of the informer whose reflector made a hop."""
         thread = threading.current_thread()
         for number, parts in enumerate(self._parts):
             if hop.owner is parts.reflector:
                 self._threads[thread] = number
-        # A line of the watch may be the first that is heard of its thread.
+        # A line of the watch may be the first hop of its thread.
         kinds = [_kind(parts) for parts in self._parts]
         kind = type(hop.object).__name__
         return self._threads.get(thread, kinds.index(kind) if kind in kinds else 0)
@@ -218,7 +218,7 @@ class Painter:
         "election": _remember_election,
     }
 
-    # ---- what is read
+    # ---- state that is read
 
     def _paint_server(self) -> Json:
         scene = self.scene
@@ -378,7 +378,7 @@ class Painter:
 
 
 def _kind(parts: Any) -> str:
-    """As an object's class is called: Foo of *v1alpha1.Foo."""
+    """Return the name of the objects' class: Foo for *v1alpha1.Foo."""
     kind: str = parts.kind
     return kind.rpartition(".")[2]
 
@@ -398,6 +398,6 @@ def _line_of(frame: FrameType | None, code: Code) -> tuple[int, int, str]:
 
 
 def _readable(document: Json) -> Json:
-    """The object without managedFields, which would hide everything else."""
+    """Return the object without managedFields, which are longer than all other fields."""
     metadata = {name: value for name, value in document.get("metadata", {}).items() if name != "managedFields"}
     return {**document, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""For threads that live in somebody else's program."""
+"""Threads inside another program: they leave its signals alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["signals_for_others"]
 
 @contextmanager
 def signals_for_others() -> Iterator[None]:
-    """Threads that start meanwhile take no signals: a program that waits for one with sigwait shall get it."""
+    """Start threads that take no signals in the body, so that a program's sigwait gets them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         yield

@@ -73,7 +73,7 @@ class Looker:
             self._queue.done(key)
 
     def reconcile(self, key: str) -> bool:
-        """Whether the object is there."""
+        """Report whether the cache has the object."""
         _, exists = self._indexer.get_by_key(key)
         return exists
 
@@ -122,7 +122,7 @@ class _Replayed:
         enough.wait(self._lasts)
 
     def _control(self) -> None:
-        """As main programs do: the workers begin when the cache has synced."""
+        """Start the workers when the cache has synced, like main programs."""
         if cache.wait_for_cache_sync(self._ctx.done(), self._informer.has_synced):
             for number in range(self._settings.workers):
                 self._spawn(f"worker-{number}", self._looker.work)

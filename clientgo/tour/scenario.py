@@ -1,4 +1,4 @@
-"""Scenarios: scripts of what somebody does with kubectl beside a controller. Here are those of the lessons."""
+"""Scenarios: scripts of a user's kubectl commands next to a controller, and those of the lessons."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["SCENARIOS", "Scenario"]
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A script, and the machine it is played on."""
+    """A script and the settings of its machine."""
 
     name: str
     title: str
     before: Sequence[Step] = ()
-    """What is done before the controller starts."""
+    """Steps before the controller starts."""
     steps: Sequence[Step] = ()
     settings: Settings = field(default_factory=Settings)
     after: float = 30.0
-    """How many seconds the run goes on after the last step."""
+    """Seconds from the last step to the end of the run."""
     program: Program = SHOUTER
 
 
@@ -212,4 +212,4 @@ SCENARIOS: Mapping[str, Scenario] = {
         ),
     )
 }
-"""What there is to see, by name."""
+"""The lessons' scenarios by name."""

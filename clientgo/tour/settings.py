@@ -1,4 +1,4 @@
-"""The switches of a run's machine, by which the old texts' machine and today's can be compared."""
+"""The switches of a run's machine; they compare the machine of older texts with today's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "queue": ("workqueue", "PriorityQueue"),
     "limiter": ("exponential", "fast-slow", "default"),
 }
-"""The words that a setting may be, by its name."""
+"""A setting's possible words, by its name."""
 
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "handlers": (1, 2),
@@ -27,38 +27,38 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How the machine is built."""
+    """The configuration of a machine."""
 
     fifo: str = "RealFIFO"
     """Or DeltaFIFO."""
     replace: str = "Replaced"
-    """What a DeltaFIFO calls what a list brings: Replaced, or Sync as long ago."""
+    """The type of a DeltaFIFO's deltas from a list: Replaced, or Sync as in old versions."""
     watch_list: bool = False
-    """Whether the first objects come over the watch (a streaming list) instead of by a list."""
+    """True for a streaming list: the watch delivers the first objects."""
     resync: float = 0.0
     """Seconds between resyncs; 0 for none."""
     handlers: int = 1
-    """1, or 2: the second is a bystander that can be blocked, or made to raise."""
+    """1 or 2; the second is a bystander that faults block or make raise."""
     workers: int = 1
     queue: str = "workqueue"
     """Or PriorityQueue, in which the objects of the first list come last."""
     limiter: str = "exponential"
-    """Or fast-slow; or default, a controller's: exponential, and not more than ten a second in the long run."""
+    """Or fast-slow; or default, like a controller's: exponential, and at most ten a second in the long run."""
     base_delay: float = 1.0
-    """Seconds that a key waits after its first failure. Exponential: twice as long after each more. Fast-slow: as long
-    after the first three failures, ten times as long after each more."""
+    """Seconds that a key waits after its first failure. Exponential: each later failure doubles them. Fast-slow: equal
+    after the first three failures, then ten times as long."""
     replicas: int = 1
-    """1, or 2: then they elect a leader."""
+    """1 or 2; two replicas elect a leader."""
     events: bool = False
-    """Whether the controller records events."""
+    """True when the controller records events."""
     words: bool = False
-    """Whether the cache has an index of the words in each object's text, too."""
+    """True when the cache also has an index of the words in each object's text."""
     last: str = ""
-    """Which threads run only when no other can, by the beginning of their names; "" for none."""
+    """Beginning of the names of threads that run only when no other can; "" for none."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
-        """Settings from JSON. Raises ValueError for what is none, with its name."""
+        """Return the settings of a JSON object. Raises ValueError that names the invalid setting."""
         known = {each.name: type(each.default) for each in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in given.items():
@@ -75,11 +75,11 @@ class Settings:
         return settings
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the settings as JSON."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def check(self) -> None:
-        """Raise ValueError for what cannot be."""
+        """Raise ValueError for an impossible value."""
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if value not in choices:

@@ -1,4 +1,4 @@
-"""The one schema of the stations' views: the fields that the page reads and every producer sends.
+"""The schema of the stations' views: the fields that the page reads and every producer sends.
 
 Producers are picture.py (runs in virtual time, replays) and liveview.py (programs as they run). The page gets SCHEMA
 with `/api/tour` and checks each view before it draws it; a live program's views are checked before they are sent.

@@ -1,4 +1,4 @@
-"""The wire between a client and an API server, which can be broken in all the ways in which real ones break."""
+"""The wire between a client and an API server, with the failures of real networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Wire"]
 
 @dataclass
 class _Refusal:
-    """So many requests are answered with a failure."""
+    """A number of requests that get a failure as their answer."""
 
     left: int
     code: int
@@ -24,11 +24,11 @@ class _Refusal:
 
 
 class Wire:
-    """A round tripper in front of another. Its methods may be called from any thread."""
+    """A round tripper in front of another. Thread-safe."""
 
     def __init__(self, server: http.RoundTripper) -> None:
         self._server = server
-        # Guards all below; told when the wire is mended.
+        # Guards all fields below; notified when the wire is repaired.
         self._changed = threading.Condition()
         self._bodies: list[_Body] = []
         self._refusals: list[_Refusal] = []
@@ -64,32 +64,32 @@ class Wire:
             self._bodies = [other for other in self._bodies if other is not body]
 
     def cut(self) -> None:
-        """Break every open connection."""
+        """Close every open connection with an error."""
         with self._changed:
             bodies, self._bodies = self._bodies, []
         for body in bodies:
             body.cut()
 
     def freeze(self) -> None:
-        """Let every open connection stand, and nothing come over it any more: half-open."""
+        """Keep every open connection without any further data: half-open."""
         with self._changed:
             bodies, self._bodies = self._bodies, []
         for body in bodies:
             body.freeze()
 
     def down(self) -> None:
-        """Break every open connection, and refuse new ones."""
+        """Close every open connection with an error, and refuse new ones."""
         with self._changed:
             self._is_down = True
         self.cut()
 
     def up(self) -> None:
-        """Take connections again."""
+        """Accept connections again."""
         with self._changed:
             self._is_down = False
 
     def mend(self) -> None:
-        """All is well again, but for connections that are broken."""
+        """End every fault; broken connections stay broken."""
         self.lag(0.0)
         with self._changed:
             self._is_down = False
@@ -97,12 +97,12 @@ class Wire:
             self._refusals = []
 
     def slow(self, seconds: float) -> None:
-        """From now on each answer takes so long."""
+        """Delay each answer from now on by `seconds`."""
         with self._changed:
             self._delay = seconds
 
     def lag(self, seconds: float) -> None:
-        """From now on whatever comes over a watch takes so long, one after the other."""
+        """Delay each watch event from now on by `seconds`, one after the other."""
         with self._changed:
             self._lag = seconds
             bodies = [*self._bodies]
@@ -110,12 +110,12 @@ class Wire:
             body.lag(seconds)
 
     def refuse(self, times: int, code: int, reason: str, methods: frozenset[str], retry_after: int = 0) -> None:
-        """Answer the next so many requests with a failure."""
+        """Answer the next `times` requests of these methods with a failure."""
         with self._changed:
             self._refusals.append(_Refusal(times, code, reason, methods, retry_after))
 
     def state(self) -> str:
-        """In a word. Takes no lock."""
+        """Return the state as one word. Takes no lock."""
         if self._is_down:
             return "down"
         if any(refusal.left for refusal in list(self._refusals)):
@@ -142,7 +142,7 @@ def _failure(refusal: _Refusal) -> http.Response:
 
 
 class _Body:
-    """The body of a watch, until somebody cuts or freezes it. See http.Body."""
+    """The body of a watch until `cut` or `freeze`. See http.Body."""
 
     def __init__(self, body: http.Body, request: http.Request, forget: object) -> None:
         self._body = body

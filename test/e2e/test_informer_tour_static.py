@@ -116,6 +116,14 @@ def test_every_question_of_every_lesson_is_answered_without_a_server(browser, wh
         assert browser.get_log("browser") == []
 
 
+def test_the_export_of_all_lessons_is_small(folder, whole):
+    """Of all 17 with their breaks it is 1.9 MB; here the breaks of three stand for those of all."""
+    plain = sum(path.stat().st_size for path in whole.rglob("*") if path.is_file())
+    breaks = [path.stat().st_size for path in folder.glob("data/*-breaks.js")]
+    assert len(breaks) == len(LESSONS) and min(breaks) > 10_000
+    assert plain + len(EVERY) * max(breaks) < 4_000_000
+
+
 def test_two_exports_are_equal_to_the_byte(folder, tmp_path):
     """In processes whose sets have other orders."""
     export(tmp_path, "02-deltas", seed="4711")

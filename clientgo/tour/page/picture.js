@@ -6,6 +6,7 @@ import { viewError } from "/page/views.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const CHAR = 6.65;      // of the chips' font
+const NAME = 8.1;       // of the stations' names
 const ROW = 25;
 
 // A loop: the upper row from left to right, the lower one back. Each row's shares of the width.
@@ -405,14 +406,17 @@ export class Picture {
     const fifo = view.informers?.[0].name ?? view.name;
     const name = station === "fifo" && fifo ? fifo : this.t(station);
     const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
+    // A version that has no room beside the name is left out: it is in the card, too.
+    const sign = figure ? (station === "fifo" ? figure : `@${figure}`) : "";
+    const hasRoom = sign && columns(name) * NAME + columns(sign) * CHAR < inner - 16;
     const spoken = `${name}. ${shown.map((each) => [each.label, each.text, (each.chips ?? []).map((chip) => chip.text).join(", ")].filter(Boolean).join(" ")).join("; ")}`;
     const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),
       make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
-      make("text", { class: "name", x: x + 25, y: y + 27 }, name),
+      make("text", { class: "name", x: x + 25, y: y + 27 }, fits(name, ((inner - 8) * CHAR) / NAME)),
       make("text", { class: "go-name", x: x + 25, y: y + 42 }, fits(GO[station], inner - 36)),
-      figure ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, station === "fifo" ? figure : `@${figure}`) : null,
+      hasRoom ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, sign) : null,
       ...content);
     this.clickable(group, () => this.onStation(station));
     return { group, height, chips };
