@@ -305,7 +305,7 @@ class ResourceEventHandler(Protocol):
 
 @dataclass(frozen=True)
 class ResourceEventHandlerFuncs:
-    """A handler made of functions, each of which may be None. Go: ResourceEventHandlerFuncs."""
+    """A handler made of functions; each may be None. Go: ResourceEventHandlerFuncs."""
 
     add_func: Callable[[Any], object] | None = None
     update_func: Callable[[Any, Any], object] | None = None

@@ -2,8 +2,8 @@
 
 Mirrors tools/cache/event_handler_name.go.
 
-Differs from Go in how functions are called: by module and qualified name, as Python does; and a handler that calls
-another one can name that one.
+Differs from Go: a function's name is its module and qualified name, as usual in Python. A handler that calls another
+handler can return that handler's name.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def name_for_handler(handler: ResourceEventHandler | None) -> str:
-    """A name that tells a reader of the log where `handler` comes from; "<nil>" for None. Go: nameForHandler.
+    """Return a name by which a reader of the log finds `handler`; "<nil>" for None. Go: nameForHandler.
 
-    For a handler made of functions that is where these are defined, for any other one its class. A handler that calls
-    another one, such as controller-runtime's, names that one with a method `handler_name`.
+    For a handler made of functions it is the place of their definition, otherwise the class. A handler that calls
+    another handler, such as controller-runtime's, returns that handler's name from a method `handler_name`.
     """
     from clientgo.tools.cache.controller import ResourceEventHandlerFuncs  # controller builds on this module
 
@@ -35,9 +35,9 @@ def name_for_handler(handler: ResourceEventHandler | None) -> str:
 
 
 def name_for_functions(*functions: Callable[..., Any] | None) -> str:
-    """Return what encloses all functions (a class, a function, a module), or all names if that is not the same.
+    """Return the common scope of all functions (a class, a function, a module), or all names if there is none.
 
-    None stands for no function; "" is the name of none at all.
+    Ignores None. Returns "" without a function.
     """
     names = [name_for_function(function) for function in functions if function is not None]
     qualifiers = {_qualifier(name) for name in names}

@@ -1,4 +1,4 @@
-"""Fakes to test what uses an ExpirationCache.
+"""Fakes for tests of code that uses an ExpirationCache.
 
 Mirrors tools/cache/expiration_cache_fakes.go.
 """
@@ -17,7 +17,7 @@ from clientgo.utils.clock import Clock
 
 
 class _FakeThreadSafeMap(_ThreadSafeMap):
-    """Tells a channel which keys were deleted because they expired; without a channel it does not delete them."""
+    """A store that sends the keys of expired objects to a channel; without a channel it does not delete them."""
 
     __slots__ = ("_deleted_keys",)
 
@@ -27,7 +27,7 @@ class _FakeThreadSafeMap(_ThreadSafeMap):
         self._deleted_keys = deleted_keys
 
     def delete(self, key: str) -> None:
-        """Delete and send the key, which may block until somebody receives it."""
+        """Delete the object and send its key. May block until another thread receives it."""
         if self._deleted_keys is not None:
             super().delete(key)
             self._deleted_keys.send(key)
@@ -35,13 +35,13 @@ class _FakeThreadSafeMap(_ThreadSafeMap):
 
 @dataclass(slots=True)
 class FakeExpirationPolicy:
-    """Everything has expired, but for the keys in `never_expire`. Go: FakeExpirationPolicy."""
+    """Expires all entries except those with a key in `never_expire`. Go: FakeExpirationPolicy."""
 
     never_expire: Collection[str]
     retrieve_key_func: KeyFunc
 
     def is_expired(self, obj: TimestampedEntry) -> bool:
-        """Whether its key, found by `retrieve_key_func`, is not among them."""
+        """Report whether the entry's key, from `retrieve_key_func`, is not in `never_expire`."""
         try:
             key = self.retrieve_key_func(obj)
         except Exception:
@@ -55,5 +55,5 @@ def new_fake_expiration_store(
     expiration_policy: ExpirationPolicy,
     cache_clock: Clock,
 ) -> Store:
-    """An empty ExpirationCache that tells `deleted_keys` what has expired. Go: NewFakeExpirationStore."""
+    """Return an empty ExpirationCache that sends expired keys to `deleted_keys`. Go: NewFakeExpirationStore."""
     return ExpirationCache(_FakeThreadSafeMap(deleted_keys), key_func, cache_clock, expiration_policy)

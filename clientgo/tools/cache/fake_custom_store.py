@@ -1,4 +1,4 @@
-"""A Store made of single functions, for tests.
+"""A Store made of functions, for tests.
 
 Mirrors tools/cache/fake_custom_store.go.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(kw_only=True, slots=True)
 class FakeCustomStore:
-    """Calls the function given for each operation; an operation without one does nothing. Go: FakeCustomStore."""
+    """A Store that calls a function for each operation; an operation without one does nothing. Go: FakeCustomStore."""
 
     add_func: Callable[[Any], None] | None = None
     update_func: Callable[[Any], None] | None = None
@@ -26,42 +26,42 @@ class FakeCustomStore:
     resync_func: Callable[[], None] | None = None
 
     def add(self, obj: Any) -> None:
-        """`add_func(obj)`."""
+        """Call `add_func(obj)`."""
         if self.add_func is not None:
             self.add_func(obj)
 
     def update(self, obj: Any) -> None:
-        """`update_func(obj)`."""
+        """Call `update_func(obj)`."""
         if self.update_func is not None:
             self.update_func(obj)
 
     def delete(self, obj: Any) -> None:
-        """`delete_func(obj)`."""
+        """Call `delete_func(obj)`."""
         if self.delete_func is not None:
             self.delete_func(obj)
 
     def list(self) -> builtins.list[Any]:
-        """`list_func()`, [] without one."""
+        """Return `list_func()`; [] without a function."""
         return [] if self.list_func is None else self.list_func()
 
     def list_keys(self) -> builtins.list[str]:
-        """`list_keys_func()`, [] without one."""
+        """Return `list_keys_func()`; [] without a function."""
         return [] if self.list_keys_func is None else self.list_keys_func()
 
     def get(self, obj: Any) -> tuple[Any, bool]:
-        """`get_func(obj)`, (None, False) without one."""
+        """Return `get_func(obj)`; (None, False) without a function."""
         return (None, False) if self.get_func is None else self.get_func(obj)
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
-        """`get_by_key_func(key)`, (None, False) without one."""
+        """Return `get_by_key_func(key)`; (None, False) without a function."""
         return (None, False) if self.get_by_key_func is None else self.get_by_key_func(key)
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """`replace_func(objs, resource_version)`."""
+        """Call `replace_func(objs, resource_version)`."""
         if self.replace_func is not None:
             self.replace_func(objs, resource_version)
 
     def resync(self) -> None:
-        """`resync_func()`."""
+        """Call `resync_func()`."""
         if self.resync_func is not None:
             self.resync_func()

@@ -1,7 +1,7 @@
 """Metrics of the queue and the store of an informer.
 
-Mirrors tools/cache/fifo_metrics.go. Differs in one thing: where Go hands out metrics that do nothing, the functions
-here give None, so that queue and store can skip the work of publishing.
+Mirrors tools/cache/fifo_metrics.go. Differs from Go: the functions return None where Go returns metrics that do
+nothing, so that queue and store can skip publishing.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 
 
 class InformerMetricsProvider(Protocol):
-    """Makes the metrics of an informer. Go: InformerMetricsProvider.
+    """Creates the metrics of an informer. Go: InformerMetricsProvider.
 
-    Informers may end while the process goes on: a metric should ask `id.reserved()` before it publishes.
+    An informer may end before the process does: a metric should check `id.reserved()` before it publishes.
     """
 
     def new_queued_item_metric(self, id: InformerNameAndResource) -> GaugeMetric:
-        """How many items wait in the queue: in a DeltaFIFO keys, in a RealFIFO single deltas."""
+        """Return a metric for the number of queued items: keys in a DeltaFIFO, deltas in a RealFIFO."""
         ...
 
     def new_processing_latency_metric(self, id: InformerNameAndResource) -> HistogramMetric:
-        """How many seconds the processing of a popped item or batch took."""
+        """Return a metric for the seconds of processing of each popped item or batch."""
         ...
 
     def new_store_resource_version_metric(self, id: InformerNameAndResource) -> GaugeMetric:
-        """The resourceVersion the store has reached (its last 15 digits)."""
+        """Return a metric for the store's resourceVersion (its last 15 digits)."""
         ...
 
 
@@ -50,14 +50,14 @@ class StoreMetrics:
 
 @runtime_checkable
 class HandlerMetricsProvider(Protocol):
-    """An InformerMetricsProvider that wants to know how the handlers keep up, too. Beyond Go."""
+    """An InformerMetricsProvider with metrics of the handlers' backlogs. Beyond Go."""
 
     def new_pending_notifications_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
-        """How many notifications a handler, known by its name in logs, has not been told of yet."""
+        """Return a metric for the number of notifications that wait for a handler, given by its name in logs."""
         ...
 
     def new_oldest_notification_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
-        """Since when the first of them waits, in seconds of the informer's clock (Unix time); 0 with none."""
+        """Return a metric for the time at which the first of them was queued, in Unix seconds; 0 for none."""
         ...
 
 
@@ -74,7 +74,7 @@ _global_informer_metrics_provider: InformerMetricsProvider | None = None
 
 
 def set_informer_metrics_provider(metrics_provider: InformerMetricsProvider) -> None:
-    """Let `metrics_provider` serve all informers made from now on; only the first call has an effect.
+    """Set the provider for all informers created from now on. Only the first call has an effect.
 
     Go: SetInformerMetricsProvider.
     """

@@ -1,8 +1,8 @@
-"""Heap, a queue that hands out the least object first.
+"""Heap, a queue that returns the least object first.
 
 Mirrors tools/cache/heap.go.
 
-Differs from Go in that the heap is written out here: Python's heapq cannot find an object again to move or remove it.
+Differs from Go: the heap is implemented here, because Python's heapq cannot move or remove an object by key.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from clientgo.tools.cache.store import KeyError, KeyFunc
+from clientgo.tools.cache.store import KeyError as CacheKeyError
+from clientgo.tools.cache.store import KeyFunc
 
 LessFunc = Callable[[Any, Any], bool]
-"""Whether the first object comes out before the second. Go: LessFunc."""
+"""Reports whether the first object is less than the second. Go: LessFunc."""
 
 
 class _HeapItem:
-    """An object and its place in the queue of a _HeapData. Go: heapItem."""
+    """An object and its position in the queue of a _HeapData. Go: heapItem."""
 
     __slots__ = ("index", "key", "obj")
 
@@ -30,11 +31,11 @@ class _HeapItem:
 
 
 class _HeapData:
-    """A binary heap with a dict to find its objects by key; not thread-safe. Go: heapData.
+    """A binary heap with a dict of its objects by key. Not thread-safe. Go: heapData.
 
     Invariants (`_check` asserts them):
-      * items and queue hold the same items, each at its index
-      * no item is less than its parent, the one at (index - 1) // 2
+      * items and queue have the same items, each at its index;
+      * no item is less than its parent at (index - 1) // 2.
     """
 
     __slots__ = ("items", "less_func", "queue")
@@ -45,7 +46,7 @@ class _HeapData:
         self.less_func = less_func
 
     def put(self, key: str, obj: Any) -> None:
-        """Insert `obj`, or put it in place of what has its key. O(log n)."""
+        """Insert `obj`, or replace the object with its key. O(log n)."""
         item = self.items.get(key)
         if item is None:
             item = self.items[key] = _HeapItem(key, obj, len(self.queue))
@@ -59,7 +60,7 @@ class _HeapData:
         return self.remove(self.queue[0].key)
 
     def remove(self, key: str) -> Any:
-        """Remove and return the object with that key, which must be there. O(log n)."""
+        """Remove and return the object with that key, which must exist. O(log n)."""
         item = self.items.pop(key)
         last = self.queue.pop()
         if last is not item:
@@ -72,7 +73,7 @@ class _HeapData:
         item.index = index
 
     def _settle(self, item: _HeapItem) -> None:
-        """Move `item`, the only one that may be out of place, to where it belongs."""
+        """Move `item`, the only item that may be out of order, to its position."""
         if not self._sift_down(item):
             self._sift_up(item)
 
@@ -106,27 +107,27 @@ class _HeapData:
 
 
 class Heap:
-    """A queue for producers and consumers that hands out the least object first. Go: Heap.
+    """A queue for producers and consumers that returns the least object first. Go: Heap.
 
-    All methods are safe to call from any thread; the less function runs under the lock.
+    All methods are thread-safe. The less function runs with the lock held.
     """
 
     def __init__(self, key_func: KeyFunc, less_func: LessFunc) -> None:
         self._key_func = key_func
-        # Guards all below; the condition tells that something came or the heap was closed.
+        # Guards the fields below. The condition is notified when an object is added and when the heap is closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
         self._data = _HeapData(less_func)
         self._closed = False
 
     def close(self) -> None:
-        """Let `add` and, once the heap is empty, `pop` raise, also in threads that wait in it now."""
+        """Make `add` raise, and `pop` once the heap is empty, also in a thread that waits in it."""
         with self._lock:
             self._closed = True
             self._cond.notify_all()
 
     def add(self, obj: Any) -> None:
-        """Insert `obj`, or put it in place of what has its key.
+        """Insert `obj`, or replace the object with its key.
 
         Raises KeyError when it has none, RuntimeError when the heap is closed.
         """
@@ -137,7 +138,7 @@ class Heap:
             self._cond.notify_all()
 
     def bulk_add(self, objs: Iterable[Any]) -> None:
-        """`add` all of them before any consumer wakes; raises as `add` does, for the first one it fails on."""
+        """Add all objects before a consumer wakes. Raises the exception of `add` for the first object that fails."""
         with self._lock:
             self._raise_if_closed_locked()
             for obj in objs:
@@ -145,7 +146,7 @@ class Heap:
             self._cond.notify_all()
 
     def add_if_not_present(self, obj: Any) -> None:
-        """`add`, unless something with the same key is there: for a consumer that puts back what it failed on."""
+        """Add `obj` unless its key exists: for a consumer that returns an object after a failure."""
         key = self._key_of(obj)
         with self._lock:
             self._raise_if_closed_locked()
@@ -154,11 +155,11 @@ class Heap:
             self._cond.notify_all()
 
     def update(self, obj: Any) -> None:
-        """The same as `add`."""
+        """Insert or replace `obj`; see `add`."""
         self.add(obj)
 
     def delete(self, obj: Any) -> None:
-        """Remove what has the key of `obj`. Raises KeyError when it has none, LookupError when nothing is there."""
+        """Remove the object with the key of `obj`. Raises KeyError without a key, LookupError without an object."""
         key = self._key_of(obj)
         with self._lock:
             if key not in self._data.items:
@@ -168,7 +169,7 @@ class Heap:
     def pop(self) -> Any:
         """Remove and return the least object.
 
-        Blocks while there is none; raises RuntimeError when the heap is closed and empty.
+        Blocks while the heap is empty. Raises RuntimeError once it is closed and empty.
         """
         with self._lock:
             while not self._data.queue:
@@ -177,27 +178,27 @@ class Heap:
             return self._data.pop()
 
     def list(self) -> builtins.list[Any]:
-        """All objects, in no particular order."""
+        """Return all objects, in no particular order."""
         with self._lock:
             return [item.obj for item in self._data.items.values()]
 
     def list_keys(self) -> builtins.list[str]:
-        """All keys, in no particular order."""
+        """Return all keys, in no particular order."""
         with self._lock:
             return [*self._data.items]
 
     def get(self, obj: Any) -> tuple[Any, bool]:
-        """(what has the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
+        """Return (the object with the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
         return self.get_by_key(self._key_of(obj))
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
-        """(what has that key, True), or (None, False)."""
+        """Return (the object with that key, True), or (None, False)."""
         with self._lock:
             item = self._data.items.get(key)
             return (None, False) if item is None else (item.obj, True)
 
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """Report whether `close` was called."""
         with self._lock:
             return self._closed
 
@@ -205,7 +206,7 @@ class Heap:
         try:
             return self._key_func(obj)
         except Exception as err:
-            raise KeyError(obj, err) from err
+            raise CacheKeyError(obj, err) from err
 
     def _raise_if_closed_locked(self) -> None:
         if self._closed:
@@ -226,5 +227,5 @@ class Heap:
 
 
 def new_heap(key_func: KeyFunc, less_func: LessFunc) -> Heap:
-    """An empty Heap. Go: NewHeap."""
+    """Return an empty Heap. Go: NewHeap."""
     return Heap(key_func, less_func)

@@ -1,8 +1,8 @@
 """Identities of informers, for metrics.
 
-Mirrors tools/cache/identity.go. A program makes one InformerName at its start and gives it to its informer factory;
-each informer asks it for the pair of name and resource. Only the first one to ask for a resource may publish metrics,
-so that no two informers write into the same time series.
+Mirrors tools/cache/identity.go. A program creates one InformerName at its start and passes it to its informer factory.
+Each informer gets a pair of name and resource from it. Only the first informer of a resource may publish metrics, so
+that no two informers write to the same time series.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from clientgo import klog
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.golang.strconv import quote
 
-# All names in use in this process, and the lock that guards them.
+# All names in use in this process, and their lock.
 _registry: dict[str, InformerName] = {}
 _registry_lock = threading.Lock()
 
 
 class _Reservation:
-    """A flag shared by an InformerName and what it gave out; read without a lock on every queue operation."""
+    """A flag that an InformerName shares with its identities. Each queue operation reads it without a lock."""
 
     __slots__ = ("held",)
 
@@ -28,20 +28,20 @@ class _Reservation:
 
 
 class InformerName:
-    """A name that no other informer factory of the process has, until `release`. Go: InformerName.
+    """A name of one informer factory, unique in the process until `release`. Go: InformerName.
 
-    Made by `new_informer_name`. Safe to use from any thread.
+    Created by `new_informer_name`. Thread-safe.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # Guards the two below.
+        # Guards the two fields below.
         self._lock = threading.Lock()
         self._reserved = True
         self._gvrs: dict[GroupVersionResource, _Reservation] = {}
 
     def with_resource(self, gvr: GroupVersionResource) -> InformerNameAndResource:
-        """The identity of the informer for `gvr`: reserved for the first one to ask, not reserved for any later one."""
+        """Return the identity of an informer for `gvr`; only the first one is reserved."""
         with self._lock:
             if self._reserved and gvr not in self._gvrs:
                 reservation = self._gvrs[gvr] = _Reservation(True)
@@ -59,7 +59,7 @@ class InformerName:
         return InformerNameAndResource(self._name, gvr, _Reservation(False))
 
     def release(self) -> None:
-        """Give up the name and all that was reserved under it; a later `new_informer_name` may take it."""
+        """Release the name and its reservations; `new_informer_name` may use the name again."""
         with self._lock:
             for reservation in self._gvrs.values():
                 reservation.held = False
@@ -70,7 +70,7 @@ class InformerName:
                 del _registry[self._name]
 
     def name(self) -> str:
-        """The name."""
+        """Return the name."""
         return self._name
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class InformerName:
 
 
 def new_informer_name(name: str) -> InformerName:
-    """Take `name` for this process. Raises ValueError when it is empty or taken. Go: NewInformerName."""
+    """Reserve `name` in this process. Raises ValueError when it is empty or in use. Go: NewInformerName."""
     if not name:
         raise ValueError("informer name cannot be empty")
     with _registry_lock:
@@ -90,7 +90,7 @@ def new_informer_name(name: str) -> InformerName:
 
 
 class InformerNameAndResource:
-    """Which informer it is: name and resource; without arguments nobody in particular. Go: InformerNameAndResource."""
+    """The identity of an informer: name and resource; empty without arguments. Go: InformerNameAndResource."""
 
     __slots__ = ("_gvr", "_name", "_reservation")
 
@@ -102,15 +102,15 @@ class InformerNameAndResource:
         self._reservation = reservation
 
     def reserved(self) -> bool:
-        """Whether this informer may publish metrics under its identity. Takes no lock: cheap enough for every item."""
+        """Report whether the informer may publish metrics. Takes no lock, so it is cheap enough for every item."""
         return self._reservation is not None and self._reservation.held
 
     def name(self) -> str:
-        """The informer's name, "" when none was given."""
+        """Return the informer's name; "" for none."""
         return self._name
 
     def group_version_resource(self) -> GroupVersionResource:
-        """The resource it watches."""
+        """Return the resource that the informer watches."""
         return self._gvr
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class InformerNameAndResource:
 
 
 def _with_resource(informer_name: InformerName | None, gvr: GroupVersionResource) -> InformerNameAndResource:
-    """`informer_name.with_resource(gvr)`, also where there is no name: Go calls the method on a nil pointer."""
+    """Return `informer_name.with_resource(gvr)`, also for None: Go calls the method on a nil pointer."""
     return InformerNameAndResource("", gvr) if informer_name is None else informer_name.with_resource(gvr)
 
 

@@ -1,7 +1,7 @@
-"""Indexers: stores that can also be searched by values computed from the objects.
+"""Indexers: stores with lookups by values computed from the objects.
 
-Mirrors tools/cache/index.go. An index has a name, an index function that gives the values under which an object is
-found, and, for each such value, the keys of the objects that have it.
+Mirrors tools/cache/index.go. An index has a name, an index function that returns an object's values, and for each value
+the keys of the objects with that value.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from clientgo.tools.cache.store import KeyFunc, Store
 class Indexer(Store, Protocol):
     """A Store with indexes. Go: Indexer.
 
-    There are three kinds of strings here: the storage key of an object, the name of an index, and an indexed value,
-    which is what an index function gives. All methods are safe to call from any thread.
+    It has three kinds of strings: the storage key of an object, the name of an index, and an indexed value, which an
+    index function returns. All methods are thread-safe.
     """
 
     def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
-        """The stored objects that share an indexed value with `obj`.
+        """Return the stored objects that share an indexed value with `obj`.
 
-        Raises LookupError when there is no such index, and whatever the index function raises for `obj`.
+        Raises LookupError when the index does not exist, and any exception of the index function for `obj`.
         """
         ...
 
     def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
-        """The sorted storage keys of the objects with that value. Raises LookupError when there is no such index."""
+        """Return the sorted keys of the objects with that value. Raises LookupError when the index does not exist."""
         ...
 
     def list_index_func_values(self, index_name: str) -> builtins.list[str]:
-        """All values that some stored object has; [] when there is no such index."""
+        """Return all values of the stored objects; [] when the index does not exist."""
         ...
 
     def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
-        """The stored objects with that value. Raises LookupError when there is no such index."""
+        """Return the stored objects with that value. Raises LookupError when the index does not exist."""
         ...
 
     def get_indexers(self) -> Indexers:
-        """The indexers by name: the store's own dict, not to be changed."""
+        """Return the indexers by name: the store's own dict, which the caller must not change."""
         ...
 
     def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
-        """Add indexes, also to a store with content. Raises ValueError, changing nothing, when a name is taken."""
+        """Add indexes, also of objects already stored. Raises ValueError, without a change, when a name exists."""
         ...
 
 
 IndexFunc = Callable[[Any], Sequence[str]]
-"""Gives the values under which an object is found; the same ones for the same object. Go: IndexFunc."""
+"""Returns the indexed values of an object, always the same for the same object. Go: IndexFunc."""
 
 
 def index_func_to_key_func_adapter(index_func: IndexFunc) -> KeyFunc:
-    """A key function out of an index function that gives exactly one value for each object.
+    """Return a key function made of an index function that returns exactly one value for each object.
 
-    The key function raises ValueError for none or several. Go: IndexFuncToKeyFuncAdapter.
+    The key function raises ValueError for none or several values. Go: IndexFuncToKeyFuncAdapter.
     """
 
     def key_func(obj: Any) -> str:
@@ -76,7 +76,7 @@ NAMESPACE_INDEX = "namespace"
 
 
 def meta_namespace_index_func(obj: Any) -> Sequence[str]:
-    """The namespace of an API object. Raises ValueError when `obj` has no metadata. Go: MetaNamespaceIndexFunc."""
+    """Return the namespace of an API object. Raises ValueError without metadata. Go: MetaNamespaceIndexFunc."""
     if isinstance(obj, Identified):
         return (obj.get_namespace(),)
     try:
@@ -86,8 +86,8 @@ def meta_namespace_index_func(obj: Any) -> Sequence[str]:
     return (metadata.get_namespace(),)
 
 
-# The keys of one index by indexed value. The inner dicts are used as sets that keep the order of insertion, so that
-# what a lookup returns depends on nothing but what was done to the store.
+# The keys of one index by indexed value. The inner dicts are sets in the order of insertion, so that the result of a
+# lookup depends only on the operations of the store.
 Index = dict[str, dict[str, None]]
 
 Indexers = dict[str, IndexFunc]

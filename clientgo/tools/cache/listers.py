@@ -1,7 +1,7 @@
-"""Listers: reading from a store by label selector, namespace and name.
+"""Listers, which read a store by label selector, namespace and name.
 
-Mirrors tools/cache/listers.go. The listers of the single kinds (clientgo.listers) are built on these functions; the
-GenericLister here serves any kind.
+Mirrors tools/cache/listers.go. The listers of the kinds (clientgo.listers) use these functions; GenericLister reads
+any kind.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from clientgo.tools.cache.store import Store
 from clientgo.tools.cache.unsynced import report_early_read
 
 AppendFunc = Callable[[Any], object]
-"""Takes a matching object over, such as the `append` of a list. Go: AppendFunc."""
+"""Receives a matching object, such as the `append` of a list. Go: AppendFunc."""
 
 
 def list_all(store: Store, selector: labels.Selector, append_func: AppendFunc) -> None:
     """Call `append_func` with each object whose labels match.
 
-    Raises TypeError when labels are to be matched and an object has no metadata. Go: ListAll.
+    Raises TypeError for a selector with requirements and an object without metadata. Go: ListAll.
     """
     if labels.matches_nothing(selector):
         return
@@ -38,10 +38,10 @@ def list_all(store: Store, selector: labels.Selector, append_func: AppendFunc) -
 def list_all_by_namespace(
     indexer: Indexer, namespace: str, selector: labels.Selector, append_func: AppendFunc
 ) -> None:
-    """Call `append_func` with each object of the namespace whose labels match; "" stands for all namespaces.
+    """Call `append_func` with each object of the namespace whose labels match; "" selects all namespaces.
 
-    Uses the index by namespace; looks through everything, with a line in the log, where there is none. Raises as
-    `list_all` does. Go: ListAllByNamespace.
+    Uses the index by namespace. Without this index it logs a warning and checks all objects. Raises the same exceptions
+    as `list_all`. Go: ListAllByNamespace.
     """
     if labels.matches_nothing(selector):
         return
@@ -59,7 +59,7 @@ def list_all_by_namespace(
 
 def _append_matching(objs: Iterable[Any], selector: labels.Selector, append_func: AppendFunc) -> None:
     if selector.empty():
-        # Nearly everybody lists everything, and need not pay for reading labels.
+        # Most callers list all objects, and need not pay for reading labels.
         for obj in objs:
             append_func(obj)
         return
@@ -69,18 +69,18 @@ def _append_matching(objs: Iterable[Any], selector: labels.Selector, append_func
 
 
 class GenericLister(Protocol):
-    """Reads the objects of one kind. Go: GenericLister. What it returns is shared: never change it."""
+    """Reads the objects of one kind, which are shared: never change them. Go: GenericLister."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
-        """The objects of all namespaces whose labels match."""
+        """Return the objects of all namespaces whose labels match."""
         ...
 
     def get(self, name: str) -> Object:
-        """The object with that key. Raises a StatusError, NotFound, when there is none."""
+        """Return the object with that key. Raises a StatusError, NotFound, if there is none."""
         ...
 
     def by_namespace(self, namespace: str) -> GenericNamespaceLister:
-        """A lister for one namespace."""
+        """Return a lister for one namespace."""
         ...
 
 
@@ -88,16 +88,16 @@ class GenericNamespaceLister(Protocol):
     """Reads the objects of one kind in one namespace. Go: GenericNamespaceLister."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
-        """The objects of the namespace whose labels match."""
+        """Return the objects of the namespace whose labels match."""
         ...
 
     def get(self, name: str) -> Object:
-        """The object with that name. Raises a StatusError, NotFound, when there is none."""
+        """Return the object with that name. Raises a StatusError, NotFound, if there is none."""
         ...
 
 
 def new_generic_lister(indexer: Indexer, resource: GroupResource) -> GenericLister:
-    """A lister over `indexer`; `resource` is what its errors speak of. Go: NewGenericLister."""
+    """Return a lister of `indexer`; its errors name `resource`. Go: NewGenericLister."""
     return _GenericLister(indexer, resource)
 
 

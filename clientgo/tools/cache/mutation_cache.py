@@ -1,9 +1,9 @@
-"""MutationCache, which remembers what one has just written until the informer has seen it.
+"""MutationCache, which keeps the results of a program's writes until its informer has them.
 
-Mirrors tools/cache/mutation_cache.go. A controller that updates an object and is called for it again may still find the
-old version in its informer's store; layered over that store, a MutationCache gives the newer of the two.
+Mirrors tools/cache/mutation_cache.go. A controller that updates an object and processes it again may still read the old
+version from its informer's store. A MutationCache in front of that store returns the newer of the two versions.
 
-Differs from Go in that the constructor takes a clock.
+Differs from Go: the constructor takes a clock.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from clientgo.tools.cache.index import Indexer
 from clientgo.tools.cache.store import Store
 from clientgo.utils.clock import PassiveClock, RealClock
 
-# How many objects are remembered; beyond that the one not looked at for longest is forgotten.
+# Number of objects kept. Above it the least recently used object is dropped.
 _MAX_MUTATIONS = 100
 
 
 class MutationCache(Protocol):
-    """A view on a store that knows the results of one's own writes; safe to use from any thread. Go: MutationCache."""
+    """A view of a store that includes the results of the program's own writes. Thread-safe. Go: MutationCache."""
 
     def get_by_key(self, key: str) -> tuple[Any, bool]:
-        """(the newer of what the store has and what was written, True), or (None, False)."""
+        """Return (the newer of the stored and the written object, True), or (None, False)."""
         ...
 
     def by_index(self, index_name: str, index_key: str) -> list[Any]:
-        """The newer ones of the objects with that value in that index; see Indexer.by_index."""
+        """Return the objects with that value, each in its newer version; see Indexer.by_index."""
         ...
 
     def mutation(self, obj: Any) -> None:
-        """Remember `obj` as the result of a write."""
+        """Keep `obj` as the result of a write."""
         ...
 
 
 class ResourceVersionComparator(Protocol):
-    """Can tell which of two versions of an object is newer. Go: ResourceVersionComparator."""
+    """Compares two versions of an object. Go: ResourceVersionComparator."""
 
     def compare_resource_version(self, lhs: Object, rhs: Object) -> int:
-        """-1, 0 or 1 as `lhs` is older than, as old as or newer than `rhs`."""
+        """Return -1, 0 or 1 if `lhs` is older than, equal to or newer than `rhs`."""
         ...
 
 
@@ -59,12 +59,12 @@ def new_integer_resource_version_mutation_cache(
     *,
     clock: PassiveClock | None = None,
 ) -> MutationCache:
-    """A MutationCache for objects whose resourceVersion is a number that grows with each update.
+    """Return a MutationCache for objects whose resourceVersion is a number that grows with each update.
 
-    `indexer` is only needed for `by_index`. A write is remembered for `ttl` seconds. With `include_adds` objects are
-    returned that the store does not have, which is only good for a caller that can live with objects that were deleted
-    meanwhile: created and not seen yet is not to be told from seen and deleted.
-    Go: NewIntegerResourceVersionMutationCache.
+    Only `by_index` needs `indexer`. A write is kept for `ttl` seconds. With `include_adds` the cache also returns
+    written objects that the store does not have. Such an object may have been deleted meanwhile: the cache cannot
+    distinguish an object that the informer has not seen yet from one that it has seen deleted. Go:
+    NewIntegerResourceVersionMutationCache.
     """
     mutations = new_lru_expire_cache_with_clock(_MAX_MUTATIONS, clock or RealClock())
     return _MutationCache(logger, backing_cache, indexer, mutations, ttl, include_adds)
@@ -73,8 +73,8 @@ def new_integer_resource_version_mutation_cache(
 class _MutationCache:
     """The MutationCache. Go: mutationCache.
 
-    It promises no more than a version that was valid at some time: a write may have been forgotten, be older than what
-    the store has, or be one of two that were reported by two threads at once.
+    It guarantees only a version that was valid at some time: a write may have been dropped, may be older than the
+    stored object, or may be one of two writes that two threads reported at the same time.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class _MutationCache:
         include_adds: bool,
     ) -> None:
         self._logger = logger
-        # Held over every operation as a whole, so that what a reader compares stays what it is.
+        # Held for each whole operation, so that the compared objects do not change meanwhile.
         self._lock = threading.Lock()
         self._backing_cache = backing_cache
         self._indexer = indexer
@@ -107,7 +107,7 @@ class _MutationCache:
             return self._newer_object_locked(key, obj), True
 
     def by_index(self, index_name: str, index_key: str) -> list[Any]:
-        """See MutationCache.by_index. Raises LookupError without an indexer, or when it has no such index."""
+        """See MutationCache.by_index. Raises LookupError without an indexer, or when the index does not exist."""
         with self._lock:
             if self._indexer is None:
                 raise LookupError("no indexer has been provided to the mutation cache")
@@ -119,10 +119,10 @@ class _MutationCache:
             return objs
 
     def _added_locked(self, indexer: Indexer, index_name: str, index_key: str, seen: set[str]) -> list[Any]:
-        """The written objects with that value that the indexer does not have under it."""
+        """Return the written objects with that value that the indexer does not have under it."""
         index_func = indexer.get_indexers()[index_name]
         added = []
-        # From the least recently used on: looking at each of them once leaves their order as it is.
+        # In order from the least recently used: reading each of them once keeps their order.
         for key in self._mutation_cache.keys():  # noqa: SIM118 - not a dict
             obj, exists = self._mutation_cache.get(key)
             if not exists or key in seen:
@@ -139,7 +139,7 @@ class _MutationCache:
         return added
 
     def _newer_object_locked(self, key: str, backing: Any) -> Any:
-        """What was written under `key` if it is newer than `backing`; forgets it otherwise."""
+        """Return the written object if it is newer than `backing`; drop it otherwise."""
         if not isinstance(backing, Object):
             return backing
         mutated, exists = self._mutation_cache.get(key)
@@ -151,7 +151,7 @@ class _MutationCache:
         return mutated
 
     def mutation(self, obj: Any) -> None:
-        """See MutationCache.mutation. An object without a key is logged and forgotten."""
+        """See MutationCache.mutation. An object without a key is logged and ignored."""
         with self._lock:
             try:
                 key = deletion_handling_meta_namespace_key_func(obj)
@@ -173,10 +173,10 @@ class _MutationCache:
 
 
 class _EtcdObjectVersioner:
-    """Knows that a resourceVersion is a number. Go: etcdObjectVersioner."""
+    """Compares resourceVersions as numbers. Go: etcdObjectVersioner."""
 
     def object_resource_version(self, obj: Object) -> int:
-        """The number, 0 when there is none. Raises ValueError for any other text."""
+        """Return the version as a number; 0 for none. Raises ValueError for any other text."""
         version = str(meta.accessor(obj).get_resource_version())
         if not version:
             return 0

@@ -1,10 +1,10 @@
-"""MutationDetector, which finds out that somebody changed a cached object.
+"""MutationDetector, which detects changes of cached objects.
 
-Mirrors tools/cache/mutation_detector.go. Here shared informers make what they cache read-only, so that an ordinary
-write fails at once and in the right place; the detector finds what goes around that. Set the environment variable
-KUBE_CACHE_MUTATION_DETECTOR=true to switch it on.
+Mirrors tools/cache/mutation_detector.go. Shared informers make cached objects read-only, so that an ordinary write
+fails at once and at its place. The detector finds all other changes. The environment variable
+KUBE_CACHE_MUTATION_DETECTOR=true enables it.
 
-Differs from Go in that `run` raises where Go panics, and in that the change is logged, not printed.
+Differs from Go: `run` raises where Go panics, and the change is logged, not printed.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from clientgo.utils.clock import Clock, RealClock
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 
 mutation_detection_enabled = os.environ.get("KUBE_CACHE_MUTATION_DETECTOR", "") in _TRUE
-"""Whether `new_cache_mutation_detector` makes a detector that does something; read and set as a module attribute."""
+"""True if `new_cache_mutation_detector` returns a working detector. Read and set it as a module attribute."""
 
 
 class MutationDetector(Protocol):
-    """Watches objects for changes for a while. Go: MutationDetector."""
+    """Observes objects for changes for a limited time. Go: MutationDetector."""
 
     def add_object(self, obj: Any) -> None:
-        """Watch `obj` from now on."""
+        """Observe `obj` from now on."""
         ...
 
     def run(self, stop: StopChannel) -> None:
-        """Compare again and again; blocks until `stop`."""
+        """Compare the objects periodically. Blocks until `stop` is set."""
         ...
 
 
 def new_cache_mutation_detector(name: str, *, clock: Clock | None = None) -> MutationDetector:
-    """A detector for the cache `name`; one that does nothing unless detection is on. Go: NewCacheMutationDetector."""
+    """Return a detector for the cache `name`; without detection it does nothing. Go: NewCacheMutationDetector."""
     if not mutation_detection_enabled:
         return _DummyMutationDetector()
     klog.warning("Mutation detector is enabled, this will result in memory leakage.")
@@ -69,8 +69,7 @@ class _CacheObj:
 class _DefaultCacheMutationDetector:
     """Compares objects with the copies it made of them. Go: defaultCacheMutationDetector.
 
-    It cannot say who changed an object, only that it was changed. What is watched is forgotten after between two and
-    four minutes.
+    It detects a change, but not its origin. An object is observed for two to four minutes.
     """
 
     def __init__(self, name: str, clock: Clock) -> None:
@@ -78,21 +77,21 @@ class _DefaultCacheMutationDetector:
         self._clock = clock
         self._period = 1.0
         self._retain_duration = 120.0
-        # Held while objects are compared; guards the lists of those that were taken over.
+        # Held while objects are compared. Guards the lists of observed objects.
         self._compare_objects_lock = threading.Lock()
         self._cached_objs: list[_CacheObj] = []
         self._retained_cached_objs: list[_CacheObj] = []
         self._last_rotated: float | None = None
-        # Guards the list of the new ones, so that adding never waits for a comparison.
+        # Guards the list of new objects, so that adding never waits for a comparison.
         self._added_objs_lock = threading.Lock()
         self._added_objs: list[_CacheObj] = []
         # Called instead of raising, in tests.
         self._failure_func: Callable[[str], None] | None = None
 
     def run(self, stop: StopChannel) -> None:
-        """Compare every second; blocks until `stop`.
+        """Compare every second. Blocks until `stop` is set.
 
-        Raises RuntimeError when an object was changed: from then on no result of the program can be trusted.
+        Raises RuntimeError when an object was changed: the results of the program are unreliable from then on.
         """
         while True:
             self._rotate()
@@ -110,7 +109,7 @@ class _DefaultCacheMutationDetector:
             self._last_rotated = now
 
     def add_object(self, obj: Any) -> None:
-        """Copy `obj` and watch it from now on; tombstones, and what is no API object, are not watched."""
+        """Copy `obj` and observe it from now on. Ignores tombstones and objects that are no API objects."""
         if isinstance(obj, DeletedFinalStateUnknown) or not isinstance(obj, Object):
             return
         watched = _CacheObj(cached=obj, copied=obj.deep_copy())
@@ -118,7 +117,7 @@ class _DefaultCacheMutationDetector:
             self._added_objs.append(watched)
 
     def compare_objects(self) -> None:
-        """Compare all of them now, log those that were changed, and raise RuntimeError if there are any."""
+        """Compare all objects now, log the changed ones, and raise RuntimeError if there are any."""
         with self._compare_objects_lock:
             with self._added_objs_lock:
                 self._cached_objs += self._added_objs
@@ -142,7 +141,7 @@ class _DefaultCacheMutationDetector:
 
 
 def _diff(before: Object, after: Object) -> str:
-    import difflib  # Here, not above: it is for mistakes alone.
+    import difflib  # only needed after a mistake
 
     return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "cached", "now", lineterm=""))
 

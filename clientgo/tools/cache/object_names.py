@@ -1,7 +1,7 @@
 """Names of objects in two parts, namespace and name.
 
-Mirrors tools/cache/object-names.go. An ObjectName is what the structured key functions give and what a controller best
-puts on its work queue.
+Mirrors tools/cache/object-names.go. The structured key functions return ObjectNames, which are good items for a
+controller's work queue.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from clientgo.apimachinery import types
 from clientgo.golang.strconv import quote
 
 
-# A NamedTuple and no frozen dataclass: as a work queue item it is hashed at every step, and a tuple does that in C.
+# A NamedTuple, not a frozen dataclass: a work queue hashes its items at every step, and a tuple does that in C.
 class ObjectName(NamedTuple):
-    """Namespace and name of an object of some implied kind; usable as a dict key or queue item. Go: ObjectName."""
+    """Namespace and name of an object of an implied kind; usable as a dict key or queue item. Go: ObjectName."""
 
     namespace: str = ""
     name: str = ""
 
     def parts(self) -> tuple[str, str]:
-        """(namespace, name), the inverse of the constructor."""
+        """Return (namespace, name), the inverse of the constructor."""
         return self.namespace, self.name
 
     def __str__(self) -> str:
-        """As `meta_namespace_key_func` writes it: no slash without a namespace (unlike a NamespacedName)."""
+        """Return the key like `meta_namespace_key_func`: no slash without a namespace, unlike a NamespacedName."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def as_namespaced_name(self) -> types.NamespacedName:
-        """The same as a NamespacedName."""
+        """Return the name as a NamespacedName."""
         return types.NamespacedName(namespace=self.namespace, name=self.name)
 
 
 def new_object_name(namespace: str, name: str) -> ObjectName:
-    """ObjectName(namespace, name). Go: NewObjectName."""
+    """Return ObjectName(namespace, name). Go: NewObjectName."""
     return ObjectName(namespace, name)
 
 
 def parse_object_name(key: str) -> ObjectName:
-    """The inverse of `str(object_name)`. Raises ValueError when there are two slashes or more. Go: ParseObjectName."""
+    """Parse the result of `str(object_name)`. Raises ValueError for two slashes or more. Go: ParseObjectName."""
     parts = key.split("/")
     if len(parts) > 2:
         raise ValueError(f"unexpected key format: {quote(key)}")
@@ -46,5 +46,5 @@ def parse_object_name(key: str) -> ObjectName:
 
 
 def namespaced_name_as_object_name(nn: types.NamespacedName) -> ObjectName:
-    """The same as an ObjectName. Go: NamespacedNameAsObjectName."""
+    """Return the name as an ObjectName. Go: NamespacedNameAsObjectName."""
     return ObjectName(nn.namespace, nn.name)

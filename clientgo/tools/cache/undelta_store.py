@@ -1,4 +1,4 @@
-"""UndeltaStore, which turns single changes back into the whole state.
+"""UndeltaStore, which passes on the whole state after each change.
 
 Mirrors tools/cache/undelta_store.go.
 """
@@ -13,11 +13,11 @@ from clientgo.tools.cache.store import KeyFunc, Store, new_store
 
 
 class UndeltaStore:
-    """A Store that calls `push_func` with everything in it after each change. Go: UndeltaStore.
+    """A Store that calls `push_func` with all its objects after each change. Go: UndeltaStore.
 
-    The lock of the store is free between the change and the reading of the state: two threads that change the store at
-    the same time may both push the state after both changes. `push_func` runs in the thread that made the change,
-    without a lock, and must be thread-safe. Reading does not push.
+    The store's lock is released between the change and the read of the state: two threads that change the store at the
+    same time may both push the state after both changes. `push_func` runs in the thread of the change, without a lock,
+    and must be thread-safe. Reading does not push.
     """
 
     def __init__(self, store: Store, push_func: Callable[[builtins.list[Any]], None]) -> None:
@@ -25,22 +25,22 @@ class UndeltaStore:
         self.push_func = push_func
 
     def add(self, obj: Any) -> None:
-        """See Store.add; pushes."""
+        """See Store.add. Calls `push_func`."""
         self.store.add(obj)
         self.push_func(self.store.list())
 
     def update(self, obj: Any) -> None:
-        """See Store.update; pushes."""
+        """See Store.update. Calls `push_func`."""
         self.store.update(obj)
         self.push_func(self.store.list())
 
     def delete(self, obj: Any) -> None:
-        """See Store.delete; pushes."""
+        """See Store.delete. Calls `push_func`."""
         self.store.delete(obj)
         self.push_func(self.store.list())
 
     def replace(self, objs: Sequence[Any], resource_version: str) -> None:
-        """See Store.replace; pushes once."""
+        """See Store.replace. Calls `push_func` once."""
         self.store.replace(objs, resource_version)
         self.push_func(self.store.list())
 
@@ -77,5 +77,5 @@ class UndeltaStore:
 
 
 def new_undelta_store(push_func: Callable[[builtins.list[Any]], None], key_func: KeyFunc) -> UndeltaStore:
-    """An empty UndeltaStore over an ordinary store. Go: NewUndeltaStore."""
+    """Return an empty UndeltaStore. Go: NewUndeltaStore."""
     return UndeltaStore(new_store(key_func), push_func)

@@ -28,7 +28,7 @@ from clientgo.utils.clock import PassiveClock
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An object that a cache does not store, or of which it stores an old state. Beyond Go."""
+    """An object that a cache does not store, or stores in an old state. Beyond Go."""
 
     obj: Any
     """The newest state of the object."""

@@ -1,4 +1,4 @@
-"""A value that is computed when somebody asks and kept until somebody says that it went stale.
+"""A value that is computed on the first read and kept until a notification marks it as stale.
 
 Mirrors tools/cache/synctrack/lazy.go.
 """
@@ -15,13 +15,13 @@ T = TypeVar("T")
 class _CacheEntry(Generic[T]):
     """One generation of the value; a notification starts the next one.
 
-    That is what keeps an evaluation that began before a notification from overwriting one that began after it: the late
-    one fills an entry nobody looks at any more.
+    So an evaluation that began before a notification cannot overwrite one that began after it: it fills an entry that
+    no reader uses any more.
     """
 
     def __init__(self, evaluate: Callable[[], T]) -> None:
         self._evaluate = evaluate
-        # Held while evaluating, so that all who ask for this generation share one evaluation.
+        # Held while evaluating, so that all readers of this generation share one evaluation.
         self._lock = threading.Lock()
         self._result: tuple[T] | None = None
 
@@ -36,7 +36,7 @@ class _CacheEntry(Generic[T]):
 
 
 class Lazy(Generic[T]):
-    """Defers `evaluate` until its value is wanted. Go: Lazy.
+    """Defers `evaluate` until its value is read. Go: Lazy.
 
     Thread-safe. `evaluate` may run on several threads at once, for different generations of the value.
     """
@@ -44,7 +44,7 @@ class Lazy(Generic[T]):
     def __init__(self, evaluate: Callable[[], T] | None = None) -> None:
         # Go: Evaluate. May be set later, before the first `get`.
         self.evaluate = evaluate
-        # Guards _cache; never held while evaluating.
+        # Guards _cache. Never held while evaluating.
         self._lock = threading.Lock()
         self._cache: _CacheEntry[T] | None = None
 
@@ -54,15 +54,15 @@ class Lazy(Generic[T]):
         return _CacheEntry(self.evaluate)
 
     def notify(self) -> None:
-        """Drop the value: what it was computed from has changed. Does not evaluate. Go: Notify."""
+        """Drop the value because its source has changed. Does not evaluate. Go: Notify."""
         entry = self._new_cache_entry()
         with self._lock:
             self._cache = entry
 
     def get(self) -> T:
-        """The current value; evaluates it, or waits for the thread that does, when it is stale. Go: Get.
+        """Return the current value. Evaluates a stale value, or waits for the thread that does. Go: Get.
 
-        Raises what `evaluate` raises. An error is not kept: the next call evaluates again.
+        Raises any exception of `evaluate`. An error is not kept: the next call evaluates again.
         """
         with self._lock:
             entry = self._cache

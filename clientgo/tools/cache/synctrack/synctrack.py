@@ -1,9 +1,9 @@
-"""Tell when a controller has worked through everything its informer listed at the start.
+"""Trackers that report when a controller has processed all objects of its informer's first list.
 
-Mirrors tools/cache/synctrack/synctrack.go. An informer's own "has synced" says that the store is filled; a tracker says
-that the consumer behind it has *processed* what the first list brought.
+Mirrors tools/cache/synctrack/synctrack.go. An informer's own "has synced" reports that the store is filled. A tracker
+reports that the consumer has *processed* the objects of the first list.
 
-Differs in one thing: a SingleFileTracker's methods take a count, so that a batch of items costs one lock, not many.
+Differs from Go: the methods of SingleFileTracker take a count, so that a batch of items takes the lock only once.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ T = TypeVar("T", bound=Hashable)
 
 
 class AsyncTracker(Generic[T]):
-    """For consumers that process items in any order, on any number of threads. Go: AsyncTracker.
+    """A tracker for a consumer that processes items in any order, on any number of threads. Go: AsyncTracker.
 
-    The owner watches the source and calls `upstream_has_synced` once that has delivered its first list; every item of
-    that list must have been passed to `start` by then. Thread-safe; no method blocks longer than the lock.
+    The owner calls `upstream_has_synced` when the source has delivered its first list. Every item of the list must have
+    been passed to `start` before. Thread-safe; methods block only to acquire the lock.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # Guards the two below. Never held while somebody who waits for the sync is told.
+        # Guards the two fields below. Never held while waiters are notified of the sync.
         self._lock = threading.Lock()
         self._upstream_has_synced = False
         self._waiting: set[T] = set()
         self._synced, self._cancel = context.with_cancel(context.background())
 
     def start(self, key: T) -> None:
-        """To be called before an item of the first list is processed. Go: Start."""
+        """Record that an item of the first list will be processed. Go: Start."""
         with self._lock:
             self._waiting.add(key)
 
     def finished(self, key: T) -> None:
-        """To be called when an item has been processed; keys never started are welcome too. Go: Finished."""
+        """Record that an item was processed. Ignores a key that was not started. Go: Finished."""
         with self._lock:
             self._waiting.discard(key)
             synced = self._upstream_has_synced and not self._waiting
@@ -46,7 +46,7 @@ class AsyncTracker(Generic[T]):
             self._cancel()
 
     def upstream_has_synced(self) -> None:
-        """Tell the tracker that its source has handed over the whole first list. Go: UpstreamHasSynced."""
+        """Record that the source has delivered the whole first list. Go: UpstreamHasSynced."""
         with self._lock:
             self._upstream_has_synced = True
             synced = not self._waiting
@@ -54,11 +54,11 @@ class AsyncTracker(Generic[T]):
             self._cancel()
 
     def has_synced(self) -> bool:
-        """Whether the source has synced and every item of its first list was processed; stays true. Go: HasSynced."""
+        """Report whether the source has synced and its whole first list was processed; stays true. Go: HasSynced."""
         return self._synced.err() is not None
 
     def done(self) -> context.StopChannel:
-        """Set once `has_synced` is true. Go: Done."""
+        """Return a signal that is set once `has_synced` is true. Go: Done."""
         return self._synced.done()
 
     def name(self) -> str:
@@ -70,30 +70,30 @@ class AsyncTracker(Generic[T]):
 
 
 class SingleFileTracker:
-    """For consumers that process items one after the other: it only counts. Go: SingleFileTracker.
+    """A tracker for a consumer that processes items in order, which only counts them. Go: SingleFileTracker.
 
-    Thread-safe; no method blocks longer than the lock.
+    Thread-safe; methods block only to acquire the lock.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # The upstream's checker, if it has one; see unstarted.py of tools/cache.
+        # The upstream's checker, if it has one; see beyond/unstarted.py of tools/cache.
         self.awaited: object = None
-        # Guards the two below. Never held while somebody who waits for the sync is told.
+        # Guards the two fields below. Never held while waiters are notified of the sync.
         self._lock = threading.Lock()
         self._upstream_has_synced = False
         self._count = 0
         self._synced, self._cancel = context.with_cancel(context.background())
 
     def start(self, count: int = 1) -> None:
-        """To be called before `count` items of the first list are processed. Go: Start."""
+        """Record that `count` items of the first list will be processed. Go: Start."""
         with self._lock:
             self._count += count
 
     def finished(self, count: int = 1) -> None:
-        """To be called when `count` items have been processed. Go: Finished.
+        """Record that `count` items were processed. Go: Finished.
 
-        Raises RuntimeError when there was no `start` for it (Go panics): `has_synced` can no longer be trusted then.
+        Raises RuntimeError for more items than were started, where Go panics: `has_synced` is unreliable then.
         """
         with self._lock:
             self._count -= count
@@ -106,7 +106,7 @@ class SingleFileTracker:
             self._cancel()
 
     def upstream_has_synced(self) -> None:
-        """Tell the tracker that its source has handed over the whole first list. Go: UpstreamHasSynced."""
+        """Record that the source has delivered the whole first list. Go: UpstreamHasSynced."""
         with self._lock:
             self._upstream_has_synced = True
             synced = self._count == 0
@@ -114,11 +114,11 @@ class SingleFileTracker:
             self._cancel()
 
     def has_synced(self) -> bool:
-        """Whether the source has synced and every item of its first list was processed; stays true. Go: HasSynced."""
+        """Report whether the source has synced and its whole first list was processed; stays true. Go: HasSynced."""
         return self._synced.err() is not None
 
     def done(self) -> context.StopChannel:
-        """Set once `has_synced` is true. Go: Done."""
+        """Return a signal that is set once `has_synced` is true. Go: Done."""
         return self._synced.done()
 
     def name(self) -> str:
@@ -130,12 +130,12 @@ class SingleFileTracker:
 
 
 def new_async_tracker(name: str) -> AsyncTracker[T]:
-    """Go: NewAsyncTracker."""
+    """Return an AsyncTracker. Go: NewAsyncTracker."""
     return AsyncTracker(name)
 
 
 def new_single_file_tracker(name: str) -> SingleFileTracker:
-    """Go: NewSingleFileTracker."""
+    """Return a SingleFileTracker. Go: NewSingleFileTracker."""
     return SingleFileTracker(name)
 
 
