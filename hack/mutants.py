@@ -559,19 +559,19 @@ def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path
     One run of all tests with probes finds these tests. Slow tests and tests that fail without a bug take no part.
     """
     progress = Progress(len(mutants))
-    waiting = []
-    for mutant in mutants:
+    waiting: dict[int, Mutant] = {}
+    for key, mutant in enumerate(mutants):
         known = NO_BUG if mutant.no_bug else "" if again else results.known(mutant)
         if known:
             progress.tell(mutant, known, None)
         else:
-            waiting.append(mutant)
-    for mutant in waiting:
+            waiting[key] = mutant
+    for mutant in waiting.values():
         print(f"drawn: {mutant}", flush=True)
     if waiting:
-        reached, seconds, outside = _reached(waiting, folder / "probes", results.path_of_reached(waiting))
+        reached, seconds, outside = _reached(mutants, folder / "probes", results.path_of_reached(mutants))
         with Tree.copy(folder / "0") as tree:
-            for key, mutant in enumerate(waiting):
+            for key, mutant in waiting.items():
                 reaching = seconds.keys() if key in outside else reached.get(key, set())
                 tests = tuple(reach.in_order(reaching, seconds, Path(mutant.file).stem, _MOST_SECONDS))
                 tree.seconds[tuple(sorted(tests))] = _SLOW_TEST

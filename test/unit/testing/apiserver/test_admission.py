@@ -157,6 +157,31 @@ def test_a_limit_range_refuses_what_is_out_of_bounds(resources: Json, wanted: st
     assert wanted in list(limit_ranger.found_in_pod([{"type": "Pod", **bounds}], spec))
 
 
+@pytest.mark.parametrize(
+    ("scope", "counted", "free"),
+    [
+        ("BestEffort", pod("counted"), with_resources("free", requests={"cpu": "1"})),
+        ("NotBestEffort", with_resources("counted", limits={"memory": "1Gi"}), pod("free")),
+        ("Terminating", pod("counted", activeDeadlineSeconds=9), pod("free")),
+        ("NotTerminating", pod("counted"), pod("free", activeDeadlineSeconds=9)),
+    ],
+)
+def test_a_quota_with_a_scope_counts_only_the_pods_of_the_scope(
+    api: Api, scope: str, counted: Json, free: Json
+) -> None:
+    here = namespace(api, f"scoped-{scope.lower()}")
+    spec = {"hard": {"pods": "0"}, "scopes": [scope]}
+    api("POST", f"{here}/resourcequotas", {"metadata": {"name": "q"}, "spec": spec}, want=201)
+    quota = api("GET", f"{here}/resourcequotas/q")
+    quota["status"] = {"hard": {"pods": "0"}, "used": {"pods": "0"}}
+    api("PUT", f"{here}/resourcequotas/q/status", quota, want=200)
+
+    assert message(api, f"{here}/pods", counted) == (
+        'pods "counted" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0'
+    )
+    api("POST", f"{here}/pods", free, want=201)
+
+
 def test_a_quota_counts_what_its_status_knows(api: Api) -> None:
     here = namespace(api, "counted")
     hard = {"configmaps": "2", "requests.cpu": "1"}
@@ -229,6 +254,22 @@ def test_pods_keep_the_standard_of_their_namespace(api: Api) -> None:
     patch = {"metadata": {"labels": {f"{head}/enforce": "tight"}}}
     status = api("PATCH", here, patch, want=422, media="application/merge-patch+json")
     assert "must be one of privileged, baseline, restricted" in status["message"]
+
+
+def test_a_template_is_only_warned_of_and_its_subresources_are_not(api: Api) -> None:
+    head = "pod-security.kubernetes.io"
+    here = namespace(api, "templates", **{f"{head}/enforce": "restricted", f"{head}/warn": "baseline"})
+    template = {**pod("p", hostPID=True), "metadata": {"labels": {"a": "b"}}}
+    body = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    deployments = here.replace("/api/v1", "/apis/apps/v1") + "/deployments"
+
+    created = api.request("POST", deployments, body)
+    assert created.status_code == 201
+    why = r'would violate PodSecurity \"baseline:latest\": host namespaces (hostPID=true)'
+    assert why in created.headers["Warning"]
+    scaled = api.request("PUT", f"{deployments}/d/scale", {"metadata": {"name": "d"}, "spec": {"replicas": 2}})
+    assert scaled.status_code == 200, scaled.text
+    assert "Warning" not in scaled.headers
 
 
 RUN: Json = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import ssl
+import threading
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -334,3 +336,21 @@ def test_a_field_cannot_put_headers_into_the_answer(env: Environment, send: Send
     answer = send(env, f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()).partition(b"\r\n\r\n")[0]
     assert b'Warning: 299 - "unknown field \\"x\\\\r\\\\nInjected: yes\\""' in answer
     assert b"\nInjected" not in answer
+
+
+def test_a_stop_closes_the_connections_that_streams_have_taken_over() -> None:
+    """Such a connection has no thread that would close it."""
+    taken = threading.Event()
+
+    def handle(request: messages.Request, too_large: bool) -> messages.Response:
+        taken.set()
+        return messages.Response(200, stream=True)
+
+    server = http.HttpServer("127.0.0.1", 0, handle, ssl.create_default_context)
+    server.start()
+    with socket.create_connection(server.address, timeout=PATIENCE) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert taken.wait(PATIENCE)
+        server.stop()
+        assert repr(server).endswith(" 0 connections>")
+        assert client.recv(1) == b""

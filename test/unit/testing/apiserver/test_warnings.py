@@ -97,3 +97,14 @@ def test_a_warning_is_read_as_it_was_written(text: str) -> None:
 def test_a_text_that_no_header_can_say_is_left_out(text: str) -> None:
     """Go: TestNewWarningHeader."""
     assert warning_headers([text, "said"]) == ['299 - "said"']
+
+
+def test_the_annotation_of_an_ingress_class_is_warned_of_only_when_the_ingress_is_created(api: Api) -> None:
+    path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses"
+    metadata = {"name": "annotated", "annotations": {"kubernetes.io/ingress.class": "nginx"}}
+    body = {"metadata": metadata, "spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}}
+
+    created = api.warnings("POST", path, body)
+    name = "kubernetes.io/ingress.class"
+    assert created == [f"annotation \"{name}\" is deprecated, please use 'spec.ingressClassName' instead"]
+    assert api.warnings("PUT", f"{path}/annotated", body) == []

@@ -244,3 +244,19 @@ def test_a_variable_is_evaluated_once_and_in_its_own_scope_also_when_it_fails() 
                     lazy.value(run)
             assert run.names == {"of": "the reader"}
         assert asked == [{"of": "its own"}]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(['a'] + ['bb']).all(x, x.startsWith('a'))",
+        "(['a', 'b'] + ['c']).exists(x, x.contains('b'))",
+        "(true ? ['a'] : ['bbb']).all(x, x.startsWith('a'))",
+        "(true ? {'a': 'x'} : {'b': 'y'}).all(k, k.startsWith('a'))",
+    ],
+)
+def test_the_estimate_knows_the_sizes_of_the_items_of_combined_literals(source: str) -> None:
+    """Otherwise an item counts as the longest text there may be."""
+    program = Program(source, environment())
+
+    assert program.evaluate({}).cost <= estimate(program.checked, {}) < 100
