@@ -213,6 +213,11 @@ def test_what_pytest_says_of_a_bug(tmp_path: Path, codes: tuple[int, ...], resul
     assert scripted(tmp_path, codes).run(mutant("return 1 -> return 3"))[0] == result
 
 
+def test_a_named_test_that_cannot_be_collected_notices_the_bug(tmp_path: Path) -> None:
+    copy = scripted(tmp_path, (0, 4))
+    assert copy.run(mutant("return 1 -> return 3"), ("test_module.py::test_first",))[0] == mutants.CAUGHT
+
+
 @pytest.mark.parametrize(
     ("codes", "why"),
     [

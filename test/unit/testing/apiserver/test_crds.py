@@ -282,3 +282,17 @@ def test_the_scale_subresource_owns_the_replicas(api: Api) -> None:
     assert (cause["field"], cause["message"]) == (
         ".spec.replicas", "Invalid value: -1: should be a non-negative integer",
     )  # fmt: skip
+
+
+def test_appliers_own_single_items_of_a_custom_resources_list_of_type_map(api: Api) -> None:
+    item = {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "string"}}}
+    keys = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    listed = {"list": {"type": "array", "items": item, **keys}}
+    api("POST", DEFINITIONS, crd(version("v1", listed, storage=True)), want=201)
+
+    applied = {}
+    for manager, key in (("first", "a"), ("second", "b")):
+        where, body = f"{path('v1', 'x')}?fieldManager={manager}", foo("v1", "x", list=[{"k": key, "v": manager}])
+        applied = api("PATCH", where, body, media="application/apply-patch+yaml")
+
+    assert applied["spec"]["list"] == [{"k": "a", "v": "first"}, {"k": "b", "v": "second"}]

@@ -74,6 +74,9 @@ optional.of(1).orValue(2) == 1 && optional.none().orValue(2) == 2 && o.?a.orValu
 [5, 6].all(i, v, v > i) && [5, 6].exists(i, v, i == 1) && {'a': 1}.existsOne(k, v, k == 'a')
 {'a': 1}.transformMap(k, v, v + 1) == {'a': 2} && [1, 2].transformList(i, v, v * i) == [0, 2]
 {'a': 'b'}.transformMapEntry(k, v, {v: k}) == {'b': 'a'} && [1, 2, 3].transformList(i, v, v > 1, v) == [2, 3]
+[1, 2].map(x, x * 2) == [2, 4]
+1 < 1.5 && 2u > 1 && 1.5 <= 2u && 2 >= 1u && 1.5 > 1 && 2u < 2.5 && !(2 < 1u) && !(1.5 < 1u)
+!isSemver('abc', true) && isSemver('v1.2', true) && semver('01.2', true) == semver('1.2.0')
 [1, 2, 3].map(x, x > 1, x * 2) == [4, 6] && [1, 2, 3].filter(x, x > 1) == [2, 3] && [1, 2].exists_one(x, x > 1)
 [1, 2, 3].slice(0, 2) == [1, 2] && [3, 1].sort() == [1, 3] && [1, 1].distinct() == [1] && lists.range(2) == [0, 1]
 [[1], [2, 3]].flatten() == [1, 2, 3] && [1, 2].reverse() == [2, 1] && [1].first().value() == 1
