@@ -19,13 +19,15 @@ a lock while they decode, with the GIL and without it:
 
 * The bytes, and what a source says of them (key, version), do not change after the object was made.
 * A document is built completely before it is stored. The write that needs it then replaces the object's source in one
-  assignment. A thread that has loaded the old source still reads correct values from it.
+  assignment. A thread that has loaded the old source still reads correct values from it. If another thread froze the
+  object in between, the source stays and the write raises ReadOnlyError.
 * A frozen object is never turned into a document. The parts that a thread has read of it last are kept per thread (see
   `_recent`). Views that threads pass to each other share parts, and a part only caches: two threads that miss compute
   equal values, and `dict.setdefault` picks one of them for both.
 * An object that may be written to keeps its parts, because views of them must follow a write. `_LOCK` makes two steps
   atomic: to keep a new part (`Part.keep`), and to link all parts to the document (`Part.turn`). After `turn` every part
-  refers to its place in the document, and every dict or list that was handed out *is* that place. Therefore two threads
+  refers to its place in the document, and every dict or list that was handed out *is* that place. A part is linked
+  after everything in it. Therefore two threads
   that decode the same object end with the same document, and no view is left behind.
 * A reader without the lock looks at `written` first and at the cache second. If another thread turns the object in
   between, the reader misses the emptied cache or gets a part that is linked already; `keep` looks at `written` again.
@@ -107,12 +109,13 @@ class Part(Lazy):
 
     def turn(self, written: Any) -> None:
         """Refer to the document from now on, and put what was handed out into it. For holders of `_LOCK`."""
-        self.written = written
         for key, value in self.kept.items():
             if isinstance(value, Part):
                 value.turn(written[key])
             else:
                 written[key] = value
+        # Not before: a reader that finds it takes no lock.
+        self.written = written
         self.kept = {}
 
     def snapshot(self) -> Any:

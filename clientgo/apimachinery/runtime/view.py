@@ -94,11 +94,14 @@ class View:
         """The document, ready to be changed: attached to its object, which must not be frozen."""
         parent = self._parent
         if parent is None:
-            if self._frozen:
-                raise ReadOnlyError(
-                    f"{self!r} is shared and read-only (objects from a cache are); call deep_copy() and change the copy"
-                )
-            return self._document
+            if not self._frozen:
+                document = self._document
+                if self._source is document:
+                    return document
+            # Frozen, perhaps since the look at `_frozen`: then the document is not the object's.
+            raise ReadOnlyError(
+                f"{self!r} is shared and read-only (objects from a cache are); call deep_copy() and change the copy"
+            )
         holder = parent._writable()
         if self._key is not None:
             self._attach(holder, self._key)

@@ -246,7 +246,15 @@ def test_numbers_in_one_piece_are_a_list() -> None:
     assert is_undecoded(pod)
 
 
-@pytest.mark.parametrize("groups", [b"\x20\x05", b"\x20\x05\x20\x07\x20\xac\x02", b"\x20\x05\x22\x03\x07\xac\x02"])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        b"\x20\x05",
+        b"\x20\x05\x20\x07\x20\xac\x02",
+        b"\x20\x05\x22\x03\x07\xac\x02",
+        b"\x22\x01\x05\x20\x07\x22\x02\xac\x02",
+    ],
+)
 def test_numbers_one_by_one_are_a_list_also_with_some_in_one_piece(groups: bytes) -> None:
     data = METADATA + put_bytes(b"\x12", put_bytes(b"r", b"\x10\x01" + groups))
     for pod in (from_event(data), from_event(data).freeze(), decoded(data)):
@@ -284,6 +292,7 @@ def test_what_is_malformed_at_the_top_is_refused_where_it_arrives(make: Callable
         (put_bytes(b"\n", put_bytes(b"\n", b"\xff") + b"\x1a\x05ab"), 'Pod "\\xff": unexpected EOF'),
         (put_bytes(b"\x1a", b"") + METADATA + b"\x12", 'Pod "ns/a": unexpected EOF'),
         (b"\x12", 'Pod "": unexpected EOF'),
+        (put_bytes(b"\n", put_bytes(b"\n", b"a") + b"\x58\x01"), 'Pod "a": proto: wrong wireType = 0 for field labels'),
     ],
 )
 def test_what_is_refused_where_it_arrives_is_named_as_far_as_it_can_be_read(
@@ -459,6 +468,11 @@ def test_the_version_is_read_where_it_stands(make: Callable[..., Any]) -> None:
             less = pod.deep_copy().without_managed_fields()
             for each in (pod, pod.deep_copy(), less, less.deep_copy(), pod.freeze()):
                 assert (each.get_resource_version(), each.object_key()) == (version.decode(), "ns/a")
+
+
+def test_a_version_whose_length_takes_more_bytes_than_it_needs_is_read(make: Callable[..., Any]) -> None:
+    pod = make(put_bytes(b"\n", put_bytes(b"\n", b"a") + b"2\x82\x0012"))
+    assert [each.get_resource_version() for each in (pod, pod.deep_copy(), pod.freeze())] == ["12"] * 3
 
 
 def test_a_version_that_is_not_utf8_is_read_behind_one_of_the_same_layout(make: Callable[..., Any]) -> None:
