@@ -195,7 +195,7 @@ class LiveScreen:
             found = self._ask_past(place=place, key=key, handler=handler, version=version)
             links = [Link(each["at"], each["key"]) for each in found["links"]]
             items = chain_items(self._words, found["hops"], links, None)
-            self._open_menu(f"{self._words('why-here')} {key} · {place}", items, len(links) - 1)
+            self._open_menu(f"{self._words('why-here')}: {key} · {place}", items, len(links) - 1)
 
         return show
 

@@ -372,7 +372,7 @@ class Screen:
         def show() -> None:
             hops = self._hops()
             links = past.chain(hops, self.at, place, key, handler=handler, version=version)
-            title = f"{self.words('why-here')} {key.removeprefix('default/')} · {place}"
+            title = f"{self.words('why-here')}{self.words('colon')}{key.removeprefix('default/')} · {place}"
             self._open_menu(title, chain_items(self.words, hops, links, self._go), len(links) - 1)
 
         return show

@@ -291,3 +291,17 @@ def test_the_past_of_a_live_program_is_told_within_what_was_kept(browser):
         browser.get("about:blank")
         queue.shut_down()
     assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_at_1024_by_700_no_label_of_a_station_is_cut_off(page, language):
+    page.resize(1024, 700)
+    page.open(f"queue?lang={language}")
+    page.to(60)
+    script = """
+        return [...document.querySelectorAll("#picture .label")].map((each) => [each.textContent, each.getBBox(),
+          each.closest(".card").querySelector(".body").getBBox()])
+          .filter(([text, box, card]) => text.includes("…") || box.x + box.width > card.x + card.width)
+          .map(([text]) => text);"""
+    assert page.run(script) == []
+    page.shoot(f"labels-{language}")

@@ -189,7 +189,7 @@ export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, 
     el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, brief(before)), " → ", el("ins", {}, brief(after))]));
   return [
     note ? el("p", { class: "quiet" }, note) : null,
-    el("h3", {}, chosen ? `${t("why-here")} ${shortKey(chosen.key)} · ${t(stationOf(chosen.place))}` : t("why-here-none")),
+    el("h3", {}, chosen ? `${t("why-here")}${t("colon")}${shortKey(chosen.key)} · ${t(stationOf(chosen.place))}` : t("why-here-none")),
     chosen ? null : el("p", { class: "quiet" }, t("choose-key")),
     chosen && links.length ? el("ol", { class: "chain", id: "chain" }, links.map(row)) : null,
     chosen && !links.length ? el("p", { class: "quiet" }, t("not-recorded")) : null,

@@ -71,8 +71,11 @@ export function hue(key) {
 // A Chinese character is nearly as wide as two letters.
 const columns = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 1.8 : 1), 0);
 
-const fits = (text, width) => {
-  const most = Math.max(3, Math.floor(width / CHAR));
+const LABEL = 5.6;      // of a character in the labels' font, which is narrower
+// A label with the sign for nothing behind it, where there is room for both.
+const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 8 }, "–")] : [fits(label, inner, LABEL)]);
+const fits = (text, width, char = CHAR) => {
+  const most = Math.max(3, Math.floor(width / char));
   if (columns(text) <= most) return text;
   // By characters: half of one of four bytes cannot be drawn.
   const letters = [...text];
@@ -367,13 +370,13 @@ export class Picture {
       const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, bottom) - top, rx: 6 }));
       if (at + 16 > bottom) { isCut = true; left += total; continue; }
       if (section.label && section.inline && !section.chips.length) {
-        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner - 14), make("tspan", { class: "empty", dx: 8 }, "–")));
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, ...inlineLabel(section.label, inner)));
         at += 19;
         asPart();
         continue;
       }
       if (section.label) {
-        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner)));
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner, LABEL)));
         at += 19;
       }
       if (section.text !== undefined) {
