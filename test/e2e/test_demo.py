@@ -7,7 +7,7 @@ from pathlib import Path
 
 from processes import ROOT, children, kubectl, python
 
-STORY = ROOT / "hack" / "walkthrough.py"
+STORY = ROOT / "cmd" / "demo"
 
 
 def test_the_demo_holds_every_check_and_leaves_no_process() -> None:

@@ -16,6 +16,8 @@ from patience import PATIENCE
 from processes import ROOT
 from wheel import build_wheel, clone_into, run
 
+import clientgo
+
 PROGRAM = """
 import clientgo, pathlib, sys
 from clientgo import context, informers, kubernetes, rest
@@ -130,6 +132,11 @@ def test_the_wheel_of_a_fresh_clone_works_without_the_checkout(
     printed = run(python, "-c", PROGRAM, cwd=elsewhere)
 
     assert "kube-system" in printed
+    # The command runs from anywhere, with the programs that it needs.
+    command = tmp_path / "venv" / "bin" / "clientgo"
+    assert run(command, "version", cwd=elsewhere).startswith(f"clientgo {clientgo.__version__} ")
+    assert "12 of 12 checks hold" in run(command, "demo", "--quiet", cwd=elsewhere)
+    assert "informer-tour" in run(command, "tour", "--help", cwd=elsewhere)
     # The code generators are part of it.
     shutil.copytree(ROOT / "cmd" / "sample-controller" / "pkg" / "apis", elsewhere / "pkg" / "apis")
     generate = ["-m", "clientgo.codegen", "--output", "pkg.generated", "pkg.apis.samplecontroller.v1alpha1"]

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 # As pip calls them, by the name they are imported under.
-PACKAGES = {"yaml": "PyYAML", "prometheus_client": "prometheus-client", "re2": "google-re2"}
+PACKAGES = {"yaml": "PyYAML", "prometheus_client": "prometheus-client", "re2": "google-re2", "google": "protobuf"}
 # Imported by modules that only tests of the user's own import.
 OF_TESTS = {"hypothesis", "pytest"}
 

@@ -5,11 +5,11 @@ Difference: Go's linker inserts a commit into the binary; a Python package only 
 
 from __future__ import annotations
 
+from clientgo import __version__
 from clientgo.apimachinery.version import Info
-
-_RELEASE = "v0.36.0"
 
 
 def get() -> Info:
     """Return the version of this library. Go: version.Get."""
-    return Info(major="0", minor="36", git_version=_RELEASE)
+    major, minor, _ = __version__.split(".", 2)
+    return Info(major=major, minor=minor, git_version=f"v{__version__}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 
 import pytest
 from shardedcluster import LEASE, PERIOD, Cluster, Replica
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing import synctest
 from clientgo.testing.apiserver import Server
@@ -133,3 +135,54 @@ def test_informers_reject_what_no_server_selects_by() -> None:
         informer.get_store().add(object())
     with pytest.raises(LookupError, match="Index with name nope does not exist"):
         informer.get_indexer().by_index("nope", "x")
+
+
+@pytest.mark.parametrize("cancelled", [False, True], ids=["synced", "cancelled"])
+def test_a_shard_is_not_owned_before_all_its_informers_have_synced(cancelled: bool) -> None:
+    """The cache of a slow kind would lack objects that a worker expects there."""
+    with synctest.bubble() as b:
+
+        def list_slowly(ctx: context.Context, options: metav1.ListOptions) -> corev1.ConfigMapList:
+            context.sleep(ctx, 30.0)
+            return corev1.ConfigMapList(metadata=metav1.ListMeta(resource_version="1"))
+
+        def list_at_once(ctx: context.Context, options: metav1.ListOptions) -> corev1.ConfigMapList:
+            return corev1.ConfigMapList(metadata=metav1.ListMeta(resource_version="1"))
+
+        informers = ShardedInformers(2, ShardBy.UID)
+        ctx, cancel = context.with_cancel(context.background())
+        starting, give_up = context.with_cancel(ctx)
+        threads = []
+        for lister in (list_at_once, list_slowly):
+            source = cache.ListWatch(list_with_context_func=lister, watch_func_with_context=quiet_watch)
+            informer = informers.informer(cache.to_list_watcher_with_watch_list_semantics(source, NoStreams()), None)
+            run = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer")
+            threads.append(run)
+        results: list[bool] = []
+        owner = threading.Thread(target=lambda: results.append(informers.start(starting, 1)), name="owner")
+        for thread in [*threads, owner]:
+            thread.start()
+        b.sleep(29.0)
+        assert results == []
+        if cancelled:
+            give_up()
+        b.sleep(2.0)
+        assert results == [not cancelled]
+        assert informers.started() == (set() if cancelled else {1})
+        cancel()
+        for thread in [*threads, owner]:
+            thread.join()
+
+
+class NoStreams:
+    """A client that cannot stream lists."""
+
+    def is_watch_list_semantics_un_supported(self) -> bool:
+        return True
+
+
+def quiet_watch(ctx: context.Context, options: metav1.ListOptions) -> watch.Interface:
+    """Return a watch without events that ends with the context."""
+    quiet = watch.new_fake()
+    ctx.add_done_callback(quiet.stop)
+    return quiet

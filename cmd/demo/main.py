@@ -34,8 +34,8 @@ from clientgo.apimachinery.util import wait
 from clientgo.context import Context
 from clientgo.tools import clientcmd
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = ROOT / "cmd" / "sample-controller"
+PROGRAMS = Path(__file__).resolve().parents[1]
+SAMPLE = PROGRAMS / "sample-controller"
 EXAMPLES = SAMPLE / "artifacts" / "examples"
 FOOS = GroupVersionResource("samplecontroller.k8s.io", "v1alpha1", "foos")
 CRDS = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
@@ -341,7 +341,7 @@ def run(story: Story, stack: ExitStack, options: argparse.Namespace) -> bool:
     python = sys.executable
     try:
         with story.step("The embedded API server starts", "the API server answers"):
-            command = [python, str(ROOT / "cmd" / "apiserver"), "--kubeconfig-out", str(kubeconfig)]
+            command = [python, str(PROGRAMS / "apiserver"), "--kubeconfig-out", str(kubeconfig)]
             server = Process("apiserver", command, story.log_of("apiserver"))
             stack.callback(server.stop)
             wait_for_file(kubeconfig, server)
@@ -396,6 +396,3 @@ def stay(story: Story) -> None:
     story.say("Ctrl-C stops everything.")
     threading.Event().wait()
 
-
-if __name__ == "__main__":
-    sys.exit(main())

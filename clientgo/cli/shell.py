@@ -1,0 +1,97 @@
+"""`clientgo shell`: a Python shell with clients of the current kubeconfig."""
+
+from __future__ import annotations
+
+import argparse
+import code
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from clientgo import klog
+from clientgo.cli.command import PROG
+from clientgo.tools import clientcmd
+
+_BANNER = """Python {python}, clientgo {version}, {host}
+  client     typed clients: client.core_v1().pods("default").list(ctx)
+  dynamic    clients of any resource: dynamic.resource(gvr("apps/v1", "deployments")).list(ctx)
+  explain    explain("deployment.spec.strategy") prints what kubectl explain prints
+  ctx        the context for requests; config, the rest.Config; also: v1, metav1, labels, gvr"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's arguments."""
+    made = argparse.ArgumentParser(
+        f"{PROG} shell", description="Open a Python shell with clients of the kubeconfig, and completion by Tab."
+    )
+    made.add_argument("--kubeconfig", default="", help="default: KUBECONFIG, ~/.kube/config, or the cluster")
+    made.add_argument("-c", "--command", metavar="CODE", help="run this code instead of reading from the terminal")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Open the shell and return its exit code. Blocks until the user leaves it."""
+    given = parser().parse_args(arguments)
+    try:
+        names = namespace(given.kubeconfig)
+    except Exception as err:
+        print(f"{PROG} shell: {err}", file=sys.stderr)
+        return 1
+    klog.flush()
+    if given.command is not None:
+        exec(compile(given.command, "<command>", "exec"), names)
+        return 0
+    _complete(names)
+    from clientgo import __version__
+
+    banner = _BANNER.format(python=sys.version.split()[0], version=__version__, host=names["config"].host)
+    code.interact(banner=banner, local=names, exitmsg="")
+    return 0
+
+
+def namespace(kubeconfig: str = "") -> dict[str, Any]:
+    """Return the names that the shell defines. Raises an error of clientcmd if there is no configuration."""
+    from clientgo import context, dynamic, kubernetes
+    from clientgo.api.core import v1
+    from clientgo.apimachinery import labels
+    from clientgo.apimachinery.apis.meta import v1 as metav1
+    from clientgo.apimachinery.runtime import schema
+    from clientgo.cli.explain import explain as describe
+
+    rules = clientcmd.new_default_client_config_loading_rules()
+    rules.explicit_path = kubeconfig
+    loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
+    config = loader.client_config()
+
+    def gvr(group_version: str, resource: str) -> schema.GroupVersionResource:
+        parsed = schema.parse_group_version(group_version)
+        return parsed.with_resource(resource)
+
+    def explain(resource: str, recursive: bool = False) -> None:
+        print(describe(config, resource, recursive=recursive), end="")
+
+    return {
+        "__name__": "__console__",
+        "client": kubernetes.new_for_config(config),
+        "config": config,
+        "context": context,
+        "ctx": context.background(),
+        "dynamic": dynamic.new_for_config(config),
+        "explain": explain,
+        "gvr": gvr,
+        "kubernetes": kubernetes,
+        "labels": labels,
+        "metav1": metav1,
+        "v1": v1,
+    }
+
+
+def _complete(names: dict[str, Any]) -> None:
+    """Complete names by Tab, where the terminal can."""
+    try:
+        import readline
+        import rlcompleter
+    except ImportError:
+        return
+    readline.set_completer(rlcompleter.Completer(names).complete)
+    readline.parse_and_bind("tab: complete")
