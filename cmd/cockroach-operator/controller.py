@@ -96,7 +96,7 @@ class ClusterReconciler:
         return self._run(ctx, actor, cluster, before, log)
 
     def _is_current(self, ctx: Context, request: ctrl.Request, seen: CrdbCluster) -> bool:
-        """Whether the API server has the cluster as it was seen. Raises StatusError."""
+        """Report whether the API server still has this version of the cluster. Raises StatusError."""
         try:
             current = self.reader.get(ctx, request, CrdbCluster)
         except errors.StatusError as err:

@@ -1,7 +1,7 @@
-"""What the operator asks of the database itself: commands in its pods, and what a pod has logged.
+"""The operator's access to the database: commands in its pods, and logs of pods.
 
-In Go these are kube.ExecInPod and the logs of a pod. Here they stand behind an interface, because the pods of the
-embedded API server run nothing: simulated.py answers for them.
+Go uses kube.ExecInPod and the logs of a pod. Here an interface hides both, because the pods of the embedded API server
+run nothing; simulated.py implements it for them.
 """
 
 from __future__ import annotations

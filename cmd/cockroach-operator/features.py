@@ -1,4 +1,4 @@
-"""What the operator does only when it may. Mirrors pkg/features: `-feature-gates=AutoPrunePVC=true,ResizePVC=false`."""
+"""Features that the user enables. Mirrors pkg/features: `-feature-gates=AutoPrunePVC=true,ResizePVC=false`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Feature(enum.StrEnum):
     TOPOLOGY_SPREAD_RULES = "TopologySpreadRules"
 
 
-# A claim that is pruned takes its data along: somebody has to ask for that. Go has the three rules closed, too, and
+# Pruning a claim deletes its data, so the user has to enable it. Go disables the three rules by default, too, and
 # opens them in its manifest.
 DEFAULTS = {feature: feature is not Feature.AUTO_PRUNE_PVC for feature in Feature}
 
 
 class FeatureGates:
-    """Which features are on. Immutable."""
+    """The enabled features. Immutable."""
 
     def __init__(self, text: str = "") -> None:
         """`text` is the flag's, "" for the defaults. Raises ValueError for what it does not know."""

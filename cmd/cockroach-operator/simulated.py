@@ -64,7 +64,7 @@ class SimulatedDatabase:
     # ---- the interface
 
     def pod_logs(self, ctx: Context, namespace: str, pod: str, container: str, lines: int) -> str:
-        """The version job's: the tag of its image. Nobody else logs."""
+        """Return the log of the version job: the tag of its image. Other pods have no log."""
         found = self._pod(ctx, namespace, pod)
         if container != JOB_CONTAINER or found.status.phase not in ("Running", "Succeeded"):
             return ""
@@ -130,7 +130,7 @@ class SimulatedDatabase:
         return self._state.setdefault(name, {"initialized": False, "nodes": [], "at": REAL_CLOCK.now()})
 
     def _advance(self, cluster: State, living: dict[str, str]) -> None:
-        """What has happened since the last time: nodes came and went, replicas moved."""
+        """Simulate the time since the last call: nodes join and leave, replicas move."""
         nodes, now = cluster["nodes"], REAL_CLOCK.now()
         passed, cluster["at"] = now - cluster["at"], now
         if not cluster["initialized"]:

@@ -67,7 +67,7 @@ def new_scheme() -> Scheme:
 
 
 def manager_options(flags: argparse.Namespace) -> ctrl.Options:
-    """What the flags say about the manager."""
+    """Return the manager's options from the flags."""
     return ctrl.Options(
         scheme=new_scheme(),
         metrics=metricsserver.Options(bind_address=flags.metrics_bind_address),

@@ -26,7 +26,7 @@ class Directory:
         self.entries()
 
     def entries(self) -> dict[str, str]:
-        """What is in it. Blocks for the file; raises as the constructor does."""
+        """Return the entries. Blocks for the file, and raises the constructor's errors."""
         try:
             entries = json.loads(self._path.read_text())
         except FileNotFoundError:

@@ -37,9 +37,10 @@ class GuestbookValidator:
         return _check(guestbook, _spec_errors(guestbook))
 
     def validate_update(self, ctx: Context, old: Guestbook, new: Guestbook) -> admission.Warnings | None:
-        """The same, if the spec has changed; and the port is for ever, since visitors know it.
+        """Validate a changed spec. The port is immutable, because visitors know it.
 
-        One that other rules have let in, or no webhook has seen, can still be labelled, and lose its finalizer.
+        With an unchanged spec every update is valid. So an object that was stored without this webhook can still be
+        labelled, and its finalizer can be removed.
         """
         if new.spec == old.spec:
             return None

@@ -1,8 +1,8 @@
 """The Network controller: it keeps a network in Neutron for every Network in the API server.
 
 Mirrors controller.go of the walkthrough, function by function, in its older spelling: string keys, a named queue, a
-stop channel. What the walkthrough leaves as FIXME is done here (neutron.py): the comparison with the real networks, and
-the networks that nobody asks for any more because their Network was deleted while no controller ran.
+stop channel. The walkthrough leaves two parts as FIXME that are implemented here (neutron.py): the comparison with the
+real networks, and the deletion of networks whose Network was deleted while no controller ran.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Controller:
         self.recorder.event(network, corev1.EVENT_TYPE_NORMAL, SUCCESS_SYNCED, MESSAGE_RESOURCE_SYNCED)
 
     def enqueue_differences(self) -> None:
-        """Queue what no event speaks of: orphans left in Neutron, and networks that somebody changed there by hand.
+        """Queue the differences without an event: orphans in Neutron, and networks that were changed there by hand.
 
         The update handler ignores a resync, so this is the other half of it, seen from Neutron's side. Blocks for one
         call of Neutron; an error of it is logged by the loop that calls this, and the next round tries again.
@@ -167,7 +167,7 @@ class Controller:
         self.workqueue.add_rate_limited(key)
 
     def enqueue_network_for_delete(self, obj: Any) -> None:
-        """The same for a deleted Network; one whose deletion was missed comes as a tombstone, which has the key too."""
+        """Queue a deleted Network. A missed deletion arrives as a tombstone, which has the key too."""
         try:
             key = cache.deletion_handling_meta_namespace_key_func(obj)
         except Exception as err:
@@ -218,7 +218,7 @@ def new_controller(
 
 
 def desired_network(network: samplecrdv1.Network) -> RealNetwork:
-    """What a Network asks Neutron for."""
+    """Return the network in Neutron that a Network specifies."""
     return RealNetwork(cidr=network.spec.cidr, gateway=network.spec.gateway)
 
 

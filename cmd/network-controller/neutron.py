@@ -31,7 +31,10 @@ class NeutronError(Exception):
 
 
 class Neutron(Protocol):
-    """What the controller needs of it. Every method may block for a call to a real service, and raises NeutronError."""
+    """The part of Neutron that the controller uses.
+
+    Every method may block for a real service, and raises NeutronError.
+    """
 
     def get(self, namespace: str, name: str) -> tuple[RealNetwork | None, bool]:
         """The network and True, or None and False."""
@@ -50,7 +53,7 @@ class Neutron(Protocol):
         ...
 
     def delete(self, namespace: str, name: str) -> None:
-        """Whether or not it was there, it is gone now."""
+        """Delete the network. Does nothing if it does not exist."""
         ...
 
 

@@ -61,7 +61,7 @@ class SiteReconciler(ReconcilerBase):
         )
         builder = ctrl.new_controller_managed_by(mgr)
         builder.for_(Site, with_predicates(watches.ResourceGenerationOrFinalizerChangedPredicate()))
-        # A ConfigMap has no generation. Of a Deployment the status changes all the time, and nobody here looks at it.
+        # A ConfigMap has no generation. A Deployment's status changes often, and this controller does not read it.
         builder.owns(corev1.ConfigMap)
         builder.owns(appsv1.Deployment, with_predicates(predicate.GenerationChangedPredicate()))
         builder.watches(
@@ -116,9 +116,9 @@ class SiteReconciler(ReconcilerBase):
         return False, errors.new_invalid(GROUP_VERSION.with_kind("Site").group_kind(), site.get_name(), found)
 
     def is_initialized(self, site: Site) -> bool:
-        """Whether everything is filled in. What is not is filled in, and the caller has to write it.
+        """Fill in missing fields and report whether there were none. Otherwise the caller has to write the object.
 
-        The finalizer too: it must be there before anything is made outside the cluster.
+        This includes the finalizer, which must exist before anything is created outside of the cluster.
         """
         defaulted = validation.set_defaults(site, self.domain)
         return not controllerutil.add_finalizer(site, FINALIZER) and not defaulted
@@ -140,7 +140,7 @@ class SiteReconciler(ReconcilerBase):
             ctrl.logger_from(ctx).info("Removed from the zone", host=host)
 
     def manage_operator_logic(self, ctx: Context, site: Site) -> None:
-        """What this operator is for."""
+        """Reconcile the Site with its Deployment, its ConfigMap and its record in the zone."""
         fingerprint = self.certificate_fingerprint(ctx, site)
         record = Record(owner=str(_key(site)), target=f"{site.get_name()}.{site.get_namespace()}.svc")
         if self.zone.publish(site.spec.host, record):
@@ -182,10 +182,10 @@ class SiteReconciler(ReconcilerBase):
     def apply_deployment(self, ctx: Context, site: Site, fingerprint: str) -> None:
         """Own an object by server-side apply: send what this operator wants, and nothing that it has no opinion on.
 
-        There is nothing to read before and no conflict with the cache. Fields that are not sent are others':
-        `kubectl scale` and autoscalers keep the replicas. What was sent once and is no longer goes by itself: the
-        certificate of a Site that names no Secret any more. The operator's own fields are taken from whoever else has
-        set them.
+        The operator reads nothing before, and there is no conflict with the cache. Others own the fields that it does
+        not send: `kubectl scale` and autoscalers keep the replicas. The server removes fields that were sent before and
+        are no longer, such as the certificate of a Site that names no Secret any more. The operator takes its own
+        fields over from other managers.
         """
         deployment = appsv1.Deployment(metadata=_named_like(site), spec=_deployment_spec(site, fingerprint))
         deployment.metadata.labels.update(_labels(site))
@@ -198,7 +198,7 @@ class CertificateError(Exception):
 
 
 def is_being_deleted(obj: client.Object) -> bool:
-    """Whether only finalizers keep it."""
+    """Report whether the object is being deleted and only finalizers keep it."""
     return obj.get_deletion_timestamp() is not None
 
 

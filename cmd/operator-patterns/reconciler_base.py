@@ -117,9 +117,9 @@ class ReconcilerBase:
 
 
 def is_stale(err: Exception) -> bool:
-    """Whether it says that the cache, which the decision was made from, is behind: nothing that a user could mend.
+    """Report whether the error means that the cache was behind. The user cannot fix this, and a retry does.
 
-    The server's own words only: what was raised from such an error tells of something else.
+    Only the server's own error counts, not an exception that was raised from it.
     """
     if not isinstance(err, errors.StatusError):
         return False

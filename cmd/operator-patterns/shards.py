@@ -1,8 +1,8 @@
 """Several replicas share the work: the flag -shards, and the queue that lets each work on its part.
 
-Every Site belongs to a shard, by its namespace and name; every shard has a Lease (clientgo.tools.sharding says what is
-promised). The manager elects nobody then: all replicas run the controller, each with a queue that takes and gives only
-what is its own. cmd/sample-controller does the same without a manager.
+Every Site belongs to a shard, by its namespace and name, and every shard has a Lease (clientgo.tools.sharding documents
+the guarantees). The manager then elects no leader: all replicas run the controller, each with a queue that accepts and
+returns only its own Sites. cmd/sample-controller does the same without a manager.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Shards:
         self.sharder.run(ctx)
 
     def need_leader_election(self) -> bool:
-        """Nobody is elected. It also starts before the controllers, and after the cache it reads."""
+        """Return False: no leader is elected. So the manager starts this before the controllers and after the cache."""
         return False
 
     def new_queue(
@@ -88,7 +88,7 @@ class Shards:
         return queue
 
     def _enqueue_shard(self, shard: int) -> None:
-        """Queue all Sites of a shard that has become ours: nobody here listened to their events before."""
+        """Queue all Sites of a shard that this replica has acquired. It ignored their events before."""
         with self._lock:
             queue = self._queue
         if queue is None:

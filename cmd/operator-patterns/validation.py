@@ -1,7 +1,7 @@
-"""Semantic validation and defaults: what a schema cannot say.
+"""Semantic validation and defaults, beyond the schema.
 
-Both are here and not in the webhooks, since the controller asks for them once more: nobody can be sure that the
-webhooks are deployed and answer, and what is stored cannot be refused any more.
+Both are here and not in the webhooks, because the controller calls them too: the webhooks may not be deployed or
+reachable, and a stored object can no longer be rejected.
 """
 
 from __future__ import annotations

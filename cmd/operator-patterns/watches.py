@@ -26,7 +26,7 @@ class ResourceGenerationOrFinalizerChangedPredicate(predicate.Funcs):
     """
 
     def update(self, e: event.UpdateEvent, /) -> bool:
-        """Whether the generation or the finalizers changed."""
+        """Report whether the generation or the finalizers changed."""
         old, new = e.object_old, e.object_new
         return new.get_generation() != old.get_generation() or new.get_finalizers() != old.get_finalizers()
 
@@ -52,12 +52,12 @@ def is_annotated_secret() -> predicate.TypedFuncs[corev1.Secret]:
 
 
 def is_usable(secret: corev1.Secret) -> bool:
-    """Whether Sites may use it."""
+    """Report whether Sites may use the Secret."""
     return secret.type == corev1.SecretType.TLS and is_annotated(secret)
 
 
 def is_annotated(secret: corev1.Secret) -> bool:
-    """Whether its owner lets Sites use it."""
+    """Report whether the Secret's annotation allows Sites to use it."""
     return secret.get_annotations().get(CERTIFICATE_ANNOTATION) == "true"
 
 
@@ -78,5 +78,5 @@ def match_secret(reader: client.Reader, ctx: Context, secret: client.Object) -> 
 
 
 def index_tls_secret(site: Site) -> list[str]:
-    """What TLS_SECRET_FIELD is of a Site: without the index `match_secret` would look at all Sites."""
+    """Return the values of TLS_SECRET_FIELD of a Site. Without this index `match_secret` would read all Sites."""
     return [site.spec.tls_secret_name] if site.spec.tls_secret_name else []

@@ -37,13 +37,14 @@ class SiteValidator:
         self._domain = domain
 
     def validate_create(self, ctx: Context, site: Site) -> admission.Warnings | None:
-        """What is wrong with the spec."""
+        """Validate the spec."""
         return self._check(site)
 
     def validate_update(self, ctx: Context, old: Site, new: Site) -> admission.Warnings | None:
-        """The same, if the spec has changed.
+        """Validate a changed spec.
 
-        One that was let in, by other rules or by no webhook, can still be labelled, and lose its finalizers.
+        With an unchanged spec every update is valid. So a Site that was stored without this webhook can still be
+        labelled, and its finalizers can be removed.
         """
         return self._check(new) if new.spec != old.spec else None
 

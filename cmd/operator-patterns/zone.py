@@ -1,7 +1,7 @@
 """A DNS zone: something outside the cluster that must be cleaned up when a Site goes.
 
-The API server knows nothing of it, so the garbage collector cannot clean it up. Here it is a folder with a file for
-each host, named by it. Several replicas may use it at once: whoever makes the file has the host.
+The API server does not know it, so the garbage collector cannot clean it up. Here it is a folder with a file for each
+host, with the host's name. Several replicas may use it at once: the replica that creates the file owns the host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class HostTakenError(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """What is known under a host name."""
+    """The record of a host name."""
 
     # Whose it is: namespace/name of a Site.
     owner: str

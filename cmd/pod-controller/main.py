@@ -44,7 +44,7 @@ class Controller:
         key, quit = self.queue.get()
         if quit:
             return False
-        # Until done is called nobody else gets this key: no two workers ever have the same Pod.
+        # Until done is called no other worker gets this key, so two workers never process the same Pod.
         try:
             error = None
             try:
@@ -127,7 +127,7 @@ def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
     )
 
     # Whenever the cache changes, the key of the Pod goes onto the queue. By the time a worker takes it off, the cache
-    # may show a newer Pod than the one that set this off.
+    # may show a newer Pod than the event did.
     indexer, informer = cache.new_indexer_informer(
         pod_list_watcher,
         corev1.Pod(),

@@ -125,7 +125,7 @@ def run_while_leading(
 
     def stopped() -> None:
         if standing.done().is_set():
-            return  # Nobody took the Lease: it was given back.
+            return  # No other replica took the Lease: it was released.
         klog.from_context(ctx).error(None, "Leader election lost", lock=lock.describe(), identity=lock.identity())
         klog.flush()
         exit(1)

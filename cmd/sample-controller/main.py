@@ -1,8 +1,8 @@
 """Connect to a cluster, make clients and informers, and run the controller until told to stop.
 
 Mirrors main.go of k8s.io/sample-controller. Differs in two things: it joins its informers before it returns, where the
-Go program just exits; and several replicas may run, of which one works (-leader-elect, election.py) or each does a
-part of the work (-shards, shards.py).
+Go program just exits; and several replicas may run. Either one of them works (-leader-elect, election.py), or each does
+a part of the work (-shards, shards.py).
 """
 
 from __future__ import annotations

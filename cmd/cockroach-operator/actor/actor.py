@@ -1,9 +1,9 @@
-"""What an actor is, what it works with, and how it says that it cannot. Mirrors pkg/actor/actor.go.
+"""The interface of actors, their dependencies and their errors. Mirrors pkg/actor/actor.go.
 
-Actors here never wait, as those in Go do for minutes: what has to be waited for is a NotReadyError, and the operator
-comes back. So each finds out by itself how far the work is, at the API server and not in the cache, since the program
-may have been killed after any of its writes. Each write says which version it is about: what has changed meanwhile is
-a conflict, and looked at again.
+Differs: actors here never wait, while those in Go wait for minutes. An actor that would have to wait raises
+NotReadyError, and the operator calls it again later. The program may have been killed after any write, so each actor
+reads the state of its work from the API server, not from the cache. Each write carries a resourceVersion: a change in
+the meantime is a conflict, and the actor reads again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PermanentError(Exception):
 
 
 class ValidationError(Exception):
-    """What the user asks for cannot be: nothing is done until that changes."""
+    """The user's specification is impossible. The operator does nothing until it changes."""
 
 
 class Actor(Protocol):
@@ -52,7 +52,7 @@ class Actor(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """What actors work with. `client` reads from the cache, `reader` from the API server."""
+    """The dependencies of actors. `client` reads from the cache, `reader` from the API server."""
 
     client: Client
     reader: Reader
@@ -61,7 +61,10 @@ class Action:
     gates: FeatureGates
 
     def find(self, ctx: Context, cluster: Cluster, name: str, kind: type[T]) -> T | None:
-        """What the API server has, as a copy of one's own; None when it has none. Raises StatusError."""
+        """Read an object from the API server.
+
+        Returns the caller's own copy, or None if it is missing. Raises StatusError.
+        """
         try:
             return self.reader.get(ctx, NamespacedName(cluster.namespace, name), kind).deep_copy()
         except errors.StatusError as err:
@@ -85,11 +88,11 @@ class Action:
         return Reconciler(self.client, self.reader, self.scheme, cluster).reconcile(ctx, builder)
 
     def has_changed(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
-        """Whether there seems to be something to do, by the cache. Raises StatusError."""
+        """Report whether the part needs a change, by the cache. Raises StatusError."""
         return Reconciler(self.client, self.client, self.scheme, cluster).has_changed(ctx, builder)
 
     def is_there(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
-        """Whether the cluster has this part, by the cache. Raises StatusError."""
+        """Report whether the cluster has this part, by the cache. Raises StatusError."""
         return Reconciler(self.client, self.client, self.scheme, cluster).is_there(ctx, builder)
 
     def delete(self, ctx: Context, cluster: Cluster, builder: Builder) -> None:

@@ -23,7 +23,7 @@ class Deploy(Action):
         return ActionType.DEPLOY
 
     def needed(self, ctx: Context, cluster: Cluster) -> bool:
-        """Whether a part is missing or not as it should be, by the cache. Raises StatusError."""
+        """Report whether a part is missing or differs, by the cache. Raises StatusError."""
         builders = builders_of(cluster, StatefulSetBuilder(cluster, self.gates))
         return any(self.has_changed(ctx, cluster, builder) for builder in builders)
 

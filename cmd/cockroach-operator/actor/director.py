@@ -1,7 +1,7 @@
-"""Who chooses the actor: exactly one for each reconcile, by conditions, feature gates and what is deployed.
+"""The Director selects exactly one actor for each reconcile, by conditions, feature gates and the deployed parts.
 
-Mirrors pkg/actor/director.go. It looks into the cache, which may be behind: an actor that has nothing to do any more
-finds that out.
+Mirrors pkg/actor/director.go. It reads the cache, which may be behind. An actor that has nothing to do any more
+notices this.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Director(Protocol):
     """Go: actor.Director."""
 
     def get_actor_to_execute(self, ctx: Context, cluster: Cluster, log: Logger) -> Actor | None:
-        """The one whose turn it is; None when all is done. Raises StatusError."""
+        """Return the actor to run, or None if all work is done. Raises StatusError."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""Lets the database, and its page, be reached from outside, or no longer. Mirrors pkg/actor/expose_ingress.go.
+"""Creates and deletes the Ingresses of the database and its page. Mirrors pkg/actor/expose_ingress.go.
 
-Differs: what is there counts, beside the conditions, which an operator that is killed may not have written. So an
-Ingress that nobody asks for goes in any case, and one that is there is always told of.
+Differs: the existing Ingresses count, not only the conditions, which a killed operator may not have written. So an
+Ingress that the specification does not contain is always deleted, and an existing one always has its condition.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clientgo.logr import Logger
 
 
 def _parts(cluster: Cluster) -> Iterator[tuple[Builder, bool, ClusterConditionType]]:
-    """What may be reached, whether it shall be, and where it stands whether it is."""
+    """Yield each builder, whether its Ingress is wanted, and the type of its condition."""
     yield UIIngressBuilder(cluster), cluster.ui_ingress is not None, ClusterConditionType.UI_INGRESS_EXPOSED
     yield SQLIngressBuilder(cluster), cluster.sql_ingress is not None, ClusterConditionType.SQL_INGRESS_EXPOSED
 
@@ -29,7 +29,7 @@ class ExposeIngress(Action):
         return ActionType.EXPOSE_INGRESS
 
     def needed(self, ctx: Context, cluster: Cluster) -> bool:
-        """Whether one is missing, not as it should be, or too many, by the cache. Raises StatusError."""
+        """Report whether an Ingress is missing, differs, or is superfluous, by the cache. Raises StatusError."""
         for builder, is_wanted, condition in _parts(cluster):
             if is_wanted != cluster.is_true(condition):
                 return True

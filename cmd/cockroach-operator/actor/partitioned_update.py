@@ -29,7 +29,7 @@ def partition_of(stateful_set: appsv1.StatefulSet) -> int:
 
 
 def is_rolling(stateful_set: appsv1.StatefulSet) -> bool:
-    """Whether an update has not reached all pods, or waits behind a partition."""
+    """Report whether an update has not reached all pods, or waits behind a partition."""
     status = stateful_set.status
     return partition_of(stateful_set) > 0 or status.current_revision != status.update_revision
 

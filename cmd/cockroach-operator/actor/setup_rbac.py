@@ -25,7 +25,7 @@ class SetupRBAC(Action):
         return ActionType.SETUP_RBAC
 
     def needed(self, ctx: Context, cluster: Cluster) -> bool:
-        """Whether one is missing or not as it should be, by the cache. Raises StatusError."""
+        """Report whether an object is missing or differs, by the cache. Raises StatusError."""
         return any(self.has_changed(ctx, cluster, builder) for builder in _builders(cluster))
 
     def act(self, ctx: Context, cluster: Cluster, log: Logger) -> None:

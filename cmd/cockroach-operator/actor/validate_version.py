@@ -46,7 +46,10 @@ class VersionChecker(Action):
         self._complete(cluster, self._version_of(ctx, job, log), image, log)
 
     def _version_of(self, ctx: Context, job: batchv1.Job, log: Logger) -> str:
-        """What the newest of its pods says. Raises NotReadyError, PermanentError when it ended without a word."""
+        """Return the version that the newest pod logged.
+
+        Raises NotReadyError, and PermanentError if it ended without one.
+        """
         pods = self.reader.list(ctx, corev1.PodList, client.InNamespace(job.get_namespace())).items
         mine = [pod for pod in pods if metav1.is_controlled_by(pod, job)]
         mine = [pod for pod in mine if pod.status.phase in ("Running", "Succeeded")]

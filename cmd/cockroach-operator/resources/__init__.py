@@ -1,4 +1,4 @@
-"""What a cluster consists of in Kubernetes: the names of its parts, and what builds each of them."""
+"""The Kubernetes objects of a cluster: their names and their builders."""
 
 from resources.builders import (
     Builder,

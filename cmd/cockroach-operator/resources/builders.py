@@ -31,7 +31,7 @@ class Builder(Protocol):
 
     @property
     def digested(self) -> Collection[str]:
-        """Which fields of the spec the digest of what was asked for is about; none means all."""
+        """The fields of the spec that the digest covers; none means all."""
         ...
 
     def resource_name(self) -> str: ...
@@ -42,7 +42,7 @@ class Builder(Protocol):
 
 
 def digest_of(manifest: Manifest, fields: Collection[str]) -> str:
-    """Of all, or of the metadata and these fields of the spec."""
+    """Return the digest of the manifest, or of its metadata and these fields of its spec."""
     spec = manifest.get("spec")
     if spec is not None and fields:
         manifest = {**manifest, "spec": {name: value for name, value in spec.items() if name in fields}}
@@ -51,7 +51,7 @@ def digest_of(manifest: Manifest, fields: Collection[str]) -> str:
 
 
 def is_part_of(wanted: Any, found: Any) -> bool:
-    """Whether all that is wanted is found; the server adds defaults to objects, and no elements to lists."""
+    """Report whether `found` has all of `wanted`. The server adds defaults to objects, but no elements to lists."""
     if not wanted and found is None:
         return True
     if isinstance(wanted, dict):
@@ -138,7 +138,7 @@ class PublicServiceBuilder:
 
 
 class PdbBuilder:
-    """How many pods others may take away at a time."""
+    """The PodDisruptionBudget: the number of pods that may be evicted at a time."""
 
     kind: ClassVar[type[ResourceObject]] = policyv1.PodDisruptionBudget
     digested = ()

@@ -137,7 +137,7 @@ class Cluster:
 
     @property
     def storage(self) -> str:
-        """How large the claim of each node shall be; "" without claims."""
+        """The size of each node's claim; "" without claims."""
         if self.spec.data_store.pvc is None:
             return ""
         resources = self.spec.data_store.pvc.spec.to_dict().get("resources") or {}
@@ -145,12 +145,12 @@ class Cluster:
 
     @property
     def ui_ingress(self) -> Ingress | None:
-        """How the page shall be reached from outside; None: not at all."""
+        """The Ingress of the page; None if it is not exposed."""
         return self.spec.ingress.ui if self.spec.ingress is not None else None
 
     @property
     def sql_ingress(self) -> Ingress | None:
-        """How the database shall be reached from outside; None: not at all."""
+        """The Ingress of the database; None if it is not exposed."""
         return self.spec.ingress.sql if self.spec.ingress is not None else None
 
     def image(self) -> str:

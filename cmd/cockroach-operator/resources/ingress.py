@@ -1,4 +1,4 @@
-"""How a cluster is reached from outside. Mirrors pkg/resource/{ui_ingress,sql_ingress}.go, for networking.k8s.io/v1."""
+"""The Ingresses of a cluster. Mirrors pkg/resource/{ui_ingress,sql_ingress}.go, for networking.k8s.io/v1."""
 
 from __future__ import annotations
 

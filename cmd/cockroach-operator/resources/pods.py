@@ -39,7 +39,7 @@ class Pods:
 
     @property
     def count(self) -> int:
-        """How many ordinals there are, up to the highest one."""
+        """The number of ordinals up to the highest one."""
         return max(self.by_ordinal, default=-1) + 1
 
     def first(self) -> corev1.Pod | None:

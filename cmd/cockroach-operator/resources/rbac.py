@@ -1,6 +1,6 @@
-"""The account that the pods of a cluster run as, and what it may do. Mirrors pkg/resource/rbac.go.
+"""The service account of a cluster's pods, and its permissions. Mirrors pkg/resource/rbac.go.
 
-Differs: what it is allowed is put back when somebody has changed it.
+Differs: the operator restores the permissions after a change.
 """
 
 from __future__ import annotations

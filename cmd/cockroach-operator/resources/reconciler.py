@@ -1,7 +1,7 @@
-"""Brings one part of a cluster in line with what its builder says. Mirrors pkg/resource/resource.go.
+"""Reconciles one part of a cluster with its builder's manifest. Mirrors pkg/resource/resource.go.
 
-What was applied stands in an annotation of the part, as with kubectl apply: a change of what is wanted is seen by it,
-and a change that somebody else made by the part itself. Fields nobody asked for stay as the server set them.
+As with kubectl apply, an annotation of the part has the digest of the applied manifest. It shows a change of the
+manifest; the part itself shows changes by others. Fields outside of the manifest keep the server's values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Reconciler:
         self._cluster = cluster
 
     def existing(self, ctx: Context, builder: Builder) -> Any:
-        """What is there, None when nothing is. Raises StatusError."""
+        """Return the existing object, or None. Raises StatusError."""
         try:
             return self._reader.get(ctx, NamespacedName(self._cluster.namespace, builder.resource_name()), builder.kind)
         except errors.StatusError as err:
@@ -36,12 +36,12 @@ class Reconciler:
             return None
 
     def is_there(self, ctx: Context, builder: Builder) -> bool:
-        """Whether there is one, and it is the cluster's own. Raises StatusError."""
+        """Report whether the object exists and the cluster owns it. Raises StatusError."""
         found = self.existing(ctx, builder)
         return found is not None and _is_controlled_by(found, self._cluster)
 
     def has_changed(self, ctx: Context, builder: Builder) -> bool:
-        """Whether there is something to do. Raises StatusError."""
+        """Report whether the object needs a change. Raises StatusError."""
         found = self.existing(ctx, builder)
         return found is None or self._target(builder, found) is not None
 
@@ -60,7 +60,7 @@ class Reconciler:
         return True
 
     def delete(self, ctx: Context, builder: Builder) -> None:
-        """What is there, if it is the cluster's own. Raises StatusError."""
+        """Delete the object if the cluster owns it. Raises StatusError."""
         found = self.existing(ctx, builder)
         if found is None or not _is_controlled_by(found, self._cluster):
             return
@@ -86,7 +86,7 @@ class Reconciler:
 
     @staticmethod
     def _target(builder: Builder, found: ResourceObject) -> Manifest | None:
-        """How the part shall be; None when it is so."""
+        """Return the manifest to write, or None if the object needs no change."""
         manifest = builder.build(found)
         # With what a newer server has said of it, which to_dict leaves out.
         document = DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(found)

@@ -18,7 +18,7 @@ from elasticsearch import label, names
 from elasticsearch.reconciler import get, reconcile_resource
 
 CA, CERTIFICATE, KEY = "ca.crt", "tls.crt", "tls.key"
-# Annotations of a certificate: whom it is for, and the second since 1970 from which on a new one is made.
+# Annotations of a certificate: its subject, and the second since 1970 at which it is renewed.
 HOSTS = "elasticsearch.k8s.elastic.co/certificate-hosts"
 ROTATE_AT = "elasticsearch.k8s.elastic.co/certificate-rotate-at"
 _END = b"-----END CERTIFICATE-----\n"
@@ -97,7 +97,7 @@ class Certificates:
         )
 
     def _public(self, ctx: Context, es: Elasticsearch, http: corev1.Secret) -> None:
-        """What clients need: everything but the key."""
+        """Write the Secret for clients, which has everything except the key."""
         secret = _secret(es, names.public_http_certificates(es.get_name()))
         secret.data = {key: http.data[key] for key in (CA, CERTIFICATE)}
         reconcile_resource(ctx, self._client, es, secret, copy_data)
@@ -109,7 +109,7 @@ class Certificates:
 
 
 def copy_data(expected: corev1.Secret, actual: corev1.Secret) -> None:
-    """How a Secret is brought in line."""
+    """Copy the expected data into the actual Secret."""
     actual.data = dict(expected.data)
 
 

@@ -1,7 +1,7 @@
-"""What the operator asks of a running cluster: Elasticsearch's own API, as far as orchestration needs it.
+"""The parts of Elasticsearch's API that orchestration needs.
 
-The operator knows Elasticsearch through `Client` alone. Behind it is a simulated cluster here (simulated.py); a client
-of the real API has the paths that the methods name.
+The operator uses Elasticsearch only through `Client`. Here a simulated cluster implements it (simulated.py); a client
+of the real API would use the paths that the methods name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RequestFailed(Exception):
 
 
 class HealthStatus(StrEnum):
-    """How the shards are: all copies there, all primaries there, or neither."""
+    """The health of the shards: all copies assigned, all primaries assigned, or neither."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -46,12 +46,12 @@ class Health:
 
     @property
     def has_shard_activity(self) -> bool:
-        """Whether shards are moving, or being filled."""
+        """Report whether shards are moving or initializing."""
         return bool(self.relocating_shards or self.initializing_shards)
 
 
 class ShardState(StrEnum):
-    """What a copy of a shard is doing."""
+    """The state of a copy of a shard."""
 
     STARTED = "STARTED"
     INITIALIZING = "INITIALIZING"
@@ -71,7 +71,7 @@ class Shard:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which shard it is a copy of."""
+        """The shard of this copy: its index and number."""
         return self.index, self.number
 
 
@@ -83,7 +83,7 @@ class ShutdownType(StrEnum):
 
 
 class ShutdownStatus(StrEnum):
-    """How far a node is with what it has to do before it may go."""
+    """The progress of a node's preparation for its shutdown."""
 
     NOT_STARTED = "NOT_STARTED"
     IN_PROGRESS = "IN_PROGRESS"

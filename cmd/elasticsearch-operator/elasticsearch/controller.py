@@ -51,7 +51,7 @@ class ReconcileElasticsearch:
         builder = ctrl.new_controller_managed_by(mgr).for_(Elasticsearch)
         builder.owns(appsv1.StatefulSet).owns(corev1.Service).owns(corev1.Secret).owns(policyv1.PodDisruptionBudget)
         builder.owns(batchv1.Job)
-        # Pods belong to StatefulSets, so they are told by their label.
+        # StatefulSets own the pods, so a label maps them to the cluster.
         builder.watches(corev1.Pod, handler.enqueue_requests_from_map_func(_cluster_of))
         builder.complete(self)
 
@@ -93,7 +93,7 @@ class ReconcileElasticsearch:
         return ctrl.Result(requeue_after=self.requeue_after) if results else None
 
     def _reconcile(self, ctx: Context, es: Elasticsearch, state: State) -> Results | None:
-        """None when nothing can be done until somebody changes the cluster."""
+        """Reconcile the cluster. Returns None if nothing can be done until the user changes it."""
         if invalid := validate(es):
             text = "; ".join(map(str, invalid))
             ctrl.logger_from(ctx).error(None, "Elasticsearch manifest validation failed", errors=text)

@@ -27,7 +27,7 @@ DEFAULT_MAX_UNAVAILABLE = 1
 
 @dataclass
 class Downscale:
-    """What the phase works with."""
+    """The state of the phase."""
 
     client: client.Client
     api: Client
@@ -57,7 +57,7 @@ class Removal:
 
 
 def max_unavailable(es: Elasticsearch) -> int | None:
-    """How many nodes may be away; None for any number."""
+    """Return the number of nodes that may be unavailable; None for any number."""
     said = es.spec.update_strategy.change_budget.max_unavailable
     if said is None:
         return DEFAULT_MAX_UNAVAILABLE
@@ -65,7 +65,7 @@ def max_unavailable(es: Elasticsearch) -> int | None:
 
 
 class Invariants:
-    """What must hold while nodes are removed, counted from the pods that are there."""
+    """Invariants during the removal of nodes, counted from the existing pods."""
 
     def __init__(
         self, es: Elasticsearch, expected: sset.StatefulSets, actual: sset.StatefulSets, pods: list[corev1.Pod]
@@ -134,7 +134,10 @@ def handle_downscale(
 def _delete_empty(
     ctx: Context, down: Downscale, expected: sset.StatefulSets, actual: sset.StatefulSets
 ) -> None:
-    """StatefulSets that nobody asks for, once they have no pods: expectations have seen to it that 0 means 0."""
+    """Delete StatefulSets that the specification does not contain, once they have no pods.
+
+    Expectations confirm the 0.
+    """
     for name, each in actual.items():
         if name in expected or sset.replicas_of(each):
             continue

@@ -37,7 +37,7 @@ class Driver:
     state: State
 
     def reconcile(self, ctx: Context) -> Results:
-        """What is left to do. Raises Refused, StatusError, Unreachable, RequestFailed: then all of it."""
+        """Reconcile once and return the remaining work. Raises Refused, StatusError, Unreachable, RequestFailed."""
         reconcile_services(ctx, self.client, self.es)
         self.certificates.reconcile(ctx, self.es)
         self._observe(ctx)
@@ -65,7 +65,7 @@ class Driver:
         if not self._expectations_satisfied(ctx, results):
             return
         expected = nodespec.build_expected_resources(self.es)
-        # No node gets an image that nobody has looked at.
+        # No node gets an image that has not been checked.
         if images := image_check.reconcile_image_checks(ctx, self.client, self.es, expected):
             results.requeue(f"Waiting for the version check of image {', '.join(images)}")
             return
@@ -92,7 +92,7 @@ class Driver:
         if not voting.complete_bootstrap(ctx, self.client, self.es, self.api):
             results.requeue("Initial cluster bootstrap is not complete")
             return
-        # Sets and pods agree: nobody is on the way out.
+        # Sets and pods agree: no node is being removed.
         voting.clear_exclusions(ctx, self.api, upgrade.leaving_masters)
         # Phase 2: scale down.
         self._downscale(ctx, expected, results)
@@ -122,7 +122,7 @@ class Driver:
         )
 
     def _expectations_satisfied(self, ctx: Context, results: Results) -> bool:
-        """Whether the cache shows what was written, and StatefulSets and pods agree."""
+        """Report whether the cache shows all writes, and StatefulSets and pods agree."""
         reason = self.expectations.pending(ctx)
         if not reason:
             actual = sset.actual_stateful_sets(ctx, self.client, self.es)

@@ -1,11 +1,11 @@
-"""Expectations: what the controller has written and its cache may not have seen yet.
+"""Expectations: writes of the controller that its cache may not show yet.
 
-The cache is behind the server, by how much nobody knows. Most writes need no care: creating what exists and updating
-what has changed are refused by the server, and tried again. Where a decision counts things (how many nodes are gone,
-how many may go) or tells a system outside of Kubernetes, an old count would be wrong without anybody noticing. So each
-such write is noted here, and no further decision is made until the cache shows it.
+The cache is behind the server by an unknown time. Most writes need no care: the server rejects the creation of an
+existing object and the update of a changed one, and the controller tries again. A decision that counts nodes or changes
+a system outside of Kubernetes would be wrong with an old count, without an error. So each such write is recorded here,
+and the controller makes no further decision until the cache shows it.
 
-They are kept in memory. A controller that starts anew has a cache that is younger than all that was written before.
+Expectations are kept in memory. After a restart the cache is newer than all earlier writes.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class ExpectedPodDeletions:
 
 
 class Expectations:
-    """Those of one cluster. Not thread-safe: one worker at a time has a cluster."""
+    """The expectations of one cluster. Not thread-safe: only one worker at a time processes a cluster."""
 
     def __init__(self, reader: client.Reader, live: client.Reader) -> None:
         self.generations = ExpectedGenerations(reader, live)
         self.deletions = ExpectedPodDeletions(reader)
 
     def pending(self, ctx: Context) -> str:
-        """What the cache does not show yet, in words; "" when everything may go on."""
+        """Return a message about the writes that the cache does not show yet; "" if there are none."""
         if pods := self.deletions.pending_pod_deletions(ctx):
             return f"Expecting deletion for Pods: {','.join(pods)}"
         if sets := self.generations.pending_generations(ctx):
@@ -106,7 +106,7 @@ class ClustersExpectations:
         self._clusters: dict[tuple[NamespacedName, str], Expectations] = {}
 
     def for_cluster(self, es: Elasticsearch) -> Expectations:
-        """Those of this cluster; made at the first call."""
+        """Return the expectations of this cluster. The first call creates them."""
         key = client.object_key_from_object(es), es.get_uid()
         with self._lock:
             return self._clusters.setdefault(key, Expectations(self._reader, self._live))

@@ -56,7 +56,7 @@ def reconcile_image_checks(
 
 
 def _images(es: Elasticsearch, expected: Sequence[Resources]) -> list[str]:
-    """Those that somebody has chosen, in their order and each once."""
+    """Return the images that users have set, in order and without repetitions."""
     used = (nodespec.image_of(each.stateful_set) for each in expected)
     return [image for image in dict.fromkeys(used) if image != nodespec.default_image(es.spec.version)]
 
@@ -98,7 +98,7 @@ def _create(ctx: Context, c: client.Client, es: Elasticsearch, job: batchv1.Job)
 
 
 def _delete_others(ctx: Context, c: client.Client, es: Elasticsearch, wanted: dict[str, batchv1.Job]) -> None:
-    """The Jobs of images that nobody asks for any more, with their pods."""
+    """Delete the Jobs of images that are no longer wanted, with their pods."""
     chosen = client.MatchingLabels({label.IMAGE_CHECK: es.get_name()})
     for job in c.list(ctx, batchv1.JobList, client.InNamespace(es.get_namespace()), chosen).items:
         if job.get_name() in wanted or job.get_deletion_timestamp() is not None:

@@ -38,7 +38,7 @@ Node: TypeAlias = client.Object | corev1.PodTemplateSpec
 
 
 def of_cluster(name: str) -> dict[str, str]:
-    """What everything of a cluster is labelled with."""
+    """Return the labels of all objects of a cluster."""
     return {TYPE: TYPE_VALUE, CLUSTER_NAME: name}
 
 
@@ -60,7 +60,7 @@ def roles_of(node: Node) -> set[str]:
 
 
 def has_role(node: Node, role: str) -> bool:
-    """Whether it has the role."""
+    """Report whether the node has the role."""
     return _labels_of(node).get(role_label(role)) == "true"
 
 
@@ -69,20 +69,20 @@ def _labels_of(node: Node) -> Mapping[str, str]:
 
 
 def is_master_node(node: Node) -> bool:
-    """Whether it may become the elected master."""
+    """Report whether the node can be elected master."""
     return has_role(node, MASTER)
 
 
 def is_data_node(node: Node) -> bool:
-    """Whether it holds shards."""
+    """Report whether the node holds shards."""
     return is_data(roles_of(node))
 
 
 def is_data(roles: Iterable[str]) -> bool:
-    """Whether a node of these roles holds shards."""
+    """Report whether a node of these roles holds shards."""
     return any(role.startswith("data") for role in roles)
 
 
 def master_pods(pods: Iterable[corev1.Pod]) -> list[corev1.Pod]:
-    """Those that may become the elected master."""
+    """Return the pods that can be elected master."""
     return [pod for pod in pods if is_master_node(pod)]

@@ -1,4 +1,4 @@
-"""What everything of a cluster is called."""
+"""Names of a cluster's objects."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def ordinal(pod: str) -> int:
 
 
 def initial_master_nodes(es: Elasticsearch) -> list[str]:
-    """Who is forming the cluster; empty when it is formed, or nobody has begun."""
+    """Return the nodes that form the cluster; empty if it is formed or has not begun."""
     text = es.get_annotations().get(INITIAL_MASTER_NODES, "")
     return text.split(",") if text else []
 
 
 def is_formed(es: Elasticsearch) -> bool:
-    """Whether the cluster has been formed once."""
+    """Report whether the cluster has been formed once."""
     return bool(es.get_annotations().get(CLUSTER_UUID))

@@ -1,4 +1,4 @@
-"""What the StatefulSets of a cluster should be, each with its configuration and its headless Service."""
+"""The expected StatefulSets of a cluster, each with its configuration and its headless Service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULT_STORAGE = "1Gi"
 
 @dataclass
 class Resources:
-    """What one node set should be."""
+    """The expected objects of one node set."""
 
     stateful_set: appsv1.StatefulSet
     service: corev1.Service
@@ -37,7 +37,7 @@ class Resources:
 
 
 def config_of(node_set: NodeSet) -> dict[str, Any]:
-    """What the user wants in elasticsearch.yml."""
+    """Return the user's settings of elasticsearch.yml."""
     return dict(node_set.config) if isinstance(node_set.config, dict) else {}
 
 
@@ -125,7 +125,7 @@ def volume_claims(node_set: NodeSet) -> list[corev1.PersistentVolumeClaim]:
 def _pod_template(
     es: Elasticsearch, node_set: NodeSet, name: str, labels: dict[str, str], config: dict[str, Any]
 ) -> corev1.PodTemplateSpec:
-    """What the user wants of the pods, with what makes nodes of them."""
+    """Return the user's pod template, completed with the parts of a node."""
     template = node_set.pod_template.deep_copy()
     own = {**labels, label.VERSION: es.spec.version, **label.of_roles(roles_of(node_set))}
     template.metadata.labels = {**dict(template.metadata.labels), **own}
@@ -150,7 +150,7 @@ def default_image(version: str) -> str:
 
 
 def image_of(stateful_set: appsv1.StatefulSet) -> str:
-    """What its nodes run."""
+    """Return the image of its nodes."""
     containers = stateful_set.spec.template.spec.containers
     return next((each.image for each in containers if each.name == names.CONTAINER), "")
 

@@ -33,9 +33,9 @@ def reconcile_disruption_budget(
 
 
 def allowed_disruptions(actual: sset.StatefulSets, health: HealthStatus) -> int:
-    """How many nodes may be away: one of a healthy cluster where nothing depends on a single node.
+    """Return the number of nodes that may be evicted: one if the cluster is healthy and depends on no single node.
 
-    A cluster of one node must let it go, or no machine could ever be drained.
+    A cluster of one node allows its eviction; otherwise its machine could never be drained.
     """
     if sset.node_count(actual) == 1:
         return 1

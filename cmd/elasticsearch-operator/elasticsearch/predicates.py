@@ -1,7 +1,7 @@
-"""Which pod may be deleted next for a rolling upgrade, and why another may not: a predicate for each reason.
+"""Predicates that decide which pod a rolling upgrade may delete next, one for each reason against it.
 
-A pod goes when all of them let it. The name of the first that does not is logged, and stands in the status. The
-annotation names.DISABLE_PREDICATES switches some off, for who knows better.
+A pod is deleted if all predicates allow it. The name of the first that does not is logged and written to the status.
+The annotation names.DISABLE_PREDICATES disables some.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from elasticsearch.client import Client, Health, HealthStatus, Shard, ShardState
 
 @dataclass
 class PredicateContext:
-    """What predicates look at."""
+    """The input of predicates."""
 
     es: Elasticsearch
     api: Client
@@ -74,7 +74,7 @@ _TIERS = ("data_hot", "data_warm", "data_cold", "data_frozen")
 
 
 def _depends_on(roles: set[str], others: set[str]) -> bool:
-    """Whether data moves from nodes of these roles to nodes of those."""
+    """Report whether data moves from nodes of these roles to nodes of the others."""
     return any(
         early in roles and any(late in others for late in _TIERS[number + 1 :]) for number, early in enumerate(_TIERS)
     )
@@ -92,7 +92,7 @@ def data_tier_with_higher_priority_must_be_upgraded_first(ctx: PredicateContext,
 
 @_predicate
 def do_not_restart_healthy_node_if_MaxUnavailable_reached(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """As many are away as may be. One that is away itself may go all the same: a change can be what mends it."""
+    """Allow no healthy node beyond maxUnavailable. A node that is unavailable may go: the change may repair it."""
     return not (ctx.max_unavailable_reached and ctx.is_healthy(candidate))
 
 
@@ -172,7 +172,7 @@ def do_not_delete_pods_with_same_shards(ctx: PredicateContext, candidate: corev1
 
 @_predicate
 def do_not_delete_all_members_of_a_tier(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """Somebody must be left with each of its roles, where there is more than one."""
+    """Keep at least one node of each role that several nodes have."""
     if not ctx.is_healthy(candidate):
         return True
     others = [pod for name, pod in ctx.healthy.items() if name != candidate.get_name()]
@@ -200,9 +200,9 @@ def run_predicates(ctx: Context, context: PredicateContext, candidate: corev1.Po
 def apply_predicates(
     ctx: Context, context: PredicateContext, candidates: Iterable[corev1.Pod], allowed: int
 ) -> tuple[list[corev1.Pod], dict[str, str]]:
-    """Those that may go now, `allowed` at most; and which predicate has kept back which of the others.
+    """Return the pods to delete now, at most `allowed`, and for each other pod the predicate that rejected it.
 
-    When none is allowed any more, one may still go: the predicates let it only when it is away already.
+    If `allowed` is used up, one more pod may go: the predicates allow it only if it is unavailable already.
     """
     refused: dict[str, str] = {}
     for candidate in candidates:
@@ -236,7 +236,7 @@ def sort_candidates(pods: Iterable[corev1.Pod]) -> list[corev1.Pod]:
 
 
 def needs_upgrade(pod: corev1.Pod, stateful_sets: sset.StatefulSets) -> bool:
-    """Whether the pod was made from an older revision than its StatefulSet is at."""
+    """Report whether the pod has an older revision than its StatefulSet."""
     found = stateful_sets.get(pod.get_labels().get(label.STATEFUL_SET_NAME, ""))
     if found is None or not found.status.update_revision:
         return False

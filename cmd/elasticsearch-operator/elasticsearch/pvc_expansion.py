@@ -1,16 +1,16 @@
-"""Volumes that grow. A StatefulSet's claim templates never change, so it is made anew around its pods.
+"""Expansion of volumes. A StatefulSet's claim templates never change, so the operator recreates it around its pods.
 
-The steps, each of which finds out by itself whether it is the next one, whenever the operator was killed before:
+Each step detects from the cluster's state whether it is the next one, so the operator may be killed at any time:
 
-1. `check_claims` refuses what is no growth, and growth that the storage class does not allow.
-2. `handle_volume_expansion` asks for more in each claim that is too small. If the StatefulSet's templates are too
-   small, it puts the StatefulSet as it shall be into an annotation of the cluster.
-3. `recreate_stateful_sets` goes by that annotation. The StatefulSet it tells of is there: delete it, and leave the
-   pods. None is there: create it. Another one is there, and has taken over the pods: done, take the annotation away.
+1. `check_claims` rejects changes other than growth, and growth that the storage class does not allow.
+2. `handle_volume_expansion` increases the request of each claim that is too small. If the StatefulSet's templates are
+   too small, it writes the expected StatefulSet into an annotation of the cluster.
+3. `recreate_stateful_sets` follows that annotation. If the old StatefulSet exists, it deletes it and keeps the pods. If
+   none exists, it creates the new one. Once this controls the pods, it removes the annotation.
 
-While there is such an annotation, nothing else is done to the nodes: pods without a StatefulSet would be miscounted.
-Between its end and its return the cluster itself owns the pods and claims, so that they go if the cluster is deleted
-then.
+With such an annotation the operator changes nothing else of the nodes, because pods without a StatefulSet would be
+miscounted. While there is no StatefulSet, the cluster itself owns the pods and claims, so that its deletion
+includes them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _IS_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta
 
 
 def storage_of(claim: corev1.PersistentVolumeClaim) -> Quantity:
-    """How much it asks for."""
+    """Return the requested storage."""
     found = claim.spec.resources.requests.get("storage")
     return parse_quantity("0") if found is None else found
 
@@ -86,7 +86,7 @@ def _templates(stateful_set: appsv1.StatefulSet) -> dict[str, corev1.PersistentV
 
 
 def _but_storage(claims: Iterable[corev1.PersistentVolumeClaim]) -> list[dict[str, Any]]:
-    """What never changes of them, without what the server adds and in its spelling."""
+    """Return the immutable parts of the claims in the server's spelling, without the server's additions."""
     return sorted(map(_fixed_part, claims), key=lambda each: str(each["name"]))
 
 
@@ -168,7 +168,7 @@ def handle_volume_expansion(
 def _claims(
     ctx: Context, reader: client.Reader, stateful_set: appsv1.StatefulSet
 ) -> list[corev1.PersistentVolumeClaim]:
-    """Those of its pods, as the cache shows them: they have the labels of its selector."""
+    """Return the claims of its pods in the cache, by the labels of its selector."""
     chosen = client.MatchingLabels({label.STATEFUL_SET_NAME: stateful_set.get_name()})
     namespace = client.InNamespace(stateful_set.get_namespace())
     found = reader.list(ctx, corev1.PersistentVolumeClaimList, namespace, chosen).items
@@ -208,7 +208,7 @@ def _patch(ctx: Context, c: client.Client, obj: T, change: Callable[[T], None]) 
 
 
 def _plan(wanted: appsv1.StatefulSet, found: appsv1.StatefulSet) -> str:
-    """What is there, with the claims that are wanted; and the uid of what is there, by which it is told from later."""
+    """Return the existing StatefulSet with the wanted claims, and with its uid to distinguish it from later ones."""
     changed = appsv1.StatefulSet(
         metadata=metav1.ObjectMeta(
             namespace=found.get_namespace(),
@@ -276,7 +276,7 @@ def _delete(ctx: Context, c: client.Client, es: Elasticsearch, found: appsv1.Sta
         statefulset_name=found.get_name(),
     )
     try:
-        # Not the one that has been made anew already, when the cache is behind.
+        # Not the new StatefulSet, if the cache is behind.
         c.delete(ctx, found, client.PropagationPolicy("Orphan"), client.Preconditions(uid=found.get_uid()))
     except errors.StatusError as err:
         if not errors.is_conflict(err):
@@ -294,7 +294,7 @@ def _create(ctx: Context, c: client.Client, plan: appsv1.StatefulSet, expectatio
 
 
 def _has_taken_over(ctx: Context, reader: client.Reader, found: appsv1.StatefulSet) -> bool:
-    """Whether its controller has seen it, and it controls the pods."""
+    """Report whether its controller has observed it and it controls the pods."""
     if found.status.observed_generation != found.get_generation():
         return False
     return all(metav1.is_controlled_by(pod, found) for pod in _pods(ctx, reader, found))

@@ -19,17 +19,17 @@ T = TypeVar("T", bound=client.Object)
 
 
 def hash_of(value: Any) -> str:
-    """The same text for the same value."""
+    """Return a hash that is equal for equal values."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def reconcile_resource(
     ctx: Context, c: client.Client, es: Elasticsearch, expected: T, update: Callable[[T, T], None]
 ) -> T:
-    """Create the object, or bring it in line: `update(expected, actual)` changes what is there.
+    """Create the object, or update it: `update(expected, actual)` changes the existing one.
 
-    Nothing is written when nothing is missing: when the hash of what is asked for is the one that was, and everything
-    that is asked for is there. Raises StatusError (Conflict, AlreadyExists) when the cache is behind.
+    Writes nothing if the hash of the expected object is unchanged and the existing object has all of its fields. Raises
+    StatusError (Conflict, AlreadyExists) if the cache is behind.
     """
     controllerutil.set_controller_reference(es, expected, c.scheme())
     expected.set_labels({**expected.get_labels(), names.TEMPLATE_HASH: _template_hash(expected.to_dict())})
@@ -53,7 +53,7 @@ def reconcile_resource(
 
 
 def _template_hash(document: dict[str, Any]) -> str:
-    """Of all but the size, which changes by itself when nodes are taken away, and the claims, which never change."""
+    """Return the hash without the size, which changes as nodes are removed, and without the immutable claims."""
     unsteady = ("replicas", "volumeClaimTemplates")
     spec = {key: value for key, value in (document.get("spec") or {}).items() if key not in unsteady}
     return hash_of({**document, "spec": spec})
@@ -69,7 +69,7 @@ def get(ctx: Context, reader: client.Reader, obj: T) -> T | None:
 
 
 def covers(actual: Any, expected: Any) -> bool:
-    """Whether everything that is asked for is there; what the server and others have added is not looked at.
+    """Report whether `actual` has all of `expected`. Additions of the server and of others are ignored.
 
     >>> covers({"replicas": 2, "paused": False}, {"replicas": 2})
     True

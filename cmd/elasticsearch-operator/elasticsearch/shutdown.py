@@ -1,4 +1,4 @@
-"""Shutdowns of nodes: Elasticsearch is told who is to go, and tells when they may."""
+"""Shutdowns of nodes: the operator registers the nodes to remove, and Elasticsearch reports when they may go."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NodeShutdowns:
         return f"<NodeShutdowns {self._type} {list(self._shutdowns.values())}>"
 
     def is_in_cluster(self, name: str) -> bool:
-        """Whether the node has joined."""
+        """Report whether the node has joined."""
         return name in self._ids
 
     def reconcile(self, ctx: Context, leaving: Collection[str], terminating: Collection[str]) -> None:
@@ -48,7 +48,7 @@ class NodeShutdowns:
         self._shutdowns = {key: each for key, each in self._api.shutdowns().items() if each.type == self._type}
 
     def clear(self, ctx: Context, condition: Callable[[NodeShutdown], bool]) -> None:
-        """Forget those of which it holds: that cancels them, or tidies up behind them. Raises Unreachable."""
+        """Delete the shutdowns that meet the condition: cancels or cleans them up. Raises Unreachable."""
         for node_id, each in list(self._shutdowns.items()):
             if condition(each):
                 ctrl.logger_from(ctx).v(1).info("Deleting shutdown", type=self._type, node_id=node_id)
@@ -60,9 +60,9 @@ class NodeShutdowns:
         return {self._ids[name] for name in nodes if name in self._ids}
 
     def status(self, name: str) -> NodeShutdown:
-        """How far the node is. Raises RequestFailed when its shutdown was not asked for, Unreachable.
+        """Return the progress of a node's shutdown. Raises RequestFailed if it was not requested, and Unreachable.
 
-        A node that is not in the cluster cannot be asked. It may go when nothing is missing without it.
+        A node outside of the cluster has no progress. It may go if the cluster misses nothing without it.
         """
         if name not in self._ids:
             if self._api.health().status == HealthStatus.GREEN:

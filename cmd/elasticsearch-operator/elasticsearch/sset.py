@@ -1,4 +1,4 @@
-"""What the cache shows of a cluster's StatefulSets and pods, and whether it hangs together."""
+"""A cluster's StatefulSets and pods in the cache, and whether they agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def by_name(found: Iterable[appsv1.StatefulSet]) -> StatefulSets:
 
 
 def replicas_of(stateful_set: appsv1.StatefulSet | None) -> int:
-    """How many pods it asks for; 0 for one that is not there."""
+    """Return the number of its expected pods; 0 for None."""
     if stateful_set is None:
         return 0
     replicas = stateful_set.spec.replicas
@@ -31,17 +31,17 @@ def replicas_of(stateful_set: appsv1.StatefulSet | None) -> int:
 
 
 def pod_names(stateful_set: appsv1.StatefulSet) -> list[str]:
-    """What its pods are called, the lowest ordinal first."""
+    """Return the names of its pods, the lowest ordinal first."""
     return [names.pod(stateful_set.get_name(), ordinal) for ordinal in range(replicas_of(stateful_set))]
 
 
 def all_pod_names(stateful_sets: StatefulSets) -> list[str]:
-    """What all their pods are called."""
+    """Return the names of all their pods."""
     return [name for each in stateful_sets.values() for name in pod_names(each)]
 
 
 def node_count(stateful_sets: StatefulSets, role: str | None = None) -> int:
-    """How many nodes they ask for: all, or those of a role."""
+    """Return the number of expected nodes: of all, or of a role."""
     return sum(
         replicas_of(each)
         for each in stateful_sets.values()
@@ -50,12 +50,12 @@ def node_count(stateful_sets: StatefulSets, role: str | None = None) -> int:
 
 
 def is_master_set(stateful_set: appsv1.StatefulSet) -> bool:
-    """Whether its pods may become the elected master."""
+    """Report whether its pods can be elected master."""
     return label.is_master_node(stateful_set.spec.template)
 
 
 def master_names(stateful_sets: StatefulSets) -> list[str]:
-    """What all their pods are called that may become the elected master."""
+    """Return the names of all pods that can be elected master."""
     return [name for each in stateful_sets.values() if is_master_set(each) for name in pod_names(each)]
 
 
@@ -65,13 +65,13 @@ def revision_of(pod: corev1.Pod) -> str:
 
 
 def is_ready(pod: corev1.Pod) -> bool:
-    """Whether it is ready, and not on its way out."""
+    """Report whether the pod is ready and not being deleted."""
     ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
     return ready and pod.get_deletion_timestamp() is None
 
 
 def actual_stateful_sets(ctx: Context, reader: client.Reader, es: Elasticsearch) -> StatefulSets:
-    """Those that are there, as the cache shows them."""
+    """Return the cluster's StatefulSets in the cache."""
     chosen = client.MatchingLabels({label.CLUSTER_NAME: es.get_name()})
     return by_name(reader.list(ctx, appsv1.StatefulSetList, client.InNamespace(es.get_namespace()), chosen).items)
 
@@ -84,14 +84,14 @@ def actual_pods(ctx: Context, reader: client.Reader, es: Elasticsearch) -> list[
 
 
 def pods_of(stateful_set: str, pods: Iterable[corev1.Pod]) -> list[corev1.Pod]:
-    """Those of a StatefulSet."""
+    """Return the pods of a StatefulSet."""
     return [pod for pod in pods if pod.get_labels().get(label.STATEFUL_SET_NAME) == stateful_set]
 
 
 def pending_reconciliation(stateful_sets: StatefulSets, pods: Iterable[corev1.Pod]) -> str:
-    """What the StatefulSet controller has not done yet, in words; "" when sets and pods agree.
+    """Return a message about the StatefulSet controller's pending work; "" if sets and pods agree.
 
-    They agree when there are exactly the pods that are asked for. Whether they run is another question.
+    They agree if exactly the expected pods exist, whether or not these run.
     """
     unseen = [
         name for name, each in stateful_sets.items() if each.get_generation() != each.status.observed_generation

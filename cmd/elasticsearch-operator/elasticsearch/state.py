@@ -1,4 +1,4 @@
-"""What a reconciliation finds out and comes to: what is left to do, what the user is told."""
+"""The state and the results of a reconciliation: remaining work, events and status."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REACHABLE, COMPLETE, DESIRED_VERSION = (
 
 
 class Refused(Exception):
-    """What the user asks for cannot be done as things are, and nothing is until they change."""
+    """The specification cannot be carried out now. The operator does nothing until this changes."""
 
 
 class Results:
@@ -48,12 +48,12 @@ class Results:
 
     @property
     def is_reconciled(self) -> bool:
-        """Whether it is."""
+        """Report whether no work is left."""
         return not self.reasons
 
 
 class NewNodeStatus(StrEnum):
-    """Whether a node that is to come is asked for."""
+    """The state of a node that is to be created."""
 
     EXPECTED = "EXPECTED"
     PENDING = "PENDING"
@@ -61,7 +61,7 @@ class NewNodeStatus(StrEnum):
 
 @dataclass
 class Event:
-    """What the user is to be told, once the status is written."""
+    """An event that is recorded after the status is written."""
 
     type: str
     reason: str
@@ -88,7 +88,7 @@ class State:
         self.events.append(Event(type, reason, action, note))
 
     def refuse(self, reason: str, note: str) -> None:
-        """Tell the user that this cannot be done, once: whoever looks at it again and again finds the same."""
+        """Record one event that this cannot be done, also if later reconciliations find the same."""
         self.phase, self._message = Phase.INVALID, note
         known = meta.find_status_condition(self.es.status.conditions, COMPLETE)
         if self.es.status.phase != Phase.INVALID or known is None or known.message != note:
@@ -116,13 +116,13 @@ class State:
         self._downscaled = {name: DownscaledNode(name=name, shutdown_status="NOT_STARTED") for name in names}
 
     def shutdown_seen(self, name: str, shutdown: NodeShutdown) -> None:
-        """How far one of those is."""
+        """Record the progress of a node's shutdown."""
         self._downscaled[name] = DownscaledNode(
             name=name, shutdown_status=shutdown.status, explanation=shutdown.explanation
         )
 
     def finish(self, results: Results) -> None:
-        """What the reconciliation has come to."""
+        """Set the message and the phase from the results."""
         self._message = "; ".join(results.reasons)
         if results.is_reconciled and self.phase == Phase.APPLYING_CHANGES:
             self.phase = Phase.READY

@@ -23,7 +23,7 @@ FORCED = "Deleting Pod for forced rolling upgrade"
 
 @dataclass
 class Upgrade:
-    """What the phase works with. The pods and sets were read when all expectations were met."""
+    """The state of the phase. The pods and sets were read when all expectations were met."""
 
     client: client.Client
     es: Elasticsearch
@@ -43,7 +43,7 @@ class Upgrade:
 
     @property
     def leaving_masters(self) -> list[str]:
-        """Who goes next of each set that is too large, and who comes back as no master."""
+        """The next nodes to remove from sets that are too large, and those that restart without the role of master."""
         next_ones = [each.leaving[0] for each in removals(self.expected, self.actual)]
         stay = sset.master_names(self.expected)
         return next_ones + [pod.get_name() for pod in self.to_upgrade if pod.get_name() not in stay]
@@ -82,7 +82,7 @@ def handle_upgrades(ctx: Context, up: Upgrade, api: Client) -> None:
 
 
 def _allowed_deletions(up: Upgrade, healthy: int) -> int:
-    """How many nodes more may be away; 0 or less when as many are as may be."""
+    """Return the number of further nodes that may be unavailable; 0 or less if the limit is reached."""
     budget = max_unavailable(up.es)
     size = sset.node_count(up.actual)
     return size if budget is None else budget - (size - healthy)
@@ -147,9 +147,9 @@ def delete_pod(ctx: Context, up: Upgrade, pod: corev1.Pod, message: str) -> bool
 
 
 def maybe_force_upgrade(ctx: Context, up: Upgrade) -> bool:
-    """Restart what can only get better: the pods of a StatefulSet none of which ever ran. Raises StatusError.
+    """Restart the pods of a StatefulSet if none of them ever ran. Raises StatusError.
 
-    Whether Elasticsearch can be asked does not matter then: a wrong specification may be why it cannot.
+    This does not need Elasticsearch to be reachable: a wrong specification may be the reason why it is not.
     """
     forced = False
     for name in up.actual:

@@ -20,7 +20,7 @@ from elasticsearch.state import NewNodeStatus, Results, State
 
 @dataclass
 class Upscale:
-    """What the phase works with."""
+    """The state of the phase."""
 
     client: client.Client
     es: Elasticsearch
@@ -56,14 +56,17 @@ def handle_upscale_and_spec_changes(
 
 
 def is_version_upgrade(es: Elasticsearch) -> bool:
-    """Whether the nodes run an older version than they should."""
+    """Report whether the nodes run an older version than specified."""
     return bool(es.status.version) and version.parse(es.spec.version) > version.parse(es.status.version)
 
 
 def adjust(
     ctx: Context, up: Upscale, actual: sset.StatefulSets, expected: list[Resources]
 ) -> list[Resources]:
-    """How many nodes each set may have now: never fewer than it has, nor more than the surge allows."""
+    """Return the expected sets with the sizes that are allowed now.
+
+    A size is never less than the present one, nor more than the surge allows.
+    """
     surge = up.es.spec.update_strategy.change_budget.max_surge
     wanted = sum(sset.replicas_of(each.stateful_set) for each in expected)
     left = None if surge is None or surge < 0 else max(0, surge + wanted - sset.node_count(actual))
@@ -161,7 +164,7 @@ def _grow_only(
 def _not_upgraded(
     up: Upscale, actual: sset.StatefulSets, others: list[Resources], pods: list[corev1.Pod]
 ) -> list[str]:
-    """Those of the sets without masters that do not run the version yet, all of them."""
+    """Return the sets without masters whose nodes do not all run the version yet."""
     pending = []
     for each in others:
         found = actual[each.name]

@@ -1,4 +1,4 @@
-"""What a schema cannot say of a cluster."""
+"""Validation of a cluster beyond its schema."""
 
 from __future__ import annotations
 

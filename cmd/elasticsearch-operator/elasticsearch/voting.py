@@ -1,4 +1,4 @@
-"""Who forms the cluster, and who votes in it: what must be right whenever masters come or go."""
+"""The initial masters and the voting exclusions. Both must be right whenever masters are added or removed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from elasticsearch.client import Client
 def setup_initial_master_nodes(
     ctx: Context, c: client.Client, es: Elasticsearch, expected: sset.StatefulSets
 ) -> list[str]:
-    """Who is to form the cluster; empty once it is formed. Raises StatusError.
+    """Return the initial masters; empty once the cluster is formed. Raises StatusError.
 
-    Two answers to this question could form two clusters. So the first is kept in an annotation, before any node
-    starts, and given again until the cluster is there.
+    Two different results could form two clusters. So the first one is stored in an annotation before any node starts,
+    and returned until the cluster is formed.
     """
     if known := names.initial_master_nodes(es):
         return known
@@ -31,7 +31,7 @@ def setup_initial_master_nodes(
 
 
 def complete_bootstrap(ctx: Context, c: client.Client, es: Elasticsearch, api: Client) -> bool:
-    """Whether the cluster is formed; the first time that is so, note it. Raises StatusError, Unreachable."""
+    """Report whether the cluster is formed, and record this the first time. Raises StatusError, Unreachable."""
     if names.is_formed(es) and not names.initial_master_nodes(es):
         return True
     uuid = api.cluster_uuid()
@@ -60,10 +60,10 @@ def exclude(ctx: Context, api: Client, leaving: list[str]) -> None:
 
 
 def clear_exclusions(ctx: Context, api: Client, leaving: Collection[str]) -> None:
-    """Let everybody vote again, unless all who do not are about to go. Raises Unreachable.
+    """Remove the voting exclusions, unless all excluded nodes are `leaving`. Raises Unreachable.
 
-    To be called when nobody is on the way out. Those `leaving` were excluded to go next: an operator that dies between
-    that and taking them away must not begin with the opposite.
+    Call this only while no node is being removed. The nodes in `leaving` were excluded because they go next. An
+    operator that was killed before their removal must not undo this.
     """
     if set(api.voting_config_exclusions()) <= set(leaving):
         return

@@ -99,7 +99,7 @@ def _instance_of(pod: corev1.Pod) -> str:
 
 
 def _initial_masters(reader: client.Reader, pod: corev1.Pod) -> tuple[str, ...]:
-    """What the node finds in its elasticsearch.yml."""
+    """Return the initial masters in the node's elasticsearch.yml."""
     stateful_set = pod.get_labels().get(label.STATEFUL_SET_NAME, "")
     key = client.ObjectKey(pod.get_namespace(), names.config_secret(stateful_set))
     try:
@@ -163,7 +163,7 @@ class SimulatedClients:
                 self._save()
 
     def _load(self) -> None:
-        """What the file says: another process may have been at it."""
+        """Load the file, which another process may have changed."""
         if self._path is None:
             return
         try:

@@ -162,7 +162,7 @@ class Cluster:
 
     @property
     def has_master(self) -> bool:
-        """Whether a master is elected."""
+        """Report whether a master is elected."""
         return bool(self.uuid) and has_quorum(self.voting_config, self._masters())
 
     def _check(self) -> None:

@@ -15,7 +15,7 @@ _SERVING = (ShardState.STARTED, ShardState.RELOCATING)
 
 @dataclass(frozen=True)
 class Pace:
-    """How long things take, in seconds."""
+    """The simulated durations, in seconds."""
 
     # Until a copy that comes back with its node, or is made anew, is filled.
     recovery: float = 2.0
@@ -85,7 +85,7 @@ class Shards:
             self.copies += [Copy(name, number, primary=False) for _ in range(replicas)]
 
     def view(self) -> list[Shard]:
-        """As the API tells it."""
+        """Return the shards as the API shows them."""
         return [
             Shard(copy.index, copy.number, copy.primary, ShardState(copy.state), copy.node if copy.is_assigned else "")
             for copy in self.copies
@@ -100,11 +100,11 @@ class Shards:
         return sum(copy.state == state for copy in self.copies)
 
     def on(self, node: str) -> list[Copy]:
-        """What the node holds, or fills, or is sent."""
+        """Return the copies that the node holds, initializes or receives."""
         return [copy for copy in self.copies if copy.sits_on(node)]
 
     def left_behind_by(self, node: str) -> list[Copy]:
-        """What was on the node when it went, and is nowhere else yet."""
+        """Return the copies that were on the node when it left and have no other node yet."""
         return [copy for copy in self.copies if not copy.is_assigned and copy.node == node]
 
     # ---- what happens
@@ -180,7 +180,7 @@ class Shards:
         return True
 
     def can_move(self, node: str) -> bool:
-        """Whether something moves off the node, or is about to."""
+        """Report whether a copy moves off the node, or can move."""
         held = self.on(node)
         return any(copy.state != ShardState.STARTED or self._best_for(copy) for copy in held)
 
@@ -200,7 +200,7 @@ class Shards:
         return version.parse(self.nodes[node]) >= version.parse(self.nodes[source.node])
 
     def _serving(self, key: tuple[str, int]) -> Copy | None:
-        """The primary, or any copy that could be it."""
+        """Return the primary, or a copy that could become the primary."""
         found = [copy for copy in self.copies if copy.key == key and copy.state in _SERVING]
         return max(found, key=lambda copy: copy.primary, default=None)
 

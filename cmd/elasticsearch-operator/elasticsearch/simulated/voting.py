@@ -1,4 +1,4 @@
-"""Which masters vote: Elasticsearch's own rule for changing the voting configuration, as far as it can be seen."""
+"""The voting configuration: the observable part of Elasticsearch's rule for changing it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Collection
 
 
 def has_quorum(config: Collection[str], live: Collection[str]) -> bool:
-    """Whether more than half of those who vote are there."""
+    """Report whether more than half of the voters are present."""
     return 2 * sum(name in live for name in config) > len(config)
 
 
 def reconfigure(config: list[str], live: Collection[str], excluded: Collection[str]) -> list[str]:
-    """Who votes from now on; the same as before when the change would leave no quorum.
+    """Return the new voters; the old ones if the change would leave no quorum.
 
-    As many as there are masters, rounded down to an odd number, and no fewer than three once there were three: a node
-    that is merely away keeps its vote. One that is excluded loses it, as soon as the others are enough.
+    Their number is that of the masters, rounded down to an odd number, but at least three once there were three: an
+    absent node keeps its vote. An excluded node loses it as soon as enough others vote.
     """
     candidates = sorted(name for name in live if name not in excluded)
     kept = [name for name in config if name not in excluded]
