@@ -61,9 +61,9 @@ class Authorizer:
             raise forbidden(user, attributes, reason)
 
     def allowed(self, user: User, attributes: Attributes) -> tuple[bool, str]:
-        """Report whether a binding allows the request, and which;
+        """Report whether a binding allows the request, and which one.
 
-        if none does, name missing roles of the user's bindings.
+        If none does, the reason names missing roles of the user's bindings.
         """
         if user.master:
             return True, ""

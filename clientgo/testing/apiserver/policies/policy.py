@@ -80,9 +80,9 @@ class Policy:
         return types
 
     def names(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the variables of expressions:
+        """Return the variables of the policy's expressions.
 
-        the given ones, and the policy's, which are evaluated when they are read.
+        They are the given ones, and the policy's, which are evaluated when they are read.
         """
         variables: dict[str, Any] = {}
         names = {**given, "variables": variables}

@@ -305,9 +305,9 @@ class Pump:
     # ---- from other threads; both are called under the store's lock and only append
 
     def offer(self, bucket: str, event: Event) -> None:
-        """Queue the event and wake the pump if there are watchers, even of other objects:
+        """Queue the event and wake the pump if there are watchers.
 
-        a clock may have been advanced.
+        This includes watchers of other objects, because a clock may have been advanced.
         """
         if bucket in self._interest:
             self._queue.append((bucket, event))

@@ -102,9 +102,9 @@ def _labels(obj: Json) -> Json:
 
 
 def _object_matches(selector: Json | None, attributes: Attributes) -> bool:
-    """Report whether the object matches now or matched before the write:
+    """Report whether the object matches now or matched before the write.
 
-    a change of labels does not bypass the webhook.
+    A change of labels does not bypass the webhook.
     """
     if not selector:
         return True

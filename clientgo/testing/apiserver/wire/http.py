@@ -123,9 +123,9 @@ class Connection:
         return keep
 
     def _let_it_be_read(self) -> None:
-        """Discard unread bytes, within limits:
+        """Discard unread bytes, within limits.
 
-        closing with unread bytes resets the connection and may lose the answer.
+        Closing with unread bytes resets the connection and may lose the answer.
         """
         self.sock.shutdown(socket.SHUT_WR)
         self.sock.settimeout(_LINGER_SECONDS)

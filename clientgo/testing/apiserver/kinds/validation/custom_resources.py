@@ -66,8 +66,8 @@ def validate_all(
 
 
 def _blocks_rules(errors: list[FieldError]) -> bool:
-    """Report whether CEL rules could not be checked, even if there are none:
+    """Report whether CEL rules could not be checked, even if there are none.
 
-    a required field of the root is missing.
+    This is so if a required field of the root is missing.
     """
     return any(error.reason == "FieldValueRequired" and "." not in error.field for error in errors)
