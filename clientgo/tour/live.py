@@ -1,9 +1,9 @@
 """Live: the same hops and views of a program that really runs, with real threads and a real clock.
 
-`Live` is attached to all of a process. It counts every call of the functions in taps.py, which gives the rates; of
-those calls it tells as many as cost little, in bursts of BURST and PER_SECOND in the long run for each function, and
-says how many it skipped. So a quiet program is told of whole, and a busy one is not slowed down. What the structures
-hold it reads when somebody looks, by their `contents()`, which take no lock.
+`Live` observes a whole process. It counts every call of the functions in taps.py, which gives the rates. It emits hops
+for some of those calls, at most BURST at once and PER_SECOND in the long run for each function, and reports how many it
+skipped. So a quiet program is shown completely, and a busy one is not slowed down. The structures' contents are read
+when a page asks, by their `contents()`, which take no lock.
 
 The threads of the machinery wait only on request: `pause` makes a handler's thread wait before its next call, `slow`
 makes a worker's thread wait each time it took a key. Both are logged in the program's log, start and end, and end on
@@ -35,16 +35,16 @@ __all__ = ["ABSENCE", "BURST", "PER_SECOND", "Held", "Live", "Sum", "Work"]
 callers.mark_inserted()
 
 PER_SECOND = 50
-"""How many calls of one function are told each second, for as long as it takes."""
+"""Hops per second of one function in the long run."""
 
 BURST = 200
-"""How many are told at once, if few were before."""
+"""Hops of one function at once, if there were few before."""
 
 KEPT_HOPS = 5000
-"""How many hops are kept."""
+"""Number of hops that are kept."""
 
 LONGEST_DELAY = 60.0
-"""The most by which a worker is slowed down, in seconds a key."""
+"""Longest delay of a worker, in seconds per key."""
 
 ABSENCE = 5.0
 """Seconds without a connected page after which the pauses and delays that pages asked for end."""
@@ -62,7 +62,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What one function has been called."""
+    """The calls of one function."""
 
     calls: int
     told: int
@@ -72,7 +72,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a worker is at: a thread that takes keys from a queue."""
+    """The work of a worker, which is a thread that takes keys from a queue."""
 
     thread: str
     queue: Any
@@ -116,8 +116,8 @@ class Live(Attached):
         self._kept: list[Hop] = []
         # The place of the first of those.
         self._first = 0
-        # Guards all below, and is told of each change of what is asked for and at the end. Where hops happen it is
-        # taken only by who is paused.
+        # Guards all below, and is notified of each request and at the end. Where hops happen, only paused threads
+        # take it.
         self._changed = threading.Condition()
         self._paused: frozenset[str] = frozenset()
         self._delays: Mapping[str, float] = {}
@@ -294,7 +294,7 @@ class Live(Attached):
         self._ask(delays={name: each for name, each in delays.items() if each})
 
     def asked(self) -> tuple[frozenset[str], Mapping[str, float]]:
-        """Which handlers are paused, and by how much workers are slowed down."""
+        """Return the paused handlers, and the delays of workers in seconds."""
         return self._paused, self._delays
 
     def is_detached(self) -> bool:
@@ -405,7 +405,7 @@ class Live(Attached):
         self.on_tick()
 
     def _note_calls(self, now: float) -> None:
-        """Since when each handler is being told what it is told."""
+        """Note since when each handler is in its present call."""
         called: dict[int, tuple[Any, float]] = {}
         for informer in list(self._informers):
             for handler in informer.parts().handlers:
@@ -432,16 +432,16 @@ class Live(Attached):
         return self.secrecy.is_secret_source(source)
 
     def queues(self) -> list[Held]:
-        """As `informers`."""
+        """Return all known queues, in the order in which they began."""
         with self._changed:
             return list(self._queues.values())
 
     def unlisted(self) -> int:
-        """How many informers and queues there were beyond those."""
+        """Return the number of informers and queues beyond those that are listed."""
         return self._unlisted
 
     def in_call(self, handler: Any) -> float | None:
-        """For how many seconds a handler is being told the same, to a tick; None when it is told nothing."""
+        """Return how many seconds a handler's present call has lasted, to a tick; None outside of a call."""
         delivering, since = self._called.get(id(handler), (None, 0.0))
         return None if delivering is None else self.clock.now() - since
 
@@ -463,7 +463,7 @@ class Live(Attached):
         return sorted(found, key=lambda work: work.thread)
 
     def sums(self) -> dict[Tap, Sum]:
-        """What each watched function has been called, up to the last tick."""
+        """Return the calls of each watched function up to the last tick."""
         sums = {}
         for tap, marks in self._marks.items():
             then, now = marks[0], marks[-1]
@@ -476,7 +476,7 @@ class Live(Attached):
         return self.heard(since, key, most)[0]
 
     def heard(self, since: int = -1, key: str = "", most: int = 200) -> tuple[list[Hop], int]:
-        """As `hops`, and the place of the last hop that there is, -1 for none: what comes later is behind that."""
+        """`hops`, and the place of the last hop that there is, -1 for none: later hops are behind that."""
         with self._collecting:
             self._collect()
             kept, last = self._kept, self._first + len(self._kept) - 1
@@ -524,7 +524,7 @@ def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:
 
 
 def _processing(held: Held) -> Iterable[Any]:
-    """What is in work, without a copy of all that is queued."""
+    """Return the items that are being processed, without a copy of the whole queue."""
     if hasattr(held.inner, "processing"):
         items: frozenset[Any] = held.inner.processing()
         return items

@@ -89,13 +89,13 @@ class Client:
 
 
 class LiveScreen:
-    """What is shown, and what is chosen. Not thread-safe."""
+    """The screen and the user's choices. Not thread-safe."""
 
     def __init__(self) -> None:
         self.ask: Ask | None = None
         """None until the program is there to be asked."""
         self.output: deque[str] = deque(maxlen=_KEPT_LINES)
-        """What the program printed, line by line."""
+        """The program's output, line by line."""
         self.is_frozen = False
         self.is_ending = False
         self._title = ""

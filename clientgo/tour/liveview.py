@@ -1,10 +1,9 @@
 """The picture of a program that really runs: what `Live` knows, as JSON, in the shapes of picture.py.
 
-It is painted when somebody looks, in his thread. Of what is long only the beginning is shown, with its length. What
-stands in a station's `facts` is about all of the process where it is a rate, and else about the informer or queue that
-is chosen.
+It is painted on request, in the caller's thread. Long lists are shown by their beginning and their length. A station's
+`facts` are rates of the whole process, and figures of the chosen informer or queue.
 
-Who looks again and again is told only what changed since his last look, see `LiveView.look`.
+Repeated requests get only the changes since the last one, see `LiveView.look`.
 
 The values of Secrets never leave the process, see secrecy.py: not in objects, not in error texts, not as the values of
 indices.
@@ -90,10 +89,10 @@ class LiveView:
         return {**seen, "hops": shown}
 
     def look(self, after: int, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
-        """As `paint`, for who was answered in look number `after` (0 for the first), and without what he knows.
+        """Return the changes of `paint` since look number `after` (0 for the first look).
 
-        Of the views only those that are not as they were then, informers and queues only if they are not; all, if that
-        look is forgotten. A hop has no lists, and its `code` is a place in `codes`. `look` is the number of this look.
+        Contains the views, informers and queues that differ from that look; all of them if that look is forgotten. A
+        hop has no lists, and its `code` is a place in `codes`. `look` is the number of this look.
         """
         seen, hops = self._see(informer, queue, since, key)
         parts = {**seen["views"], "informers": seen["informers"], "queues": seen["queues"]}
@@ -382,7 +381,7 @@ class LiveView:
         }
 
     def _forget_ages(self, held: Any) -> None:
-        """Of what was added in the moment in which it was taken, nobody forgets the age."""
+        """Drop the ages of items that were taken at the moment in which they were added."""
         for item in list(held.since):
             if not held.inner.state_of(item)[0]:
                 held.since.pop(item, None)
@@ -474,5 +473,5 @@ def _few(keys: list[str], total: int) -> list[str]:
 
 
 def _seconds(value: float) -> str:
-    """As people say it: to a tenth of a second, later to a second."""
+    """Return a duration as text, to a tenth of a second below 100 seconds, else to a second."""
     return f"{value:.1f}s" if value < 100 else f"{value:.0f}s"

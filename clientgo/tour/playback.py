@@ -17,8 +17,8 @@ another `speed` it goes faster, and with math.inf all comes at once; between sev
 
 A reflector that asks otherwise than the recorded one did (it is of another version, or has other settings) is answered
 as well: a list in place of a stream has the same objects; a list out of turn has what was known by then; a watch where
-the recorded one made a list is told that its version is gone. Behind the end nothing comes any more: a watch is silent,
-and a list has what was known last. What the program itself writes is no part of it.
+the recorded one made a list gets an error: its version is gone. After the end nothing comes: a watch is silent,
+and a list has the last known objects. The program's own writes are no part of it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Playback:
         # A list is owed to who begins in the middle, whatever the recorded one did there.
         self._owes_list = self._place > 0
         self._streams = not self._owes_list and self._streams_first()
-        # When the clock was at the recording's beginning, had it been there; known when somebody asks.
+        # The clock's time at the recording's beginning, computed on the first request.
         self._origin: float | None = None
         self._start = start if self._place else self._first_time()
         self._watches: list[_PlayedWatch] = []
@@ -126,7 +126,7 @@ class Playback:
     # ---- as a ListerWatcher
 
     def is_watch_list_semantics_un_supported(self) -> bool:
-        """Whether the recorded reflector began with a list."""
+        """Report whether the recorded reflector began with a list."""
         return not self._streams
 
     def list(self, options: metav1.ListOptions) -> Any:
@@ -230,7 +230,7 @@ class Playback:
             self._came.append({"type": entry["type"], "key": key, "version": version, "ref": f"{key}@{version}"})
 
     def _pass_over(self, *kinds: str) -> Json | None:
-        """Pass over lines of these kinds; the one that is next."""
+        """Skip lines of these kinds and return the next line."""
         while (entry := self._entry()) is not None and entry["what"] in kinds:
             self._take(entry)
         return entry
@@ -306,7 +306,7 @@ class Playback:
             self._take(entry)
 
     def event(self, entry: Json) -> Event | None:
-        """As the reflector gets it; None for what makes no sense."""
+        """Return an entry as the reflector gets it; None for a damaged one."""
         kind, obj = entry.get("type"), entry.get("object")
         if not isinstance(kind, str) or not isinstance(obj, dict):
             return None
@@ -411,7 +411,7 @@ class _PlayedWatch:
         self._stopped.wait()
 
     def _wait(self, seconds: float) -> bool:
-        """Whether nobody stopped it meanwhile."""
+        """Report whether it was not stopped in the meantime."""
         if seconds > 0:
             timer = self._playback.clock().new_timer(seconds)
             if channel.select([self._stopped, timer.c()]).case == 0:

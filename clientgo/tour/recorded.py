@@ -1,6 +1,6 @@
 """Checks each line of a recording where it is read: types, sizes, depth, control characters.
 
-A recording may be damaged, or made by somebody else. Its texts reach terminals and pages, and its objects reach the
+A recording may be damaged, or come from another machine. Its texts reach terminals and pages, and its objects reach the
 machinery, whose threads must not end because of them. `check` returns the line with every field of its kind in place,
 or the first error that names the field. Fields that the kind does not have are checked as JSON and kept.
 """

@@ -8,7 +8,7 @@ recording.py has the file's format, and reads it. In the threads of the machiner
 object until a thread of the recorder writes it, ten times a second; for that thread nothing waits. When it cannot
 follow, hops are left out, and the file says how many; of what came to the reflectors nothing ever is.
 
-Credentials are not in it: requests are told by their options alone, the values of Secrets are replaced by marks (see
+It contains no credentials: a request is recorded by its options alone, the values of Secrets are replaced by marks (see
 secrecy.py, also for what that does not cover), and what looks like a token in an error's text is taken out. `redact`
 may change, or empty, each object on its way into the file.
 
@@ -64,9 +64,9 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 class Recorder(Attached):
     """One recording; a context manager. May be used once.
 
-    path: of the file, which must not be there yet; nobody but its owner may read it.
-    program: how the program is called, for who looks at the recording.
-    hops: whether they are recorded too, which costs most of it.
+    path: of a new file, which only its owner can read.
+    program: the program's name, for readers of the recording.
+    hops: True to record hops too, which costs the most.
     taps: functions of the program's own to watch too, see worker_tap.
     redact: see the module.
 
@@ -134,7 +134,7 @@ class Recorder(Attached):
     # ---- what is noted, in the threads of the machinery
 
     def note(self, what: str, **about: Any) -> None:
-        """Write a line, soon. Its objects must be nobody else's."""
+        """Write a line, soon. Only the line may refer to its objects."""
         if not self._is_over:
             self._entries.append((self._now(), {"what": what, **about}))
 
@@ -310,7 +310,7 @@ def _code(code: Code) -> Json:
 
 
 def _kept(obj: Any) -> Any:
-    """As it is now, whatever becomes of it. Cheap for what nobody has read yet."""
+    """Return a copy of the object as it is now. Cheap for objects that are still encoded."""
     return obj.deep_copy() if isinstance(obj, Object) else obj
 
 

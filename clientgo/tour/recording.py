@@ -11,7 +11,7 @@ the recording began, and then the rest, in this order; so who looks for somethin
     opened     the watch began: `source`, `request`
     event      something came over it: `source`, `request`, `type`, `object`
     ended      the watch ended: `source`, `request`; `why`: closed by the server, or left by the reflector; `error`
-    failed     a request failed: `source`, `request`; `type` and `error`, the exception's; `refused`: nobody listened;
+    failed     a request failed: `source`, `request`; `type`, `error` of the exception; `refused`: no server listened;
                `object`: the Status that the server sent, if it did
     code       a place in the source: `code`, its number here, and the fields of `Code` but its lines
     hop        a hop: the fields of `Hop` in which there is something, of `code` the number; `t` is its time
@@ -55,7 +55,7 @@ LONGEST_LINE = 256 * 1024 * 1024
 _WIRE = frozenset({"source", "list", "listed", "watch", "opened", "event", "ended", "failed"})
 _BEGINNING = re.compile(rb'\{"what":"(\w{1,20})","t":(\d{1,12}(?:\.\d{1,9})?(?:e-\d\d)?)[,}]')
 _SOURCE = re.compile(rb'"source":(\d{1,9})[,}]')
-# Whoever looks at what is damaged needs the first few.
+# The first few are enough to find the damage.
 _DAMAGES = 20
 # So many are remembered, to be counted once.
 _DESCRIBED = 10_000
@@ -77,7 +77,7 @@ class RecordingError(ValueError):
 
 @dataclass
 class Source:
-    """What came to one reflector."""
+    """The requests and events of one reflector."""
 
     number: int
     name: str = ""
@@ -91,21 +91,21 @@ class Source:
     lists: int = 0
 
     def to_dict(self) -> Json:
-        """As JSON."""
+        """Return it as JSON."""
         last = self.times[-1] if self.times else 0.0
         counts = {"events": self.events, "lists": self.lists, "last": last}
         return {"source": self.number, "name": self.name, "type": self.type, **counts}
 
 
 class Known:
-    """What a reflector that took in all it was told knows."""
+    """The objects and the version that a reflector knows after all entries so far."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Json] = {}
         """By key."""
         self.version = ""
         self.is_complete = False
-        """Whether there has been a list, or a stream's end of the initial objects."""
+        """True after a list, or after a stream's end of the initial objects."""
         self._streamed: dict[str, Json] | None = None
 
     def apply(self, entry: Json) -> None:
@@ -156,7 +156,7 @@ def version_of(obj: Json) -> str:
 
 
 def is_end_of_initial_objects(obj: Json) -> bool:
-    """Whether this bookmark ends the initial objects of a stream."""
+    """Report whether this bookmark ends the initial objects of a stream."""
     annotations = _metadata(obj).get("annotations")
     return isinstance(annotations, dict) and annotations.get(metav1.INITIAL_EVENTS_ANNOTATION_KEY) == "true"
 
@@ -174,17 +174,17 @@ class Recording:
         self.duration = 0.0
         """The time of the last line."""
         self.sources: dict[int, Source] = {}
-        """Those to which something came, by number."""
+        """Sources with entries, by number."""
         self.hops = 0
-        """How many there are."""
+        """Number of recorded hops."""
         self.skipped = 0
-        """How many were not written."""
+        """Number of hops that were not written."""
         self.damaged = 0
-        """How many lines make no sense, as far as is known."""
+        """Number of damaged lines that were found so far."""
         self.damages: list[str] = []
         """The first of them."""
         self.is_whole = False
-        """Whether it was ended in order."""
+        """True if the recording was ended in order."""
         # The places at which lines begin: the number of a line is one more than its index.
         self._lines = array("q", [0])
         # Damages that were described already: a line may be read many times.
@@ -373,7 +373,7 @@ class Recording:
                 yield entry
 
     def known(self, source: Source, time: float) -> Known:
-        """What its reflector knew at a time, in seconds since the recording began. Reads all that came before."""
+        """Return what its reflector knew `time` seconds after the beginning. Reads all entries before."""
         known = Known()
         for number in range(bisect.bisect_right(source.times, time)):
             entry = self.entry(source, number)
@@ -397,7 +397,7 @@ class Recording:
         return whole
 
     def to_dict(self) -> Json:
-        """What it is, as JSON."""
+        """Return the facts about it as JSON."""
         return {
             "path": os.path.basename(self.path),
             "program": self.program,

@@ -1,19 +1,18 @@
 """The seam: watches the machinery from outside, hop by hop, while a tour is attached.
 
 The modules of the machinery know nothing of it. `attach` gives each function of the table in taps.py other code, which
-calls the function as it was and tells what it did; `detach` gives it its own code back. So it costs nothing while
-nobody is attached, and it can be attached at any moment: who kept a function, as a delaying queue keeps the methods of
-its inner queue, has the same function object as everybody else.
+calls the function as it was and reports what it did; `detach` gives it its own code back. So a seam costs nothing while
+it is detached, and it can be attached at any moment: a structure that keeps a function, as a delaying queue keeps the
+methods of its inner queue, has the same function object as all others.
 
 The frames of the tour between a caller and the machinery are no part of what the program prints: names after callers,
 log lines and tracebacks skip them, see clientgo.golang.callers.
 
-The new code holds no lock, waits for nobody and changes no results; of arguments, only what DeltaFIFO.pop is to call
-goes through the tour. Listeners are called in the thread that made the hop, maybe under locks of the machinery: they
-must be quick, thread-safe, and must not call it. One that raises is told so by the log and hears the next hop all the
-same.
+The new code holds no lock, never blocks and changes no results. Of all arguments, only the function that DeltaFIFO.pop
+calls goes through the tour. Listeners are called in the thread that made the hop, maybe under locks of the machinery:
+they must be quick, thread-safe, and must not call it. A listener's error is logged, and the listener gets the next hop.
 
-Where there is too much to tell, a `Meter` for each tap lets a part through and counts the rest.
+Where there are too many hops, a `Meter` for each tap lets a part through and counts the rest.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ callers.mark_inserted(_FILENAME)
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 Around = Callable[..., None]
-"""What stands around a function: called with a Call, which it calls, and the function's arguments."""
+"""Code around a function. It gets a Call, which it calls, and the function's arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Probe:
     module: str
     function: str
     around: Callable[[Callable[..., Any]], Callable[..., Any]]
-    """Makes of the function the one that is called instead."""
+    """Returns the function that is called instead of the given one."""
 
     @classmethod
     def at(cls, hop: str, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Probe:
@@ -93,7 +92,7 @@ class Probe:
         return cls(place.module, place.qualname, around)
 
     def find(self) -> FunctionType:
-        """As Tap.find."""
+        """Return the function. Raises LookupError when there is none."""
         return _find(self.module, self.function)
 
 
@@ -109,26 +108,26 @@ def _find(module: str, function: str) -> FunctionType:
 
 
 class Meter:
-    """Counts the calls of one tap, and says which of them are told. Needs no lock where hops happen.
+    """A counter of one tap's calls that limits its hops. Needs no lock where hops happen.
 
-    The first calls up to `limit` are told. Invariant: never more are told than were allowed.
+    The first calls up to `limit` become hops. Invariant: never more than were allowed.
     """
 
     __slots__ = ("_next", "_reads", "_told", "count", "limit")
 
     def __init__(self) -> None:
         # To count is one step, of the interpreter or of the counter; to read takes a number as well: `_reads` of them
-        # were nobody's call.
+        # are not calls.
         self.count: Callable[[], int] = itertools.count().__next__
         """Counts a call."""
         self.limit: float = math.inf
-        """A call is told if it gets a number below."""
+        """A call becomes a hop if its number is below."""
         self._told = itertools.count()
         self._reads = 0
         self._next = 0
 
     def tell(self) -> None:
-        """Count a call that is told."""
+        """Count a call that becomes a hop."""
         next(self._told)
 
     def read(self) -> tuple[int, int]:
@@ -149,11 +148,11 @@ class Meter:
 class Seam(Attached):
     """One observer. `with Seam(taps, listener): ...`; several may be attached at once.
 
-    listener: told of each hop.
-    lines: whether hops tell which lines ran, which costs a lot more.
-    clock: tells the hops' time.
-    probes: what stands always around functions, whether they are told of or not.
-    metered: whether each tap has a Meter, see `meters`; else all is told.
+    listener: called with each hop.
+    lines: True for hops that contain the lines that ran, which costs a lot more.
+    clock: gives the hops' time.
+    probes: code around functions, whether they make hops or not.
+    metered: True for taps with a Meter, see `meters`; else every call becomes a hop.
     """
 
     def __init__(
@@ -221,7 +220,7 @@ class Call:
         self._fn = fn
         self._code = code
         self.caller = caller
-        """As file:line."""
+        """The calling line, as file:line."""
         self._owner = owner
         self._lines: list[int] = []
         self.was_called = False
@@ -289,9 +288,9 @@ def _tracing(code: CodeType, lines: list[int]) -> Iterator[None]:
 
 
 class _Place:
-    """A watched function: its own code, and who watches it.
+    """A watched function, its own code and its observers.
 
-    Invariant: the function has other code exactly while somebody does.
+    Invariant: the function has other code exactly while it has an observer.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -308,7 +307,7 @@ class _Place:
         self._apply()
 
     def remove(self, seam: Seam) -> bool:
-        """Whether nobody is left."""
+        """Remove an observer and report whether none is left."""
         self._users = tuple(each for each in self._users if each[0] is not seam)
         self._apply()
         return not self._users

@@ -165,7 +165,7 @@ _FEW = 50
 
 
 def _more_than(few: Sized, all_: Sized) -> dict[str, int]:
-    """How many there are, if a hop does not tell of each."""
+    """Return the number of all, if a hop does not name each."""
     return {"count": len(all_)} if len(all_) > len(few) else {}
 
 
@@ -252,7 +252,7 @@ def _relist(call: Call, store: Any, items: Any, resource_version: str) -> None:
 
 
 def told(notification: Any) -> tuple[str, Any, Any]:
-    """What a handler is called with: (method, new object, old object)."""
+    """Return the arguments of a handler's call: (method, new object, old object)."""
     new = getattr(notification, "new_obj", None)
     old = getattr(notification, "old_obj", None)
     if new is None:

@@ -70,7 +70,7 @@ class Paragraph:
 
     text: str
     check: str
-    """What must be true at the step's hop; "" for sentences that speak of nothing there."""
+    """A condition that holds at the step's hop; "" for sentences about nothing there."""
     sources: tuple[claims.Claim, ...] = ()
     figure: tuple[str, ...] = ()
     """Parts of stations."""
