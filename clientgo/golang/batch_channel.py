@@ -50,13 +50,6 @@ class BatchChannel(Channel[T]):
                     self._is_full = True
                     self._has_room.wait()
 
-    def try_receive_all(self) -> deque[T]:
-        taken = super().try_receive_all()
-        with self._lock:
-            if self._is_full:
-                self._notify_of_room()
-        return taken
-
     def abandon(self) -> None:
         """Close the channel and drop the values that were not received. Drops them even if it is closed."""
         with self._lock:
@@ -69,6 +62,12 @@ class BatchChannel(Channel[T]):
         if self._is_full:
             self._notify_of_room()
         return received
+
+    def _receive_all_now(self) -> deque[T]:
+        taken = super()._receive_all_now()
+        if self._is_full:
+            self._notify_of_room()
+        return taken
 
     def _notify_of_room(self) -> None:
         if len(self._buffer) <= self._capacity // 2:

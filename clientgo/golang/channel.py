@@ -185,12 +185,7 @@ class Channel(Generic[T]):
         Takes the lock once for all of them. Go has only the receive of one value, which costs it little.
         """
         with self._lock:
-            taken, self._buffer = self._buffer, deque()
-            while self._senders:
-                value, ok, _ = self._receive_now()
-                if ok:
-                    taken.append(cast(T, value))
-            return taken
+            return self._receive_all_now()
 
     def close(self) -> None:
         """Close the channel: receivers get `ok=False` once it is drained, waiting senders raise.
@@ -256,6 +251,14 @@ class Channel(Generic[T]):
             sender.turn.finish(sender.case, None, True)
             return sender.value, True, True
         return None, False, self._closed
+
+    def _receive_all_now(self) -> deque[T]:
+        taken, self._buffer = self._buffer, deque()
+        while self._senders:
+            value, ok, _ = self._receive_now()
+            if ok:
+                taken.append(cast(T, value))
+        return taken
 
     def _close_now(self) -> None:
         self._closed = True

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from clientgo.apimachinery.watch import Event, Interface
-from clientgo.golang.channel import Case, Channel, Receive, select
+from clientgo.golang.channel import Channel
+from clientgo.golang.receiver import Receiver
 from clientgo.golang.stop import Done
 from clientgo.utils.clock import PassiveClock
 
@@ -48,19 +49,18 @@ class _ChannelReader:
         self._received: deque[Event] = deque()
 
     def read_events(self, done: Done, clock: PassiveClock) -> Iterator[Event]:
-        is_done, events = done.is_set, self._events
-        cases: list[Case] = [done, Receive(events)]
-        while not is_done():
-            if self._received:
-                yield self._received.popleft()
-                continue
-            self._received = events.try_receive_all()
-            if not self._received:
-                chosen = select(cases)
-                if not chosen.ok:
+        is_done, receiver = done.is_set, Receiver(self._events, done)
+        try:
+            while not is_done():
+                if self._received:
+                    yield self._received.popleft()
+                    continue
+                self._received = receiver.receive_all()
+                if not self._received:
                     return
-                self._received.append(chosen.value)
-            self.read_at = clock.now()
+                self.read_at = clock.now()
+        finally:
+            receiver.close()
 
     def __repr__(self) -> str:
         return f"<reader of {self._events!r}, {len(self._received)} events received>"

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What an informer costs alone: decoded objects from memory, no HTTP and no JSON, from the watch to the handlers.
+"""The cost of an informer alone: decoded objects from memory, without HTTP and decoding, from a watch to handlers.
 
     python test/bench/cache/bench_pipeline.py [--pods 10000] [--events 100000] [--repeat 5] [--handlers 1 3] [--go PATH]
 
-A watch hands over MODIFIED events as that of a server does, as many at a time as one read of a socket brings
-(`--read`), and each handler counts. `events/s` is from the first event sent to the last one handled, `us of CPU` is all
-that the process spent on one. `latency` is that of an event alone, sent while everything rests: from the watch to the
-handler.
+A watch.Interface sends MODIFIED events into its result channel, a plain one with a buffer (`--buffer`); each handler
+counts. With `--read N` the watch sends N events at once into a BatchChannel. `events/s` runs from the first event sent
+to the last one handled; `us of CPU` is the CPU time of the process for each event. `latency` is the time of an event
+that is sent while all threads wait, from the watch to the handler.
 
-With the program built from go/main.go Go's informer takes turns with ours. Its channel from the watch holds nothing, as
-in client-go. On two cores it did 630,000 events/s at 1.9 us of CPU each with one handler and 420,000 at 2.6 with three,
-ours 176,000 at 5.7 and 156,000 at 6.5; the latency was 14 and 12 us, ours 106 and 135.
+With the program built from go/main.go, Go's informer takes turns with ours. As in client-go, its channel has no buffer.
+On two quiet cores and with one and three handlers, Go handled 630,000 and 420,000 events/s at 1.9 and 2.6 us of CPU,
+with a latency of 14 and 12 us.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang.batch_channel import BatchChannel
+from clientgo.golang.channel import Channel
 from clientgo.tools import cache
 
 PATIENCE = 60.0
-# What the watch of a server may be ahead of the reflector: as that of our clients.
-BUFFER = 512
 
 # Events a second, seconds of CPU an event, the latencies of events alone.
 Figures = tuple[float, float, list[float]]
@@ -48,9 +47,9 @@ Figures = tuple[float, float, list[float]]
 class Source:
     """Pods in memory, to list and to watch."""
 
-    def __init__(self, pods: list[corev1.Pod]) -> None:
+    def __init__(self, pods: list[corev1.Pod], result: Channel[Event]) -> None:
         self.pods = pods
-        self.result: BatchChannel[Event] = BatchChannel(BUFFER)
+        self.result = result
         self.watched = threading.Event()
 
     def is_watch_list_semantics_un_supported(self) -> bool:
@@ -63,7 +62,7 @@ class Source:
         self.watched.set()
         return self
 
-    def result_chan(self) -> BatchChannel[Event]:
+    def result_chan(self) -> Channel[Event]:
         return self.result
 
     def stop(self) -> None:
@@ -98,9 +97,10 @@ class Handler:
         raise AssertionError("nothing was deleted")
 
 
-def run(n: int, events: int, handlers: int, read: int, alone: int) -> Figures:
+def run(n: int, events: int, handlers: int, read: int, buffer: int, alone: int) -> Figures:
     """Run our client once."""
-    source = Source(make_pods(n))
+    result: Channel[Event] = BatchChannel(buffer) if read else Channel(buffer)
+    source = Source(make_pods(n), result)
     changes = [Event(EventType.MODIFIED, pod) for k in range(2, events // n + 2) for pod in make_pods(n, k)]
     single = [Event(EventType.MODIFIED, pod) for pod in make_pods(alone, events // n + 2)]
     informer = cache.new_shared_index_informer_with_options(
@@ -125,8 +125,12 @@ def run(n: int, events: int, handlers: int, read: int, alone: int) -> Figures:
     gc.collect()
     gc.freeze()
     started, started_cpu = perf_counter(), process_time()
-    for i in range(0, len(changes), read):
-        source.result.send_all(changes[i : i + read])
+    if isinstance(result, BatchChannel):
+        for i in range(0, len(changes), read):
+            result.send_all(changes[i : i + read])
+    else:
+        for event in changes:
+            result.send(event)
     wait()
     seconds, cpu = perf_counter() - started, process_time() - started_cpu
     gc.unfreeze()
@@ -136,7 +140,7 @@ def run(n: int, events: int, handlers: int, read: int, alone: int) -> Figures:
         for counter in counters:
             counter.expect(1)
         sent = perf_counter()
-        source.result.send_all([event])
+        result.send(event)
         wait()
         latencies.append(max(counter.at for counter in counters) - sent)
     cancel()
@@ -145,7 +149,7 @@ def run(n: int, events: int, handlers: int, read: int, alone: int) -> Figures:
 
 
 def run_go(program: str, n: int, events: int, handlers: int, alone: int) -> Figures:
-    """The same of Go's."""
+    """Run the Go program once."""
     sizes = {"-pods": n, "-events": events, "-handlers": handlers, "-alone": alone}
     arguments = [str(argument) for option in sizes.items() for argument in option]
     ran = subprocess.run([program, "-json", *arguments], stdout=subprocess.PIPE, check=True, timeout=PATIENCE)
@@ -169,7 +173,8 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--handlers", type=int, nargs="*", default=[1, 3])
-    parser.add_argument("--read", type=int, default=20, help="events that one read of the socket brings")
+    parser.add_argument("--read", type=int, default=0, help="send so many events at once into a BatchChannel")
+    parser.add_argument("--buffer", type=int, default=512, help="size of the result channel's buffer")
     parser.add_argument("--alone", type=int, default=1000, help="events for the latency")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--go", metavar="PATH", help="the program built from go/main.go")
@@ -177,7 +182,7 @@ def main() -> None:
     for handlers in options.handlers:
         ours, go = [], []
         for _ in range(options.repeat):
-            ours.append(run(options.pods, options.events, handlers, options.read, options.alone))
+            ours.append(run(options.pods, options.events, handlers, options.read, options.buffer, options.alone))
             if options.go:
                 go.append(run_go(options.go, options.pods, options.events, handlers, options.alone))
         print(line("ours", handlers, ours), flush=True)
