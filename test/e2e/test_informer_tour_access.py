@@ -11,7 +11,7 @@ from tourbrowser import Page, serving
 
 pytestmark = pytest.mark.shared_server
 
-TABS = ("lesson", "source", "object", "break")
+TABS = ("lesson", "source", "object", "past", "break")
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,15 @@ def test_an_address_with_a_fault_that_is_not_there_opens_the_scenario_without_it
     assert all("400" in each for each in logged)  # the browser's own line of a refused request
 
 
+@pytest.mark.parametrize("tab", ["lesson", "source", "object", "past", "break"])
+def test_a_reload_keeps_the_tab(page, tab):
+    page.open(f"queue?lang=en&hop=12&tab={tab}")
+    assert page.run("return document.querySelector('[aria-selected=true]').id") == f"tab-{tab}"
+    page.driver.refresh()
+    page.until("return document.body.dataset.ready === 'true'")
+    assert page.run("return document.querySelector('[aria-selected=true]').id") == f"tab-{tab}"
+
+
 def test_a_reload_keeps_the_open_question(page):
     page.open("queue?lang=en")
     page.step("#lesson-next")

@@ -87,6 +87,10 @@ def test_a_lesson_is_walked_to_its_end_and_back_without_a_server(page, lesson, l
     page.click("#tab-source", draws=False)
     page.key("n")
     page.until("return document.querySelector('#pane .ran')")
+    for tab in ("object", "past", "break"):
+        page.click(f"#tab-{tab}", draws=False)
+        page.until(f"return document.getElementById('pane').getAttribute('aria-labelledby') === 'tab-{tab}'")
+        assert page.text("#pane") and (language == "en" or page.english() == [])
 
 
 PROGRAM = ImportedProgram("informer-tour")

@@ -39,7 +39,7 @@ export function fromHash(hash, known) {
     settings: Object.fromEntries(query.getAll("set").map((each) => /^(\w+):(.*)$/s.exec(each)).filter((found) => found && own && found[1] in own)
       .map(([, setting, value]) => [setting, ofType(value, own[setting])]).filter(([, value]) => value !== undefined)),
     language: ["en", "zh"].includes(query.get("lang")) ? query.get("lang") : "",
-    tab: ["source", "object", "break"].includes(query.get("tab")) ? query.get("tab") : "lesson",
+    tab: ["source", "object", "past", "break"].includes(query.get("tab")) ? query.get("tab") : "lesson",
     object: query.get("object") ?? "",
     station: query.get("station") ?? "",
     step: number("step") - 1,
