@@ -187,7 +187,7 @@ class {name}:
         self._rest_client = rest_client
 {accessors}
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 
@@ -333,7 +333,7 @@ class Clientset:
         self._http.close_idle_connections()
 
     def discovery(self) -> DiscoveryClient:
-        """What tells which resources the server has. Go: Discovery."""
+        """Return the client that discovers the server's resources. Go: Discovery."""
         from clientgo import discovery
 
         return self._client("discovery", discovery.new_discovery_client_for_config_and_client)

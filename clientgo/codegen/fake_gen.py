@@ -43,7 +43,7 @@ def new_simple_clientset(*objects: Object, history: bool = False) -> Clientset:
 
 
 def new_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """As `new_simple_clientset`, with owners of fields and real server-side apply. Go: fake.NewClientset."""
+    """Return a fake clientset that keeps managedFields and merges applies as a server does. Go: fake.NewClientset."""
     tracker = testing.new_field_managed_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history)
     return _with_objects(tracker, objects)
 

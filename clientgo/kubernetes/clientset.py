@@ -205,7 +205,7 @@ class Clientset:
         self._http.close_idle_connections()
 
     def discovery(self) -> DiscoveryClient:
-        """What tells which resources the server has. Go: Discovery."""
+        """Return the client that discovers the server's resources. Go: Discovery."""
         from clientgo import discovery
 
         return self._client("discovery", discovery.new_discovery_client_for_config_and_client)

@@ -1,4 +1,4 @@
-"""What the operator can do with a cluster, and how that went."""
+"""The operator's actions on a cluster, and their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ActionType(enum.StrEnum):
 
 
 class ActionStatus(enum.StrEnum):
-    """How an action went; `status.clusterStatus` is one of the first three."""
+    """The state of an action; `status.clusterStatus` is one of the first three."""
 
     STARTING = "Starting"
     RUNNING = "Running"
@@ -33,7 +33,7 @@ class ActionStatus(enum.StrEnum):
 
 
 class ClusterAction(runtime.Struct):
-    """The last failure of an actor, or that it has done since what it could not."""
+    """The last failure of an actor, or its later success."""
 
     type: str = runtime.field("type", "string", default="", schema=runtime.Schema(required=True))
     message: str = runtime.field("message", "string", default="")

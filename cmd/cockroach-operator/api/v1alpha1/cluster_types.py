@@ -44,7 +44,7 @@ class Volume(runtime.Struct):
 
 
 class Ingress(runtime.Struct):
-    """How one of the two is reached from outside."""
+    """The Ingress of the page or of the database."""
 
     ingress_class_name: str = runtime.field("ingressClassName", "string", default="")
     annotations: MutableMapping[str, str] = runtime.field("annotations", "map[string]string", default=runtime.EMPTY)
@@ -55,8 +55,8 @@ class Ingress(runtime.Struct):
 
 
 class IngressConfig(runtime.Struct):
-    """What is reached from outside: the page of the database, and the database. Another `sql.host` needs another
-    certificate, with which the nodes are restarted one after the other.
+    """The Ingresses of the database's page and of the database. A change of `sql.host` needs another certificate, with
+    which the nodes are restarted one after the other.
     """
 
     ui: Ingress | None = runtime.field("ui", "*Ingress", default=None)
@@ -64,7 +64,7 @@ class IngressConfig(runtime.Struct):
 
 
 class CrdbClusterSpec(runtime.Struct):
-    """What a cluster shall be."""
+    """The desired state of a cluster."""
 
     # Number of nodes (pods). Each range of the data has three replicas, hence no fewer.
     nodes: int = runtime.field("nodes", "int32", default=0, schema=runtime.Schema(required=True, minimum=3))
@@ -118,7 +118,7 @@ class CrdbClusterSpec(runtime.Struct):
 
 
 class CrdbClusterStatus(runtime.Struct):
-    """What was seen of it."""
+    """The observed state of a cluster."""
 
     conditions: MutableSequence[ClusterCondition] = runtime.field(
         "conditions", "[]ClusterCondition", default=runtime.EMPTY

@@ -1,4 +1,4 @@
-"""What is known of a cluster: the Director chooses by it."""
+"""The conditions of a cluster, by which the Director selects an actor."""
 
 from __future__ import annotations
 

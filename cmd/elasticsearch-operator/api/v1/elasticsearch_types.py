@@ -34,7 +34,7 @@ class ConditionType(StrEnum):
 
 
 class ChangeBudget(runtime.Struct):
-    """How far a change may take the cluster from its size. Negative: without bounds."""
+    """The bounds on the number of nodes during a change. Negative values are unbounded."""
 
     # How many nodes may be unavailable. (default 1)
     max_unavailable: int | None = runtime.field("maxUnavailable", "*int32", default=None)
@@ -43,7 +43,7 @@ class ChangeBudget(runtime.Struct):
 
 
 class UpdateStrategy(runtime.Struct):
-    """How changes are made."""
+    """The rules for changes."""
 
     change_budget: ChangeBudget = runtime.field("changeBudget", "ChangeBudget", default=runtime.EMPTY)
 
@@ -77,7 +77,7 @@ class NodeSet(runtime.Struct):
 
 
 class ElasticsearchSpec(runtime.Struct):
-    """What a cluster asks for."""
+    """The desired state of a cluster."""
 
     version: str = runtime.field(
         "version", "string", default="", schema=runtime.Schema(required=True, pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
@@ -137,7 +137,7 @@ class DownscaleOperation(runtime.Struct):
 
 
 class InProgressOperations(runtime.Struct):
-    """What the operator is at."""
+    """The operations in progress."""
 
     upscale: UpscaleOperation = runtime.field("upscale", "UpscaleOperation", default=runtime.EMPTY)
     upgrade: UpgradeOperation = runtime.field("upgrade", "UpgradeOperation", default=runtime.EMPTY)
@@ -145,7 +145,7 @@ class InProgressOperations(runtime.Struct):
 
 
 class ElasticsearchStatus(runtime.Struct):
-    """What was seen of the cluster."""
+    """The observed state of a cluster."""
 
     available_nodes: int = runtime.field("availableNodes", "int32", default=0)
     # The lowest version that runs.

@@ -13,7 +13,7 @@ from clientgo.apimachinery.runtime import schema
 
 
 class GuestbookSpec(runtime.Struct):
-    """What a Guestbook asks for."""
+    """The desired state of a Guestbook."""
 
     size: int | None = runtime.field(
         "size", "*int32", default=None, schema=runtime.Schema(minimum=0, default=1)
@@ -28,7 +28,7 @@ class GuestbookSpec(runtime.Struct):
 
 
 class GuestbookStatus(runtime.Struct):
-    """What was seen of it."""
+    """The observed state of a Guestbook."""
 
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0)
     conditions: MutableSequence[metav1.Condition] = runtime.field(

@@ -1,7 +1,7 @@
-"""What the last reconcile came to, for the status of any kind.
+"""The result of the last reconcile, for the status of any kind.
 
-`status`, `reason` and `lastUpdate` are the guides' own. Today the same is said by a condition and the generation it was
-made for: `kubectl wait --for=condition=Ready` and other programs know those.
+`status`, `reason` and `lastUpdate` come from the guides. Today a condition with its observedGeneration has the same
+meaning, and `kubectl wait --for=condition=Ready` and other programs read it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _SUBDOMAIN = rf"^{_LABEL}(\.{_LABEL})*$"
 
 
 class SiteSpec(runtime.Struct):
-    """What a Site asks for."""
+    """The desired state of a Site."""
 
     # Where it is visited. By default NAME.NAMESPACE.DOMAIN: no schema can say that, so the operator fills it in.
     host: str = runtime.field(

@@ -66,7 +66,7 @@ class AdmissionregistrationV1alpha1Client:
         return ValidatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

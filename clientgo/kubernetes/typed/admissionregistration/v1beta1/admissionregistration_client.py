@@ -88,7 +88,7 @@ class AdmissionregistrationV1beta1Client:
         return ValidatingWebhookConfigurationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -43,7 +43,7 @@ class AppsV1beta1Client:
         return StatefulSetInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

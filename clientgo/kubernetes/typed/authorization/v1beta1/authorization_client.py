@@ -58,7 +58,7 @@ class AuthorizationV1beta1Client:
         return SubjectAccessReviewInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -36,7 +36,7 @@ class BatchV1Client:
         return JobInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -31,7 +31,7 @@ class CertificatesV1Client:
         return CertificateSigningRequestInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

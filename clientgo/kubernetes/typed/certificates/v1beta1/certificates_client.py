@@ -47,7 +47,7 @@ class CertificatesV1beta1Client:
         return PodCertificateRequestInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -134,7 +134,7 @@ class CoreV1Client:
         return ServiceAccountInterface(self._rest_client, namespace)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -40,7 +40,7 @@ class FlowcontrolV1beta2Client:
         return PriorityLevelConfigurationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

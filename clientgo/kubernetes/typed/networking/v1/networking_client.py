@@ -57,7 +57,7 @@ class NetworkingV1Client:
         return ServiceCIDRInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

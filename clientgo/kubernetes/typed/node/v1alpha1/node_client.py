@@ -29,7 +29,7 @@ class NodeV1alpha1Client:
         return RuntimeClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -43,7 +43,7 @@ class StorageV1alpha1Client:
         return VolumeAttributesClassInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

@@ -33,7 +33,7 @@ class StoragemigrationV1beta1Client:
         return StorageVersionMigrationInterface(self._rest_client)
 
     def rest_client(self) -> rest.Interface:
-        """What all requests go through. Go: RESTClient."""
+        """Return the REST client of all requests. Go: RESTClient."""
         return self._rest_client
 
 

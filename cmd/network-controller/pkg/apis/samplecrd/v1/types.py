@@ -18,7 +18,7 @@ _VERBS_WITHOUT_STATUS = ("create", "update", "delete", "deleteCollection", "get"
 
 
 class NetworkSpec(runtime.Struct):
-    """What a Network asks for."""
+    """The desired state of a Network."""
 
     cidr: str = runtime.field("cidr", "string", default="")
     gateway: str = runtime.field("gateway", "string", default="")

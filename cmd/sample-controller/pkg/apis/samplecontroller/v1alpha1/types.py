@@ -15,14 +15,14 @@ _ONE_TO_TEN = runtime.Schema(minimum=1, maximum=10)
 
 
 class FooSpec(runtime.Struct):
-    """What a Foo asks for."""
+    """The desired state of a Foo."""
 
     deployment_name: str = runtime.field("deploymentName", "string", default="")
     replicas: int | None = runtime.field("replicas", "*int32", default=None, schema=_ONE_TO_TEN)
 
 
 class FooStatus(runtime.Struct):
-    """What was seen of it."""
+    """The observed state of a Foo."""
 
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
 
