@@ -216,6 +216,7 @@ CLIENTS: dict[str, Callable[[Run], None]] = {
     "informer, json, fast": partial(informer, content_type=JSON),
     "floor, reading": partial(floor, reading=True),
     "informer, reading": partial(informer, reading=True),
+    "informer, fast, reading": partial(informer, reading=True),
     "informer, json, reading": partial(informer, reading=True, content_type=JSON),
     "informer, json, fast, reading": partial(informer, reading=True, content_type=JSON),
     "official informer": official_informer,

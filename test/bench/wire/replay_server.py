@@ -11,18 +11,22 @@ stdout is {"port": ...}. What it knows of the Kubernetes API is what an informer
 * a streaming list (sendInitialEvents) is refused with 422, as by a server without the feature, or with --stream-lists
   answered with the Pods and a bookmark in front of the events.
 
-With --protobuf everything is said in protobuf. The last event is about a Pod named `last`.
+With --protobuf everything is in protobuf. With --variety SEED no two Pods have the same lengths (varied.py); without,
+all Pods have. The last event is about a Pod named `last`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import threading
 from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from varied import varied
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -163,17 +167,26 @@ class Recording:
 
     content_type = "application/json"
 
-    def __init__(self, pods: int, events: int, stream_lists: bool) -> None:
+    def __init__(self, pods: int, events: int, stream_lists: bool, seed: str = "") -> None:
+        """`seed`: of the Pods' variety; "" for Pods that have the same lengths."""
         self.stream_lists = stream_lists
         # Set when the events may go.
         self.go = threading.Event()
         encoded, _event = self.encoded, self.event
-        template = [encoded(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
-        self.items = [filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
-        changes = (filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
+        if seed:
+            self.items = [self._varied(i, LIST_VERSION - pods + i, 0, seed) for i in range(pods)]
+            changes = (self._varied(i * 7919 % pods, LIST_VERSION + i, i, seed) for i in range(1, events))
+        else:
+            template = [encoded(pod(i, f"pod-{i:05d}", "VERSION", "REVISION")) for i in range(pods)]
+            self.items = [filled(text, LIST_VERSION - pods + i, 0) for i, text in enumerate(template)]
+            changes = (filled(template[i * 7919 % pods], LIST_VERSION + i, i) for i in range(1, events))
         self.events = [chunk(_event(b"MODIFIED", change)) for change in changes]
         last = encoded(pod(pods, LAST, str(LIST_VERSION + events), "0"))
         self.events.append(chunk(_event(b"ADDED", last)))
+
+    def _varied(self, number: int, version: int, revision: int, seed: str) -> bytes:
+        document = pod(number, f"pod-{number:05d}", str(version), str(revision))
+        return self.encoded(varied(document, random.Random(f"{seed} {version}")))
 
     @staticmethod
     def encoded(document: dict[str, Any]) -> bytes:
@@ -318,9 +331,10 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--stream-lists", action="store_true")
     parser.add_argument("--protobuf", action="store_true")
+    parser.add_argument("--variety", metavar="SEED", default="")
     options = parser.parse_args()
     recording = ProtobufRecording if options.protobuf else Recording
-    Handler.recording = recording(options.pods, options.events, options.stream_lists)
+    Handler.recording = recording(options.pods, options.events, options.stream_lists, options.variety)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     size = sum(map(len, Handler.recording.items)) // options.pods
