@@ -190,6 +190,24 @@ def test_rates_count_every_call():
     assert facts(seen, "queue")["per-second-adds"] == facts(seen, "queue")["per-second-gets"] == "20/s"
 
 
+@pytest.mark.parametrize("priorities", [False, True])
+def test_a_queue_that_was_there_before_is_found_when_an_item_is_added(priorities: bool) -> None:
+    with synctest.bubble() as bubble:
+        queue: Any = (
+            workqueue.new_priority_queue(workqueue.PriorityQueueConfig()) if priorities else workqueue.new_typed()
+        )
+        with tour.Live() as live:
+            assert live.queues() == []
+            queue.add("a")
+            bubble.sleep(3.0)
+            seen = tour.LiveView(live).paint()
+        queue.shut_down()
+
+    assert len(seen["queues"]) == 1
+    assert seen["views"]["queue"]["order"] == ["a"]
+    assert facts(seen, "queue")["oldest"] == "3.0s"
+
+
 def test_a_priority_queue_is_shown_as_the_other():
     with synctest.bubble() as bubble, tour.Live() as live:
         queue: Any = workqueue.new_priority_queue(workqueue.PriorityQueueConfig())

@@ -389,7 +389,8 @@ def test_a_recording_is_its_owners_alone_and_overwrites_nothing(tmp_path):
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(recorder_module, "_open_new", lambda path: open("/dev/full", "w"))  # noqa: SIM115
+    file = open("/dev/full", "w")  # noqa: SIM115
+    monkeypatch.setattr(recorder_module, "_open_new", lambda path: file)
     with synctest.bubble() as bubble, tour.record(tmp_path / "r"):
         source = new_fake_controller_source()
         source.add(config_map("a"))
@@ -397,6 +398,15 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path, monkeypatc
         source.shutdown()
     assert seen.keys() == {"default/a"}
     assert caplog.text.count("the tour records no more") == 1
+    assert file.closed
+
+
+def test_a_hop_is_written_with_its_thread(tmp_path):
+    hops = [line for line in record_objects(tmp_path / "r", config_map("a")) if line["what"] == "hop"]
+
+    threads = {hop["station"]: hop["thread"] for hop in hops}
+    assert threads["indexer"] == "informer"
+    assert threads["reflector"].startswith("reflector ")
 
 
 def test_hops_that_could_not_be_written_are_counted(tmp_path, monkeypatch):
