@@ -1,5 +1,5 @@
-"""What every test runs under: Hypothesis profiles, jitter that is the same each time, the proof that no thread and no
-socket is left behind, and, in CI, that no test is skipped because something is missing.
+"""Setup for all tests: Hypothesis profiles, reproducible jitter, and checks that a test leaves no thread or socket
+behind and, in CI, that no test is skipped because something is missing.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class _Snapshot:
     blocked: set[signal.Signals] = field(default_factory=lambda: _blocked_signals())
 
     def leaked(self, grace: float) -> list[str]:
-        """What has come since and does not go within the grace period."""
+        """Return the threads, sockets and signals of the test that do not end within the grace period."""
         done = threading.Event()
         for thread in self._new_threads():
             thread.join(grace)
         left = [f"thread {thread.name}" for thread in self._new_threads()]
         sockets = _open_sockets() - self.sockets
         if sockets:
-            # A socket dropped without close is a ResourceWarning of its own; here only those somebody still holds.
+            # A socket that was dropped without close causes a ResourceWarning. This is for sockets with a reference.
             gc.collect()
             for _ in range(int(grace / 0.25)):
                 sockets = _open_sockets() - self.sockets
                 if not sockets:
                     break
                 done.wait(0.25)
-        # Processes started from here would inherit it, and not end when they are told to.
+        # Processes that tests start would inherit a blocked signal, and not end when they receive it.
         left += [f"{each.name} blocked" for each in _blocked_signals() - self.blocked]
         return left + sorted(sockets)
 
@@ -104,7 +104,7 @@ _MAY_BE_MISSING = (
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-    """In CI a test that skips is a test that fails: nobody reads what was skipped."""
+    """Fail a test that skips in CI, since skipped tests stay unnoticed there."""
     report = yield
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
@@ -116,9 +116,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """What is collected lives until the end, eight hundred thousand objects: the collector need not look at them.
+    """Exempt the collected objects from garbage collection.
 
-    It is a quarter of the time that collecting takes, and a second each time it would look through them all later.
+    The tests' eight hundred thousand objects live until the end. Collecting them takes a quarter of the time of
+    pytest's collection, and a second for each later run of the collector.
     """
     gc.disable()
     try:
@@ -136,10 +137,10 @@ _LAST_RESORT = 60.0
 
 
 class _Watchdog:
-    """Ends a process whose test is stuck where pytest-timeout does not reach: in C code, or clean-up after a timeout.
+    """Plugin that ends a process whose test is stuck in C code or in the clean-up after a timeout.
 
-    Its thread is in C and needs no lock of Python's. It prints the stacks of all threads; xdist then says which test it
-    was, and goes on in a new process.
+    Its thread is in C and needs no lock of Python's. It prints the stacks of all threads; xdist then reports the test
+    and continues in a new process.
     """
 
     def __init__(self, limit: float) -> None:
@@ -156,7 +157,7 @@ class _Watchdog:
 
 
 def _ask_for_json() -> None:
-    """Let all clients ask for JSON, as those do for which nobody has chosen."""
+    """Let clients ask for JSON if they do not specify a content type."""
     import clientgo.metadata.metadata as metadata
     from clientgo.apimachinery.runtime.serializer.codec_factory import CodecFactory
     from clientgo.rest.request import Request
@@ -183,7 +184,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _the_same_jitter_each_time(request: pytest.FixtureRequest) -> None:
-    """Each test has its own; so what passes in virtual time passes again. Thorough runs look at others."""
+    """Seed the jitter with the test's name, so that a test in virtual time is reproducible. Thorough runs use other
+    seeds.
+    """
     if not _THOROUGH:
         random.seed(request.node.nodeid)
 
@@ -208,5 +211,5 @@ def _leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _grace_since(request: pytest.FixtureRequest, failed: int) -> float:
-    """How long to wait, when that many tests had failed before."""
+    """Return the grace period, which is shorter after a failed test."""
     return _GRACE if request.session.testsfailed == failed else _GRACE_OF_FAILED

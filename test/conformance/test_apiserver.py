@@ -1,6 +1,6 @@
-"""The embedded API server against the conformance checks, each of which was observed on a real kube-apiserver 1.36.
+"""Run the conformance checks, which record the behaviour of kube-apiserver 1.36, against the embedded API server.
 
-Every check has to pass; a skipped one counts as a failure.
+Every check has to pass. A skipped one counts as a failure.
 """
 
 from __future__ import annotations

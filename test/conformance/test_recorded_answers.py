@@ -74,7 +74,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def state(server: Server) -> None:
-    """What was there when the exchanges were recorded."""
+    """Create the objects that existed when the exchanges were recorded."""
     headers = {"Authorization": "Bearer admin-token", "User-Agent": "conformance/1"}
 
     def post(path: str, body: dict[str, Any]) -> None:

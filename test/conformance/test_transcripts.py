@@ -131,7 +131,7 @@ def encoded(document: dict[str, Any]) -> bytes | None:
 
 
 def answer_in_protobuf(exchange: dict[str, Any]) -> Answer | None:
-    """What the server would have sent to who asks for protobuf; None for what is JSON in any case."""
+    """Return the server's response to a client that asks for protobuf, or None if it is always JSON."""
     headers = {"Content-Type": CONTENT_TYPE_PROTOBUF}
     if "stream" in exchange:
         events = [json.loads(entry["line"]) for entry in exchange["stream"]]
@@ -155,7 +155,7 @@ def typed_client_for(server: ScriptedServer) -> rest.RESTClient:
 
 @pytest.mark.parametrize("exchange", recorded_with_protobuf())
 def test_the_outcome_is_the_same_in_protobuf(exchange):
-    """The same object, events or exception for who got the recorded answer in the other encoding."""
+    """The object, events or exception are the same if the recorded response is sent in the other encoding."""
     ctx = context.background()
     outcomes = []
     for given in (answer(exchange), answer_in_protobuf(exchange)):

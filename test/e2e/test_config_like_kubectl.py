@@ -126,7 +126,9 @@ def maker(tmp_path_factory: pytest.TempPathFactory) -> Maker:
 
 
 def seen(request: Received) -> dict[str, list[str]]:
-    """What the request says about who asks; http.client says "identity" for no compression, Go nothing."""
+    """Return the headers that identify the client. For no compression, http.client sends "identity" and Go sends
+    nothing.
+    """
     names = [name for name in request.headers if name.lower().startswith(("authorization", "impersonate-", "accept-e"))]
     values = {name.lower(): request.headers.getlist(name) for name in names}
     return {name: value for name, value in values.items() if value != ["identity"]}
@@ -146,7 +148,7 @@ def ask(flags: list[str]) -> str:
     parser = argparse.ArgumentParser()
     clientcmd.bind_override_flags(overrides, parser, clientcmd.recommended_config_override_flags(""))
     parser.parse_args(flags)
-    # Interactive as kubectl is, at a terminal where nobody sits.
+    # Interactive like kubectl, at a terminal without a user.
     loaded = clientcmd.new_interactive_deferred_loading_client_config(
         clientcmd.new_default_client_config_loading_rules(), overrides, io.StringIO()
     )

@@ -97,13 +97,13 @@ class Cluster:
         return {pod["metadata"]["name"]: pod["metadata"]["labels"][version] for pod in found}
 
     def claims(self) -> dict[str, str]:
-        """How large the volumes of the data nodes are."""
+        """Return the sizes of the data nodes' volumes."""
         found = json.loads(self.run("get", "pvc", "-o", "json"))["items"]
         sizes = {each["metadata"]["name"]: each["status"]["capacity"]["storage"] for each in found}
         return {name: size for name, size in sizes.items() if "masters" not in name}
 
     def wait_until_ready(self, nodes: int) -> None:
-        """The status is written as a whole: what holds after the generation is seen holds of it."""
+        """Wait until the status has the generation and all nodes are ready. The status is written as a whole."""
         generation = self.get("es", ES)["metadata"]["generation"]
         with post_mortem(self.programs, look=lambda: self.run("get", "es,sts,pods,pdb", "-o", "yaml")):
             self._watch.wait_for(f"^{ES} {generation} Ready green {nodes}$")

@@ -35,7 +35,7 @@ def env() -> Iterator[Environment]:
 
 
 def show(env: Environment, *args: str) -> str:
-    """What kubectl prints, blanks collapsed."""
+    """Return kubectl's output with collapsed blanks."""
     printed = kubectl(Path(env.kubeconfig), *args)
     return "\n".join(" ".join(line.split()) for line in printed.splitlines())
 

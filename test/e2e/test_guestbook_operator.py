@@ -292,7 +292,7 @@ def test_the_webhooks_fill_in_and_refuse(cluster: Cluster, tmp_path: Path) -> No
     cluster.delete_guestbook()
     assert operator.stop() == 0, operator.output
 
-    # Nobody answers any more, and the failure policy is to refuse.
+    # The webhook's server is gone, and the failure policy is Fail.
     assert "failed calling webhook" in apply(size=1)
 
 

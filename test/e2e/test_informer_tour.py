@@ -93,7 +93,7 @@ def test_hops_go_forwards_and_backwards_by_keys_and_clicks(page):
 
 
 def test_a_picture_that_followed_hop_by_hop_is_the_one_that_is_drawn_anew(page):
-    """What does not change stays where it is, so it has to be marked and unmarked in its place."""
+    """Unchanged elements stay in the page, so that their marks must be set and removed in place."""
     drawn = "return document.getElementById('picture').innerHTML + document.getElementById('ticks').innerHTML"
     page.open("queue")
     followed = []

@@ -1,4 +1,4 @@
-"""Whether every reader can use the tour's page: small screens, contrast, names, keys, reduced motion."""
+"""Accessibility of the tour's page: small screens, contrast, names, keys, and reduced motion."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def page(browser: Any, address: str) -> Iterator[Page]:
 
 
 def ask(page: Page, path: str, body: Any = None) -> Any:
-    """The server's answer, as the page gets it."""
+    """Return the server's response to the page."""
     headers = {"Content-Type": "application/json"}
     options = "{}" if body is None else json.dumps({"method": "POST", "headers": headers, "body": json.dumps(body)})
     return page.driver.execute_async_script(
@@ -48,7 +48,7 @@ def ask(page: Page, path: str, body: Any = None) -> Any:
 
 
 def computed(page: Page, module: str, expression: str, *arguments: Any) -> Any:
-    """The value of an expression with a module's exports as `m` and the arguments as `a`."""
+    """Return the value of an expression with a module's exports as `m` and the arguments as `a`."""
     script = f"""
         const done = arguments[arguments.length - 1], a = [...arguments];
         import("/page/{module}").then((m) => done({expression}), (error) => done(String(error)));"""
@@ -56,7 +56,7 @@ def computed(page: Page, module: str, expression: str, *arguments: Any) -> Any:
 
 
 def lesson_of(page: Page, name: str, language: str) -> dict[str, Any]:
-    """A lesson with the words of a language."""
+    """Return a lesson in a language."""
     lesson: dict[str, Any] = ask(page, f"/api/lesson?name={name}")
     if language == "zh":
         for step, words in zip(lesson["steps"], lesson["zh"]["steps"], strict=True):

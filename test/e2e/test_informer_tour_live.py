@@ -33,7 +33,7 @@ def cluster() -> Iterator[Environment]:
 
 
 class Page:
-    """What the page asks for, at the address that the program prints."""
+    """The page's requests, at the address that the program prints."""
 
     def __init__(self, program: Program) -> None:
         program.wait_for("The informer tour is at ")
@@ -125,6 +125,6 @@ def check_recording(file: Path, token: str) -> None:
 
 
 def shown(seen: Any) -> list[Any]:
-    """What has not been told to the handler, or is being told."""
+    """Return the notifications that the handler has not finished."""
     (handler,) = seen["views"]["handlers"]["handlers"]
     return [*handler["pending"], *handler["taken"], *([handler["delivering"]] if handler["delivering"] else [])]

@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All lessons, without breaks: a minute less."""
+    """Export all lessons without breaks, which saves a minute."""
     folder = tmp_path_factory.mktemp("whole")
     export(folder, flags=["--no-breaks"])
     return folder

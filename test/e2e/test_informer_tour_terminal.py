@@ -32,7 +32,7 @@ FOOS = GroupVersionResource("samplecontroller.k8s.io", "v1alpha1", "foos")
 
 
 class Terminal:
-    """The screen as somebody in front of it would see it: the program draws all of it anew after each key."""
+    """The screen as a user sees it. The program redraws it after each key."""
 
     def __init__(self, *arguments: str) -> None:
         self._master, self._slave = pty.openpty()

@@ -31,7 +31,7 @@ Run = Callable[..., str]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What a test does is done by one version of kubectl; `test_a_little_with_every_kubectl` is for all of them."""
+    """Run each test with one version of kubectl, and `test_a_little_with_every_kubectl` with all."""
     if "minor" in metafunc.fixturenames:
         metafunc.parametrize("minor", kubectl_in_turn(metafunc.function.__name__))
 
@@ -43,7 +43,7 @@ def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(kubeconfig: Path) -> Iterator[None]:
-    """Has simulated workloads."""
+    """Run an API server with simulated workloads."""
     with start_apiserver(kubeconfig, "--simulate-workloads", "--simulate-delay=0.1") as server:
         yield
         assert server.stop() == 0, server.output
@@ -52,7 +52,7 @@ def server(kubeconfig: Path) -> Iterator[None]:
 
 @pytest.fixture
 def run(server: None, kubeconfig: Path, minor: int | None) -> Run:
-    """kubectl on that server; `fails=True` for commands that must fail."""
+    """Return a function that runs kubectl on that server. `fails=True` is for commands that must fail."""
 
     def command(*arguments: str, fails: bool = False) -> str:
         return kubectl(kubeconfig, *arguments, minor=minor, check=not fails)
@@ -62,7 +62,7 @@ def run(server: None, kubeconfig: Path, minor: int | None) -> Run:
 
 @pytest.fixture(scope="module")
 def client(server: None, kubeconfig: Path) -> Iterator[kubernetes.Clientset]:
-    """For what every test needs: kubectl would take a second for each."""
+    """Return a client for what every test needs, since kubectl would take a second each time."""
     made = kubernetes.new_for_config(clientcmd.build_config_from_flags("", str(kubeconfig)))
     yield made
     made.close()

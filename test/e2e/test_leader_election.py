@@ -57,7 +57,7 @@ class History:
         self._thread.join()
 
     def check_one_leader_at_a_time(self) -> None:
-        """Nobody took the lock from another before that one's lease had ended or been given back."""
+        """Check that each holder got the lock after the lease before had ended or was released."""
         for (before, _, renewed), (after, acquired, _) in zip(self.states, self.states[1:]):
             if before and after and after != before:
                 gap = acquired - renewed

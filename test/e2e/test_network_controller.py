@@ -129,7 +129,7 @@ def test_what_happened_while_no_controller_ran_is_made_good(kubeconfig: Path, ne
     kubectl(kubeconfig, "delete", "nw", "deleted")
     expected = {"default/kept": WIDE, "default/changed": OTHER, "default/new": WIDE}
     with start_controller(kubeconfig, neutron) as controller:
-        # Nobody tells a controller of what was deleted before it began: it finds the orphan by itself.
+        # A controller gets no event of a deletion before its start, and finds the orphan itself.
         controller.wait_for(r"\[Neutron\] Deleting network: default/deleted \.\.\.")
         eventually("the networks that are asked for", lambda: networks(neutron) == expected)
         assert controller.stop() == 0, controller.output

@@ -118,7 +118,7 @@ class Cluster:
         self.eventually(f"{names} to be reconciled", ready)
 
     def fingerprints(self, *names: str) -> set[str]:
-        """Which certificates the Deployments of these Sites serve."""
+        """Return the fingerprints of the certificates in the Deployments of these Sites."""
         templates = (self.get("deployment", name)["spec"]["template"] for name in names)
         annotations = (template["metadata"].get("annotations", {}) for template in templates)
         return {each.get("patterns.example.com/certificate-sha256") for each in annotations}
@@ -252,7 +252,7 @@ def leader_change_and_validation_in_the_controller(cluster: Cluster, first: Prog
     assert first.stop() == 0, first.output
     second.wait_for("Starting workers")
 
-    # The webhooks are gone with the one that served them.
+    # The webhooks ended with the replica that served them.
     assert "failed calling webhook" in cluster.apply(site("late"), check=False)
     cluster.run("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all")
     cluster.apply(site("late", host="www.elsewhere.org"))

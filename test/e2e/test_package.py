@@ -44,7 +44,7 @@ with apiserver.Environment() as env:
 
 
 def test_a_clone_runs_the_demo_and_runs_it_again(tmp_path: Path) -> None:
-    """What a person types first. The second time the environment is there already."""
+    """These are a new user's first commands. The second run finds the environment of the first."""
     clone = clone_into(tmp_path)
 
     first = run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)

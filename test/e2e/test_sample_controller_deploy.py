@@ -25,7 +25,7 @@ NOT_ASKED_FOR_HERE = ("foos/finalizers", "update")
 
 
 def rights() -> list[Any]:
-    """(kind of role, rule, verb) for every single thing the roles allow."""
+    """Return (kind of role, rule, verb) for each permission of the roles."""
     roles = [document for document in RBAC if document["kind"] in ("ClusterRole", "Role")]
     return [
         pytest.param(role["kind"], number, verb, id=f"{verb} {rule['resources'][0]}")
@@ -44,7 +44,7 @@ def service_account(env: Environment, folder: Path, token: str) -> Path:
 
 
 def flags_in(deployed: Iterable[dict[str, Any]], kubeconfig: Path) -> list[str]:
-    """How the controller is started here: as in the Deployment of these objects, but with a kubeconfig."""
+    """Return the controller's flags from the Deployment, with a kubeconfig."""
     (deployment,) = (document for document in deployed if document["kind"] == "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     return [f"-kubeconfig={kubeconfig}", "-v=4", *container["args"]]
@@ -108,7 +108,7 @@ def test_the_walkthrough_runs_with_the_rights_of_the_service_account(cluster: Cl
         cluster.kubectl("delete", "foo", "example-foo")
         assert controller.stop() == 0, controller.output
     assert "forbidden" not in controller.output
-    # Released: whoever comes next need not wait.
+    # Released, so that the next holder need not wait.
     lease = cluster.kubectl("get", "lease", "sample-controller", "-n", "sample-controller", "-o", "json")
     assert not json.loads(lease)["spec"].get("holderIdentity")
 

@@ -53,7 +53,7 @@ class Replicas:
         return leases[0].spec.holder_identity or "" if leases else ""
 
     def leader(self, without: Program | None = None) -> Program:
-        """The one that works; it is the only one among those that run, and the Lease says the same."""
+        """Return the leader. Only one replica works, and the Lease names it."""
 
         def working() -> list[Program]:
             return [program for program in self._others(without) if "Started workers" in program.output]
@@ -79,7 +79,7 @@ class Replicas:
         self.foos.create(CTX, v1alpha1.Foo(metadata=metav1.ObjectMeta(name=name), spec=spec), metav1.CreateOptions())
 
     def who_synced(self, name: str) -> list[Program]:
-        """Who says to have synced the Foo, once its Deployment and its status are there."""
+        """Return the replica whose log says that it synced the Foo, once the Deployment and the status exist."""
         eventually(f"the status of {name}", lambda: "status" in self.foos.get(CTX, name, metav1.GetOptions()).to_dict())
         sentence = f'"Successfully synced" objectName="default/{name}"'
 
@@ -113,7 +113,7 @@ def test_one_works_and_hands_over_when_it_is_stopped(replicas: Replicas) -> None
 
     stopped_at = REAL_CLOCK.now()
     assert first.stop() == 0, first.output
-    # Given back, or taken already: nobody has to wait for the lease to end.
+    # Released, or already acquired: no replica has to wait for the end of the lease.
     assert replicas.holder() != holder
     second = replicas.leader(without=first)
     assert REAL_CLOCK.since(stopped_at) < PERIOD * 2.2 + SLACK
@@ -150,7 +150,7 @@ def test_when_the_leader_is_killed_the_next_takes_over_after_the_lease(replicas:
 
 
 def test_who_loses_the_lease_ends_with_code_1(replicas: Replicas) -> None:
-    """Here an administrator gives the Lease to somebody else, as one does to stop a controller."""
+    """An administrator gives the Lease to another holder, which stops a controller."""
     first = replicas.leader()
     patch = json.dumps({"spec": {"holderIdentity": "somebody else", "renewTime": "2100-01-01T00:00:00.000000Z"}})
     replicas.kube.coordination_v1().leases("default").patch(

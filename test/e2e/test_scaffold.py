@@ -53,7 +53,7 @@ class Walk:
         run(pip, "install", "--quiet", "--no-deps", build_wheel(factory), cwd=self.project)
 
     def go_to(self, last: str, *instead: str) -> None:
-        """The commands of the page up to this one, or up to what is done in its place."""
+        """Run the page's commands up to this one, or up to the commands that replace it."""
         for step in self._steps:
             if step.startswith("kubectl "):
                 kubectl(self.kubeconfig, *shlex.split(step)[1:], cwd=self.project)
@@ -66,7 +66,7 @@ class Walk:
 
     def _shell(self, command: str) -> None:
         path = f"{self.bin}:{os.environ['PATH']}"
-        # mypy runs once, so nobody reads what it would write for the next time.
+        # mypy runs once, so that its cache would not be used.
         env = {"PATH": path, "VIRTUAL_ENV": str(self.bin.parent), "MYPY_CACHE_DIR": os.devnull}
         run("bash", "-c", command, cwd=self.project, **env)
 

@@ -59,7 +59,7 @@ def normalised(value: Any) -> Any:
 
 
 def subset(ours: Any, theirs: Any, path: str = "") -> list[str]:
-    """Where `ours` says something that `theirs` does not. The recording's bodies have defaults filled in."""
+    """Return the fields of `ours` that differ from `theirs`. The recorded bodies contain default values."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return [line for key in ours for line in subset(ours[key], theirs.get(key), f"{path}.{key}")]
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
@@ -102,7 +102,7 @@ class Cluster:
         return sorted((item.object for item in found), key=lambda item: item["metadata"]["name"])
 
     def count(self, foo: str) -> int:
-        """How often the event about a Foo was counted."""
+        """Return the count of the event about a Foo."""
         events = [event for event in self.list("events") if event["involvedObject"]["name"] == foo]
         return sum(event["count"] for event in events)
 
@@ -146,7 +146,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[li
 
 
 def _settle(recorder: Recorder) -> None:
-    """Until the controller has written nothing for a while."""
+    """Wait until the controller has not written for a while."""
     pause = threading.Event()
     while True:
         before = len(recorder)
@@ -156,7 +156,7 @@ def _settle(recorder: Recorder) -> None:
 
 
 def _scenario(cluster: Cluster) -> Iterator[tuple[str, Any, Any]]:
-    """(step of the recording, what a person does, when the controller has answered it)."""
+    """Yield (step of the recording, action of the user), each after the controller has reacted."""
     foo = {
         "apiVersion": "samplecontroller.k8s.io/v1alpha1",
         "kind": "Foo",
@@ -231,7 +231,7 @@ pytestmark = pytest.mark.shared_server
 
 
 def of_kind(requests: list[Any], part: str) -> list[tuple[str, str, Any]]:
-    """(method, path, body) of the requests to a resource, Go's or ours."""
+    """Return (method, path, body) of the requests to a resource, of Go or of this port."""
     rows = [
         (r.method, r.path, r.body) if isinstance(r, Write) else (r["method"], r["uri"], r["request_body"])
         for r in requests

@@ -55,7 +55,7 @@ class RestMachine(RuleBasedStateMachine):
         return response.status, answer
 
     def wrote(self, answer: Json) -> None:
-        """Every write moves the version on, unless it changed nothing."""
+        """Check that every write increases the version, unless it changed nothing."""
         self.last_version = max(self.last_version, int(answer["metadata"]["resourceVersion"]))
 
     @rule(name=NAMES, value=st.integers(0, 3), tier=TIERS, held=st.booleans())
@@ -126,7 +126,7 @@ class RestMachine(RuleBasedStateMachine):
 
     @rule(limit=st.integers(1, 3), tier=TIERS, name=NAMES)
     def page_through(self, limit: int, tier: str | None, name: str) -> None:
-        """All pages together are the state at the first, whatever is written meanwhile."""
+        """Check that all pages together are the state at the first page, despite writes in between."""
         params: Json = {"limit": limit, **({"labelSelector": f"tier={tier}"} if tier else {})}
         expected = [n for n in sorted(self.model) if tier is None or self.model[n]["tier"] == tier]
         seen: list[str] = []
@@ -146,7 +146,7 @@ class RestMachine(RuleBasedStateMachine):
 
     @rule()
     def watch_from_the_beginning(self) -> None:
-        """The events since the start lead from nothing to the present state."""
+        """Check that the events since the start lead from no objects to the present state."""
         events: list[Event] = []
         self.server.store.follow("/configmaps", "default/", self.begin, lambda version, first: events.extend(first))
         state: dict[str, str] = {}

@@ -32,7 +32,7 @@ def run_all(*bodies: Callable[[], object]) -> None:
     schedule=synctest.schedules(),
 )
 def test_nothing_is_lost_doubled_or_reordered(capacity, sizes, receivers, schedule):
-    """What each sender sends arrives once and in order, through sends, tries and selects alike."""
+    """Each sender's values arrive exactly once and in order, through blocking sends, tries and selects."""
 
     def scenario() -> None:
         ch: Channel[tuple[int, int]] = Channel(capacity)
@@ -158,7 +158,8 @@ def test_a_callback_runs_exactly_once_or_was_removed(schedule, plain_event):
         assert calls.count(2) == 1
         assert calls.count(1) == (0 if removed == [True] else 1)
 
-    # The watchers of plain events have a lock of the module, which no bubble made: nobody may be stopped holding it.
+    # The watchers of plain events have a lock of the module, which no bubble made. No thread may block while it holds
+    # it.
     synctest.run(scenario, schedule=schedule, preempt_in=() if plain_event else [stop_signals])
 
 

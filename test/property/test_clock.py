@@ -33,7 +33,7 @@ PLANS = st.lists(
 
 @given(plans=PLANS, schedule=synctest.schedules())
 def test_each_timer_fires_once_at_its_time_or_was_stopped(plans, schedule):
-    """Whatever others do with their timers on the same thread; and the thread ends with the last of them."""
+    """This holds for all other timers on the same thread, which ends with the last timer."""
 
     def scenario() -> None:
         source = SystemTime()
@@ -46,7 +46,7 @@ def test_each_timer_fires_once_at_its_time_or_was_stopped(plans, schedule):
             if action != "leave":
                 REAL_CLOCK.sleep(pause)
             if action == "reset":
-                # Nobody received yet, so the timer counts as active even when it has fired, as in Go.
+                # No thread has received yet, so the timer counts as active even after it has fired, as in Go.
                 assert timer.reset(second)
                 due = pause + second
             elif action.startswith("stop"):
@@ -111,7 +111,7 @@ def test_a_ticker_keeps_its_rhythm_and_stops(period, busy, schedule):
     schedule=synctest.schedules(),
 )
 def test_waiting_on_a_fake_clock_ends_by_a_step_or_a_notification(timeouts, steps, notify, schedule):
-    """`wait` is False only when the clock has moved by the timeout, and nobody is forgotten."""
+    """`wait` returns False only after the clock has moved by the timeout, and every waiter wakes up."""
 
     def scenario() -> None:
         fake = FakeClock(1000.0)
@@ -141,7 +141,7 @@ def test_waiting_on_a_fake_clock_ends_by_a_step_or_a_notification(timeouts, step
         for thread in others:
             thread.join()
         synctest.wait()
-        fake.step(10.0)  # whoever came after the last step and the notification
+        fake.step(10.0)  # for waiters that came after the last step and the notification
         for thread in waiters:
             thread.join()
         assert len(ended) == len(timeouts)

@@ -115,7 +115,7 @@ def maps_client(
 
 
 class Replayed:
-    """What the handlers were told, as state; told nonsense, it says so."""
+    """The state made from a handler's notifications. Records contradictory notifications."""
 
     def __init__(self) -> None:
         # Guards the rest; notified with each change.
@@ -206,7 +206,7 @@ class Story:
 
 
 def check_requests(log: list[Seen], seconds: float, streaming: bool) -> None:
-    """Neither too many between two pauses nor in all; see the module."""
+    """Check the number of requests between two pauses and in total. The module's docstring has the limits."""
     limit = MEANWHILE[streaming]
     total = run = 1
     for before, request in pairwise(log):
@@ -222,7 +222,7 @@ def check_requests(log: list[Seen], seconds: float, streaming: bool) -> None:
 
 
 def pauses(seconds: float) -> int:
-    """How many of the reflector's pauses fit into so long a time at most."""
+    """Return the maximum number of the reflector's pauses in that time."""
     number, pause, left = 0, FIRST_PAUSE, seconds
     while left >= pause * SLACK:
         left -= pause * SLACK

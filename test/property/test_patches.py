@@ -87,7 +87,9 @@ def test_a_json_merge_patch_leads_from_one_document_to_the_other(original: Any, 
 
 
 def without_empty(value: Any) -> Any:
-    """A merge cannot tell an empty list or object from an absent one, and no typed reader can."""
+    """Return the value without empty lists and objects, which neither a merge nor a typed reader distinguishes from
+    absent ones.
+    """
     if isinstance(value, dict):
         kept = {key: without_empty(each) for key, each in value.items()}
         return {key: each for key, each in kept.items() if each not in ({}, [])}

@@ -1,7 +1,7 @@
-"""An object that stays its message reads as its document does, whatever is read, in whatever order it was written.
+"""An object that stays in its message has the same fields as its document, for any order of reads and of fields.
 
-Messages of all kinds, as a server writes them and as nobody does: with fields out of order, twice, in parts, packed,
-unknown; and damaged ones.
+The messages are of all kinds: those of a server, valid ones with fields out of order, repeated, split, packed or
+unknown, and damaged ones.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ ACCESSORS: list[Callable[[Any], Any]] = [
 
 
 class Pair:
-    """The same part of an object, read in place and from the document."""
+    """One part of an object, read in place and from the document."""
 
     def __init__(self, here: Any, there: Any) -> None:
         self.here = here
@@ -193,11 +193,12 @@ def test_views_follow_what_is_written(seed: int) -> None:
     copied.check()
 
 
-# --- As nobody writes
+# --- Valid messages that no server writes
 
 
 def disordered(message: Message, data: bytes, chance: random.Random, depth: int = 0) -> bytes:
-    """The same fields in another order, some of them twice, in parts, packed, with long lengths, and unknown ones."""
+    """Return the same fields in another order, some repeated, split, packed or with long lengths, and unknown fields.
+    """
     fields: list[bytes] = []
     for number, wire_type, begin, stop in spans(data, 0, len(data)):
         field = message.numbers[number]

@@ -50,7 +50,7 @@ keys = mostly(
 
 
 def pairs(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Objects, in which keys may come twice."""
+    """Return a strategy for objects, in which keys may occur twice."""
     entry = st.tuples(keys, spaces, values).map(lambda parts: f"{parts[0]}{parts[1]}:{parts[2]}")
     return st.lists(entry, max_size=4).map(lambda entries: "{" + ",".join(entries) + "}")
 

@@ -1,4 +1,4 @@
-"""What a page's readers need, checked in a browser: contrast, names, no motion."""
+"""Check a page's accessibility in a browser: contrast, names, and reduced motion."""
 
 from __future__ import annotations
 

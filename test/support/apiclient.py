@@ -24,7 +24,7 @@ class Api:
         self.session.headers["Authorization"] = f"Bearer {env.token}"
 
     def request(self, method: str, path: str, body: Any = None, media: str = "application/json") -> requests.Response:
-        """`body` goes out as it is when it is text or bytes, else as JSON."""
+        """Send a request. `body` is sent unchanged if it is text or bytes, and as JSON otherwise."""
         data = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
         return self.session.request(
             method, self.env.url + path, data=data, headers={"Content-Type": media}, timeout=PATIENCE

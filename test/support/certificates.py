@@ -36,7 +36,7 @@ class Authority:
         return self.pair.cert.read_bytes()
 
     def trust(self) -> ssl.SSLContext:
-        """What a client that trusts this authority uses. As Go's does, it asks for no key usage extension."""
+        """Return a client's context that trusts this authority. Like Go's, it requires no key usage extension."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=self.data.decode())
         return context

@@ -60,7 +60,7 @@ class MortalDatabase:
 
 
 class Budget:
-    """What must never happen, looked at with each commit: `broken` says when it did.
+    """Invariants that each commit is checked against. `broken` has the violations.
 
     A pod is taken away only when all others are well, and only one at a time; and a node leaves the cluster only when
     the database has let it go. Pods that a test has made ill count from the moment they were.
@@ -99,7 +99,7 @@ class Budget:
                 self.broken.append(f"the StatefulSet has {size} replicas")
 
     def _taken(self, name: str) -> None:
-        """A pod is about to go, by whoever it may be."""
+        """Record the deletion of a pod by any writer."""
         if not self.is_on:
             return
         self.taken.append(name)
@@ -113,7 +113,8 @@ class Budget:
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
-    """Of a pod's document; {} for one that is not there."""
+    """Report whether the document of a pod says that it is ready. An empty document is for a pod that does not exist.
+    """
     if "deletionTimestamp" in (pod.get("metadata") or {}):
         return False
     conditions = (pod.get("status") or {}).get("conditions") or ()
@@ -202,7 +203,7 @@ class World:
 def operated(
     *, gates: str = "", dies_after: Callable[[int], bool] = never, delay: Any = lambda: 0.0
 ) -> Iterator[World]:
-    """With the operator running, and no CrdbCluster yet."""
+    """Run the operator, without a CrdbCluster."""
     with VirtualCluster(crds=CRDS, scheme=SCHEME) as cluster:
         world = World(cluster, gates, dies_after, delay)
         with world.operator:

@@ -99,7 +99,7 @@ def in_form(obj: Any, form: str) -> Any:
 
 
 def kind_in_form(cls: type[ResourceObject], form: str) -> Any:
-    """What to ask a client for: the class, or an example of the other forms."""
+    """Return the argument for a client's call: the class, or an example of the other forms."""
     if form == "typed":
         return cls
     assert cls.GROUP_VERSION_KIND is not None

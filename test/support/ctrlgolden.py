@@ -1,4 +1,5 @@
-"""What the runners of controller-runtime's golden cases share: objects, queues that note their calls, a mapper."""
+"""Helpers of the runners of controller-runtime's golden cases: objects, queues that record their calls, and a mapper.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def to_object(document: dict[str, Any] | None) -> Any:
 
 
 def rest_mapper() -> meta.RESTMapper:
-    """Knows the kinds of the cases."""
+    """Return a mapper of the cases' kinds."""
     apps, core = GroupVersion("apps", "v1"), GroupVersion("", "v1")
     rbac = GroupVersion("rbac.authorization.k8s.io", "v1")
     mapper = meta.new_default_rest_mapper([core, apps, rbac])
@@ -55,7 +56,7 @@ def show(request: Any) -> str:
 
 
 def show_opts(opts: AddOpts) -> dict[str, Any]:
-    """What is set."""
+    """Return the options that are set."""
     shown: dict[str, Any] = {}
     if opts.after:
         shown["after_ms"] = round(opts.after / MS)
@@ -114,7 +115,7 @@ class RecordingQueue:
 
 
 class RecordingPriorityQueue(RecordingQueue):
-    """The same with priorities."""
+    """A recording queue with priorities."""
 
     def add_with_opts(self, o: AddOpts, /, *items: Any) -> None:
         self.note("add_with_opts", opts=show_opts(o), requests=[show(item) for item in items])
@@ -128,7 +129,7 @@ def recording_queue(kind: str) -> Any:
 
 
 def panics(call: Callable[[], Any]) -> tuple[Any, bool]:
-    """(what it returns, whether it raised)."""
+    """Return the call's result, and whether it raised."""
     try:
         return call(), False
     except Exception:

@@ -32,7 +32,7 @@ class CuttableProxy:
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut(self) -> None:
-        """From now on nothing gets through in either direction."""
+        """Forward no more data in either direction."""
         self._cut = True
 
     def __enter__(self) -> CuttableProxy:

@@ -39,7 +39,7 @@ def is_undecoded(obj: Object) -> bool:
 
 @contextlib.contextmanager
 def decoding_at_once() -> Iterator[None]:
-    """Inside it everything is decoded where it arrives."""
+    """Decode all objects at once within the block."""
     with mock.patch.object(text_source, "AVAILABLE", False):
         yield
 
@@ -52,7 +52,7 @@ def event(text: str, serializer: Any = TYPED) -> Any:
 
 
 def outcome(read: Any) -> str:
-    """What comes out of a call, to the last detail: the order of keys, int or float, the message of an error."""
+    """Return the exact result of a call, including the order of keys, int or float, and the message of an error."""
     try:
         return repr(read())
     except Exception as err:

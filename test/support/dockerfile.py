@@ -41,7 +41,7 @@ class Image:
     entrypoint: list[str] = field(default_factory=list)
 
     def path(self, inside: str) -> Path:
-        """Where a path of the image stands on this machine."""
+        """Return the path on this machine of a path in the image."""
         return self.root / os.path.join(self.working_directory, inside).lstrip("/")
 
     def start(self, *arguments: str, **env: str) -> Program:
@@ -50,7 +50,7 @@ class Image:
         return Program(*command, *arguments, env=self._environment(**env), cwd=self.path(self.working_directory))
 
     def run(self, command: str) -> None:
-        """RUN: a failure raises AssertionError with the command's output. pip is set up as outside."""
+        """Run a RUN command. Raises AssertionError with its output if it fails. pip is configured as outside."""
         pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
         done = subprocess.run(
             ["/bin/sh", "-c", self._moved(command)],
@@ -157,7 +157,7 @@ class _Build:
 
 
 def _ignored(file: Path) -> list[tuple[re.Pattern[str], bool]]:
-    """(pattern, whether it begins with an exclamation mark) for the lines of a .dockerignore."""
+    """Return (pattern, whether it begins with an exclamation mark) for the lines of a .dockerignore."""
     lines = file.read_text().splitlines() if file.exists() else []
     patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     return [(_pattern(pattern.lstrip("!").strip("/")), pattern.startswith("!")) for pattern in patterns]

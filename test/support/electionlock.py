@@ -76,7 +76,7 @@ class RecordingLock:
         return "ns/lock"
 
     def taken_ops(self) -> list[dict[str, Any]]:
-        """The calls since the last time this was asked."""
+        """Return the calls since the last call of this method."""
         ops, self.ops = self.ops, []
         return ops
 
@@ -98,7 +98,7 @@ class RecordingLock:
 
 
 def to_ms(moment: datetime | None, start: float) -> int | None:
-    """Milliseconds from `start`, in seconds since 1970, to the moment."""
+    """Return the milliseconds from `start`, in seconds since 1970, to the moment."""
     if moment is None:
         return None
     return round((moment - _EPOCH - timedelta(seconds=start)) / timedelta(milliseconds=1))

@@ -43,7 +43,7 @@ class Walk:
 
     @contextmanager
     def in_new_threads(self) -> Iterator[None]:
-        """Threads that are started meanwhile can be followed."""
+        """Follow the threads that start within the block, too."""
         threading.setprofile(self._profile)
         try:
             yield
@@ -71,7 +71,7 @@ class Walk:
 
     @staticmethod
     def where_threads_stand(but: int) -> dict[int, tuple[int, int]]:
-        """The instruction each thread of the process is at, but for one."""
+        """Return the current instruction of each thread of the process except one."""
         return {ident: (id(frame), frame.f_lasti) for ident, frame in sys._current_frames().items() if ident != but}
 
     def _profile(self, frame: FrameType, event: str, argument: object) -> None:

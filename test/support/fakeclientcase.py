@@ -262,10 +262,9 @@ _OWN_TEXTS = ("rejected patch", "error: Unable to edit", "cannot use OptimisticL
 
 
 def comparable(outcome: Document) -> Document:
-    """Return the outcome without what nobody promises: the texts of patch libraries, and Go's way of printing an
-    object.
+    """Return the outcome without unspecified parts: the texts of patch libraries, and Go's format of objects.
 
-    And without the object of a failed write: Go may have changed it, here it is as it was (which `step` checks).
+    The object of a failed write is removed too. Go may have changed it. Here it is unchanged, which `step` checks.
     """
     shown_outcome = dict(outcome)
     error = shown_outcome.get("error")
@@ -316,7 +315,7 @@ def _owned(fields: Document, value: Any) -> list[str]:
 
 
 def _item(value: Any, name: str) -> Any:
-    """What a path element stands for in a document."""
+    """Return the item of a document for a path element."""
     kind, _, text = name.partition(":")
     if kind == "f":
         return value.get(text) if isinstance(value, dict) else None

@@ -28,7 +28,7 @@ class FastTime(SystemTime):
 
 @contextlib.contextmanager
 def fast_time(speed: float) -> Iterator[None]:
-    """Everything that is started inside, and asks a RealClock for the time, lives `speed` times as fast."""
+    """Make RealClock run `speed` times as fast for everything that starts within the block."""
     previous = set_time_source(FastTime(speed))
     try:
         yield

@@ -29,7 +29,7 @@ _CHUNK = 65536
 _CRUMB = 97
 # How long a delayed answer keeps its client waiting, twice. Real seconds.
 DELAY = 0.05
-# How long nobody listens, in seconds of the clock. Longer than the first pauses of any backoff.
+# The time without a listener, in seconds of the clock. Longer than the first pauses of any backoff.
 DOWN = 3.0
 # Bytes that get through before a connection ends on which an answer waits for a request that does not come.
 _PATIENT_BYTES = 8000
@@ -154,7 +154,7 @@ class FaultyProxy:
         self._target = target
         self.opaque = opaque
         self._script = iter(script)
-        # Holds the port while nobody listens.
+        # Reserves the port while the proxy does not listen.
         self._reservation = _bound_socket(0)
         self._address = self._reservation.getsockname()
         self._listener = self._listen()
@@ -178,7 +178,7 @@ class FaultyProxy:
         return self._used_up.wait(timeout)
 
     def calm(self) -> None:
-        """Connections from now on are forwarded as they are, and all open ones end."""
+        """Forward new connections unchanged, and end all open ones."""
         self._end_weather()
         with self._lock:
             for sock in self._sockets:
@@ -235,7 +235,7 @@ class FaultyProxy:
         return fault
 
     def _listen_again(self) -> bool:
-        """Come back after a while; whether anybody still wants that."""
+        """Listen again after a while. Reports whether the proxy is still open."""
         context.sleep(self._weather, DOWN)
         with self._lock:
             if not self._closed:
@@ -256,7 +256,7 @@ class FaultyProxy:
 
     @contextlib.contextmanager
     def keeping(self, sock: socket.socket) -> Iterator[None]:
-        """While this lasts `calm` ends the connection; then the socket is closed."""
+        """Let `calm` end the connection during the block, and close the socket after it."""
         with self._lock:
             self._sockets.add(sock)
         try:
@@ -314,7 +314,7 @@ class _Connection:
             server.sendall(data)
 
     def _own_answer(self, what: str, number: int) -> bytes | None:
-        """What the proxy says itself to the request with this number on the connection; None when it forwards it."""
+        """Return the proxy's own response to the request with this number on the connection, or None to forward it."""
         fault = self._fault
         if fault is None or fault.kind in SPOILT or number < fault.after:
             return None
@@ -330,7 +330,7 @@ class _Connection:
             with contextlib.suppress(OSError):
                 self._spoil(self._server)
         finally:
-            # What ends a reset connection is the close, once nobody reads from it any more.
+            # The connection is reset by the close, after its reader has stopped.
             is_reset = self._fault is not None and self._fault.kind == "reset"
             _shut_down(self._client, socket.SHUT_RD if is_reset else socket.SHUT_RDWR)
 
@@ -416,7 +416,7 @@ class _Connection:
             self._send(_with_length(head, len(body) - 1 - after % len(body)) + body)
 
     def _short_gzip(self, server: socket.socket, after: int) -> None:
-        """A body that is whole as far as HTTP can tell, and breaks off in the middle of its gzip stream."""
+        """Send a body that is complete for HTTP but ends in the middle of its gzip stream."""
         head, body = _whole_response(server)
         packed = b"\n" * 2000 if body is None else body
         if b"Content-Encoding: gzip" not in head:
@@ -429,7 +429,7 @@ class _Connection:
             self._send(_with_length(head, len(packed)) + packed)
 
     def _late_410(self, server: socket.socket, after: int) -> None:
-        """The end of a watch whose server forgets its history: an ERROR event behind events that are whole."""
+        """End a watch like a server that drops its history: with an ERROR event after complete events."""
         passed = 0
         while data := server.recv(_CHUNK):
             self._send(data)
@@ -445,7 +445,7 @@ _SPOILERS: dict[str, Callable[[_Connection, socket.socket, int], None]] = {
 
 
 def _request_heads(sock: socket.socket) -> Iterator[bytes]:
-    """Requests without a body, as lists and watches are."""
+    """Yield the heads of requests without a body, such as lists and watches."""
     buffered = b""
     while data := sock.recv(_CHUNK):
         buffered += data

@@ -69,7 +69,7 @@ def tags(obj: Any) -> list[str]:
 
 
 def sort_objects(shorts: list[Shorthand]) -> list[Shorthand]:
-    """By namespace and name, as the golden files sort what comes out of a map."""
+    """Sort the objects by namespace and name, as the golden files do for the values of a map."""
     return sorted(shorts, key=lambda short: (short.get("ns", ""), short.get("name", "")))
 
 

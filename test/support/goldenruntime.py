@@ -1,6 +1,4 @@
-"""What the golden cases of controller-runtime have in common: objects, kinds, errors (their README says how to read
-them).
-"""
+"""Helpers of controller-runtime's golden cases: objects, kinds and errors. Their README describes the format."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def to_object(document: Document, as_: str) -> ResourceObject:
 
 
 def example(api_version: str, kind: str, as_: str) -> Any:
-    """What a get of the kind takes: a class, or an example."""
+    """Return the argument of a get of the kind: a class, or an example."""
     if is_typed(as_, kind):
         return TYPED[kind][0]
     cls = metav1.PartialObjectMetadata if as_ == "metadata" else Unstructured
@@ -74,7 +72,7 @@ def example(api_version: str, kind: str, as_: str) -> Any:
 
 
 def list_example(api_version: str, kind: str, as_: str) -> Any:
-    """What a list of the kind takes."""
+    """Return the argument of a list of the kind."""
     if is_typed(as_, kind):
         return TYPED[kind][1]
     cls = metav1.PartialObjectMetadataList if as_ == "metadata" else UnstructuredList

@@ -22,7 +22,7 @@ Job = Callable[[int], object]
 
 @contextmanager
 def impatient_interpreter() -> Iterator[None]:
-    """With a GIL, threads take turns a thousand times more often than usual."""
+    """Switch threads a thousand times more often than usual within the block, if Python has a GIL."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(5e-6)
     try:

@@ -41,7 +41,7 @@ class Received:
 
 @dataclass
 class Answer:
-    """What to send back."""
+    """A response to send."""
 
     status: int = 200
     body: bytes = b""
@@ -196,6 +196,6 @@ def _send(sock: socket.socket, answer: Answer) -> bool:
 
 @contextlib.contextmanager
 def serving(answer: Callable[[Received], Answer], tls: ssl.SSLContext | None = None) -> Iterator[ScriptedServer]:
-    """The same as `with ScriptedServer(...)`."""
+    """Start a ScriptedServer and yield it."""
     with ScriptedServer(answer, tls) as server:
         yield server

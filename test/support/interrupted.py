@@ -27,7 +27,9 @@ ROUNDS = 50
 
 
 class Interrupter:
-    """Interrupts the main thread once, `delay` seconds after `start`. What blocks on long after gets a TimeoutError."""
+    """Interrupter of the main thread, once, `delay` seconds after `start`. A call that blocks much longer raises
+    TimeoutError.
+    """
 
     def __init__(self) -> None:
         self._over = threading.Event()
@@ -86,7 +88,7 @@ BLOCKING: dict[str, Callable[[], Callable[[], object]]] = {
 
 
 def interrupt(interrupter: Interrupter, call: Callable[[], object]) -> None:
-    """Again and again, after other delays each: where in the call the interrupt comes must not matter."""
+    """Interrupt the call repeatedly after different delays, since the place of the interrupt must not matter."""
     for number in range(ROUNDS):
         try:
             interrupter.start(delay=0.0005 + 0.0001 * number)
@@ -99,7 +101,7 @@ def interrupt(interrupter: Interrupter, call: Callable[[], object]) -> None:
 
 
 def interrupt_queue(interrupter: Interrupter, queue: Any) -> None:
-    """An interrupted `get` leaves the queue as it was."""
+    """Check that an interrupted `get` leaves the queue unchanged."""
     interrupt(interrupter, queue.get)
     queue.add("a")
     assert queue.get()[0] == "a"

@@ -1,4 +1,4 @@
-"""What the modules of the library import: parsed once, for all tests that draw the house from it."""
+"""The imports of the library's modules, parsed once for all tests of the layers."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _to_json(message: Message, document: Document) -> Document:
 
 
 class NewerServer:
-    """Has one object, and remembers what becomes of it."""
+    """A server with one object, which records the object's changes."""
 
     def __init__(self, cls: type[ResourceObject], document: Document) -> None:
         self._cls = cls
@@ -137,7 +137,7 @@ class NewerServer:
         return self._normal(new)
 
     def _normal(self, document: Document) -> Document:
-        """As the server's structs have it."""
+        """Return the document in the normal form of the server's structs."""
         data = protobuf.encode_message(self._message, _to_protobuf(self._message, document))
         return _to_json(self._message, protobuf.decode_message(self._message, data))
 

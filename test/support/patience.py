@@ -1,4 +1,4 @@
-"""How long a test waits for what normally happens at once."""
+"""The time that a test waits for an event that normally happens at once."""
 
 from __future__ import annotations
 

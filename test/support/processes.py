@@ -30,7 +30,8 @@ THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 
 
 def _versioned_kubectl(minor: int) -> str | None:
-    """Beside the one on PATH, or on PATH itself under its full name."""
+    """Return the path of the kubectl of that version, which is beside the one on PATH, or on PATH under its full name.
+    """
     found = shutil.which("kubectl")
     beside = found and Path(os.path.realpath(found)).with_name(f"kubectl.1.{minor}")
     return str(beside) if beside and beside.exists() else shutil.which(f"kubectl.1.{minor}")
@@ -38,12 +39,12 @@ def _versioned_kubectl(minor: int) -> str | None:
 
 @functools.cache
 def kubectl_minors() -> tuple[int | None, ...]:
-    """The versions there are; where there are none of them, whichever kubectl there is."""
+    """Return the installed versions, or (None,) for any kubectl if none of them is installed."""
     return tuple(minor for minor in KUBECTL_MINORS if _versioned_kubectl(minor)) or (None,)
 
 
 def kubectl_in_turn(test: str) -> tuple[int | None, ...]:
-    """The versions a test is run with: one that goes by its name, always the same."""
+    """Return the versions for a test: normally one, which depends only on the test's name."""
     minors = kubectl_minors()
     return minors if THOROUGH else (minors[zlib.crc32(test.encode()) % len(minors)],)
 
@@ -63,9 +64,9 @@ def kubectl_binary(minor: int | None = None) -> str:
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """This process's environment with the project importable and no kubeconfig of the user's.
+    """Return this process's environment with the project importable and without the user's kubeconfig.
 
-    A kubectl ends before it has used much memory: that it collects garbage is a third of its time.
+    A kubectl ends before it has used much memory, and its garbage collection would take a third of its time.
     """
     env = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "PYTHONPATH")}
     return {**env, "PYTHONPATH": str(ROOT), "GOGC": "off", **extra}
@@ -134,15 +135,15 @@ class Program:
         return code
 
     def stop(self) -> int:
-        """SIGTERM, wait, and the exit code."""
+        """Send SIGTERM, wait, and return the exit code."""
         if self.process.poll() is None:
             self.send(signal.SIGTERM)
         return self.wait()
 
     def post_mortem(self) -> str:
-        """Everything to know about it in a failed test: its exit code, or where each of its threads stood; its output.
+        """Return the facts for a failed test: the exit code or each thread's stack, and the output.
 
-        Ends it, if it is a Python program that still runs: SIGABRT makes `python()` programs print all stacks.
+        Ends a Python program that still runs: SIGABRT makes `python()` programs print all stacks.
         """
         code = self.process.poll()
         if code is None:
@@ -177,9 +178,9 @@ def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
 
 
 def eventually(what: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:
-    """The condition's value once it is true; fails naming `what` when it does not become so.
+    """Return the condition's value once it is true. Fails with `what` after a timeout.
 
-    It is asked less and less often: to ask is to start a kubectl, mostly.
+    The intervals grow, since most conditions start a kubectl.
     """
     never, pause = threading.Event(), 0.02
     ends = time.monotonic() + seconds
@@ -195,7 +196,7 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = PATI
 
 @contextlib.contextmanager
 def post_mortem(programs: Iterable[Program], look: Callable[[], object] = lambda: "") -> Iterator[None]:
-    """When what is inside fails, say what `look` returns, how busy the machine is, and all about the programs.
+    """Add the result of `look`, the machine's load and the facts about the programs to a failure of the block.
 
     A failure ends the programs.
     """

@@ -36,7 +36,7 @@ def packages() -> list[str]:
 
 
 def all_messages() -> list[Message]:
-    """Every message there is."""
+    """Return all messages."""
     names = [(package, name) for package in packages() for name in messages.names_in(package)]
     return [found for package, name in names if (found := messages.message(package, name)) is not None]
 

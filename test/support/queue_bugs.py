@@ -543,7 +543,7 @@ def explored(bug: type[SimpleQueue]) -> Callable[[], None]:
 
 @contextlib.contextmanager
 def profile(**options: Any) -> Iterator[None]:
-    """Hypothesis' settings with other options, since `explore` takes them from the profile."""
+    """Set other options of Hypothesis within the block, since `explore` takes them from the profile."""
     before = settings.get_current_profile_name()
     settings.register_profile("recipe", settings(settings(), **{"database": None, **options}))
     settings.load_profile("recipe")
@@ -554,7 +554,7 @@ def profile(**options: Any) -> Iterator[None]:
 
 
 def lines_of(err: AssertionError) -> int:
-    """How many lines a user reads: the text and its notes."""
+    """Return the number of lines that a user reads: the text and its notes."""
     return sum(len(text.splitlines()) for text in (str(err), *getattr(err, "__notes__", ())))
 
 
@@ -562,7 +562,7 @@ def lines_of(err: AssertionError) -> int:
 
 
 def found_after(bug: type[SimpleQueue], part: str, cases: int, number: int) -> float:
-    """Cases until a random search finds the bug; infinity if it does not."""
+    """Return the number of cases until a random search finds the bug, or infinity."""
     count = 0
 
     def counted(metrics_provider: Any) -> SimpleQueue:

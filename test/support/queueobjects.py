@@ -41,7 +41,7 @@ class Known:
 
 
 def ignore(popped: Any, is_in_initial_list: bool) -> None:
-    """A process function that does nothing."""
+    """Do nothing, as a process function."""
 
 
 def pop(queue: Any) -> Any:
@@ -50,7 +50,7 @@ def pop(queue: Any) -> Any:
 
 
 def deltas(*pairs: tuple[str, Any]) -> cache.Deltas:
-    """Deltas from (type, object) pairs."""
+    """Return deltas from (type, object) pairs."""
     return cache.Deltas(cache.Delta(cache.DeltaType(type), obj) for type, obj in pairs)
 
 
@@ -60,7 +60,7 @@ def tombstone(obj: Any) -> cache.DeletedFinalStateUnknown:
 
 
 def in_threads(functions: Iterable[Callable[[], object]]) -> list[threading.Thread]:
-    """Start each function in a thread of its own; whoever calls this joins them with `join`."""
+    """Start each function in its own thread. The caller must join the threads with `join`."""
     threads = [
         threading.Thread(target=function, name=f"test thread {i}", daemon=True) for i, function in enumerate(functions)
     ]
@@ -77,7 +77,7 @@ def join(threads: Iterable[threading.Thread]) -> None:
 
 
 def errors_of_blocked_pops(queue: Any, n: int, act: Callable[[], None]) -> list[Exception]:
-    """What `n` threads that wait in pop get raised after `act`."""
+    """Return the errors of `n` threads that are blocked in pop during `act`."""
     errors: list[Exception] = []
 
     def consume() -> None:

@@ -1,4 +1,4 @@
-"""A store for a reflector that writes down what it is told."""
+"""A store for a reflector that records its calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from goldenobjects import sort_objects, to_shorthand
 
 
 class RecordingStore:
-    """A store that keeps the objects and writes down what it is told."""
+    """A store that keeps the objects and records its calls."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}

@@ -88,7 +88,7 @@ class RunningController:
         change: Callable[[rest.Config], None] | None = None,
         prepare: Callable[[Controller], None] | None = None,
     ) -> None:
-        """`change` may change the configuration, `prepare` the controller, before it starts."""
+        """Start the controller. Before, `change` may change the configuration, and `prepare` the controller."""
         config = clientcmd.build_config_from_flags("", str(kubeconfig))
         config.qps = qps
         if change is not None:

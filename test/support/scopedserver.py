@@ -34,7 +34,7 @@ class ScopedServer:
         self._scopes: set[str] = set()
 
     def scopes(self) -> list[str]:
-        """Every scope it was asked for."""
+        """Return the scopes of all requests."""
         with self._changed:
             return sorted(self._scopes)
 
@@ -83,7 +83,7 @@ class ScopedServer:
 
 
 class _Scope:
-    """What a request is about."""
+    """The scope of a request."""
 
     def __init__(self, path: str, query: dict[str, str], metadata_only: bool) -> None:
         parts = path.strip("/").split("/")

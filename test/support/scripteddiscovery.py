@@ -46,7 +46,7 @@ def legacy(groups: list[dict[str, Any]], lists: list[dict[str, Any]]) -> dict[st
 
 
 def path_of(request: Received) -> str:
-    """Where the request goes, without its timeout."""
+    """Return the path of the request, without its timeout."""
     return request.target.partition("?")[0]
 
 

@@ -71,7 +71,9 @@ class Script:
 
 
 class ScriptedListerWatcher:
-    """Answers each call with what comes next in the script; when that is over a list hangs, a watch stays silent."""
+    """A ListerWatcher whose calls get the script's next answers. After the last one a list hangs and a watch has no
+    events.
+    """
 
     def __init__(self, bubble: Bubble, script: Script) -> None:
         self._bubble = bubble

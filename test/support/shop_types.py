@@ -20,14 +20,14 @@ class Size(enum.Enum):
 
 
 class Topping(runtime.Struct):
-    """What goes on top."""
+    """An ingredient on top."""
 
     name: str = runtime.field("name", "string", default="", schema=runtime.Schema(required=True))
     grams: int = runtime.field("grams", "int64", default=0)
 
 
 class Template(runtime.Struct):
-    """What is made of an order.
+    """The dish of an order.
 
     A second paragraph, over
     two lines.
@@ -48,7 +48,7 @@ class OrderSpec(runtime.Struct):
         "count", "*int32", default=None, schema=runtime.Schema(minimum=1, maximum=10, default=1)
     )
     code: str = runtime.field("code", "string", default="", schema=runtime.Schema(pattern="^[a-z]+$", max_length=5))
-    """What the cook calls it."""
+    """The name in the kitchen."""
     tags: MutableSequence[str] = runtime.field(
         "tags",
         "[]string",

@@ -165,7 +165,7 @@ class MarksTheItemAsProcessedTooLate(SimpleQueue):
     def get(self) -> tuple[str | None, bool]:
         item, shutdown = super().get()
         if item is not None:
-            self.processing.add(item)  # somebody else may have added and got it since
+            self.processing.add(item)  # another thread may have added and got it since
         return item, shutdown
 
     def take(self) -> tuple[str | None, bool]:

@@ -101,7 +101,7 @@ class StormyServer:
             self._close_streams()
 
     def forget_history(self) -> None:
-        """No watch from an earlier version than now, as after etcd's compaction."""
+        """Reject watches from versions before the current one, as after etcd's compaction."""
         with self._lock:
             self._forgotten = self._version
 
@@ -117,7 +117,7 @@ class StormyServer:
             self._watch_errors.extend(watch_errors)
 
     def calm_down(self) -> None:
-        """No more errors than were sent already."""
+        """Send no more errors."""
         with self._lock:
             self._list_errors.clear()
             self._watch_errors.clear()
@@ -178,7 +178,7 @@ class StormyServer:
 
 
 class ReplayingHandler:
-    """Builds the state anew from notifications; `problems` is what did not fit.
+    """Handler that builds the state from notifications. `problems` has the contradictions.
 
     Each object is added once before anything else, each update carries the object as it was before, each deletion is of
     an object that is there.

@@ -37,7 +37,7 @@ def serving() -> Iterator[str]:
 
 
 class Moment(NamedTuple):
-    """What a lesson shows."""
+    """The visible state of a lesson."""
 
     hop: str
     title: str
@@ -65,7 +65,7 @@ class Page:
         return self.driver.execute_script(script, *arguments)
 
     def until(self, script: str) -> None:
-        """The browser itself looks again and again: being asked each time costs it more than the page does."""
+        """Wait until the script's result is true. The browser polls, which costs less than a request for each check."""
         look = "const look = () => ask() ? done() : setTimeout(look, 10);"
         self.driver.execute_async_script(f"const done = arguments[0], ask = () => {{ {script} }}; {look} look();")
 
@@ -100,14 +100,14 @@ class Page:
             self.until(f"return Number(document.body.dataset.drawn) > {before}")
 
     def choose(self, select: str, value: str) -> None:
-        """As by hand in a list of choices."""
+        """Choose a value in a list, like a user."""
         before = self._drawn()
         change = "s.value = arguments[1]; s.dispatchEvent(new Event('change'))"
         self.run(f"const s = document.getElementById(arguments[0]); {change}", select, value)
         self.until(f"return Number(document.body.dataset.drawn) > {before}")
 
     def to(self, hop: int) -> None:
-        """As by hand on the timeline."""
+        """Move the timeline to a hop, like a user."""
         script = (
             "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))"
         )

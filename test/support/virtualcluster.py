@@ -46,7 +46,7 @@ _NO_DECISION = re.compile(r"/(events|leases)(/|$)")
 
 
 def every(count: int, offset: int = 0) -> Callable[[int], bool]:
-    """Which writes kill: of those counted from 0, each `count`-th, beginning with `offset`."""
+    """Return a function that selects the writes that kill: each `count`-th, beginning with `offset`, counted from 0."""
     return lambda number: number % count == offset
 
 
@@ -114,7 +114,7 @@ class VirtualCluster:
 
 
 class Killed(ConnectionResetError):
-    """What a program gets to see after its death."""
+    """The exception that a program gets after its death."""
 
 
 class Life:
@@ -138,7 +138,7 @@ class Life:
         return result
 
     def wrote(self, what: str) -> None:
-        """Raises Killed if this was the last the program did."""
+        """Record a write. Raises Killed if it was the program's last."""
         if self._program.record(what):
             self.is_dead = True
             self._cancel()
@@ -149,7 +149,7 @@ class Life:
             raise Killed("the process is dead")
 
     def end(self) -> None:
-        """As SIGTERM does."""
+        """End the program like SIGTERM."""
         self._cancel()
 
 
@@ -210,7 +210,7 @@ class Program:
         self.cluster.bubble.raise_failures()
 
     def stop_dying(self) -> None:
-        """From now on no write kills."""
+        """Let no more writes kill the program."""
         self._dies_after = never
 
     def record(self, what: str) -> bool:

@@ -34,7 +34,7 @@ SILENCE: Piece = (float("inf"), b"")
 
 @dataclass(kw_only=True)
 class Reply:
-    """What the server answers."""
+    """A response of the server."""
 
     status: int = 200
     # Before the headers come.
@@ -110,7 +110,7 @@ class VirtualServer:
 
 
 class _Body:
-    """Gives each piece when its time has come."""
+    """A body that returns each chunk at its time."""
 
     def __init__(self, request: Request, reply: Reply, on_close: Callable[[], None]) -> None:
         self._request = request

@@ -62,7 +62,7 @@ class Webhooks:
         return self.serve_raw(hook)
 
     def serve_raw(self, handler: HandlerLike) -> dict[str, Any]:
-        """The same for one that answers in bytes."""
+        """Serve a handler that responds in bytes."""
         self._count += 1
         path = f"/hook-{self._count}"
         self.server.register(path, handler)

@@ -55,9 +55,9 @@ def build_wheel(factory: pytest.TempPathFactory) -> Path:
 
 
 def build_tools(factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What is to be in a pip's environment so that it builds with what pyproject.toml asks for, installed only once.
+    """Return the environment in which pip builds with the tools from pyproject.toml, installed only once.
 
-    By itself pip fetches and installs that anew for each build; test_package.py's clone shows that it can.
+    Without this, pip downloads and installs them for each build. The clone in test_package.py does so.
     """
 
     def make(folder: Path) -> None:

@@ -1,7 +1,7 @@
-"""What mypy --strict says of an operator's code: which types flow, and what it must refuse.
+"""Check the types of an operator's code with mypy --strict: inferred types, and code that mypy must reject.
 
-No test runs this: `hack/lint` checks it with the library. A line with `type: ignore` is one that must be refused;
-should it be allowed one day, mypy says that the comment is of no use.
+No test runs this. `hack/lint` checks it with the library. mypy must reject each line with `type: ignore`. If it accepts
+the line one day, it reports the comment as unused.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Latency:
 
 
 class Recorder:
-    """Records the events of an election."""
+    """Recorder of an election's events."""
 
     def eventf(self, about: Any, kind: str, why: str, text: str, /, *values: Any) -> None: ...
 

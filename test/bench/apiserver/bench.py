@@ -1,4 +1,4 @@
-"""How fast and how big the embedded API server is: start-up, requests a second, watch fan-out, memory at 10,000 pods.
+"""Measure the embedded API server: start-up, requests per second, watch fan-out, and memory at 10,000 pods.
 
     python test/bench/apiserver/bench.py [--objects N] [--watchers N] [--writes N] [--pods N] [--protobuf]
 
@@ -83,7 +83,7 @@ class Client:
 
 
 def rate(seconds: float, clients: list[Client], each: Any) -> float:
-    """Calls a second of all clients together."""
+    """Return the calls per second of all clients together."""
     counts = [0] * len(clients)
     end = time.monotonic() + seconds
 
@@ -102,7 +102,7 @@ def rate(seconds: float, clients: list[Client], each: Any) -> float:
 
 
 def cpu(pid: int) -> float:
-    """Seconds of CPU."""
+    """Return the process's CPU time in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -132,7 +132,7 @@ class Watching:
             self._clients[fd], self._tails[fd], self.seen[fd] = client, b"", []
 
     def read_until(self, complete: Callable[[list[int]], bool], saw: Callable[[int], None] = lambda n: None) -> None:
-        """Read until every connection is complete; `saw` is told the latest number of each piece."""
+        """Read until every connection is complete. Calls `saw` with the latest number of each piece."""
         waiting = {fd for fd, numbers in self.seen.items() if not complete(numbers)}
         while waiting:
             for fd, _ in self._poll.poll(30):
@@ -163,7 +163,8 @@ _SEQUENCE_IN_PROTOBUF = re.compile(rb"\n\x08sequence\x12.(\d+)\x12", re.DOTALL)
 
 
 def fan_out(address: tuple[str, int, str], pid: int, flags: argparse.Namespace, pace: float) -> dict[str, Any]:
-    """Many watchers of many objects that one client changes, `pace` times a second or (0) as fast as it can."""
+    """Measure many watchers of many objects that one client changes, `pace` times per second, or without a limit for 0.
+    """
     version = json.loads(Client(*address).call("GET", CONFIG_MAPS + "?limit=1"))["metadata"]["resourceVersion"]
     writer = Client(*address, _PROTOBUF if flags.protobuf else "application/json")
     # A write that changes nothing makes no event, so no number comes twice.
@@ -211,7 +212,7 @@ def fan_out(address: tuple[str, int, str], pid: int, flags: argparse.Namespace, 
 
 
 def initial_state(address: tuple[str, int, str], pid: int, flags: argparse.Namespace) -> dict[str, Any]:
-    """How long until as many watchers have the state of all objects as a streaming list."""
+    """Measure the time until all watchers have the state of all objects, as a streaming list."""
     query = "watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
     start, used = time.monotonic(), cpu(pid)
     watching = Watching(address, f"{CONFIG_MAPS}?{query}", flags.watchers, flags.protobuf)
@@ -240,7 +241,7 @@ def at_scale(address: tuple[str, int, str], pid: int, flags: argparse.Namespace,
 
 
 def ask_for_all(client: Client, count: int) -> None:
-    """One by one: the bytes of a list would count as the server's memory too."""
+    """Get the objects one by one, since the bytes of a list would count as the server's memory too."""
     for i in range(count):
         client.call("GET", f"{CONFIG_MAPS}/object-{i:05d}")
 
@@ -287,7 +288,7 @@ def served(results: dict[str, Any]) -> Iterator[tuple[tuple[str, int, str], int]
 
 @contextlib.contextmanager
 def watched(address: tuple[str, int, str], path: str, protobuf: bool) -> Iterator[None]:
-    """Meanwhile somebody watches, and reads what comes."""
+    """Run the block while a client watches and reads all events."""
     client = Client(*address, f"{_PROTOBUF};stream=watch" if protobuf else "application/json")
     client.watch(path)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many objects a second go through a SharedIndexInformer, without a network.
+"""Measure the objects per second of a SharedIndexInformer, without a network.
 
     python test/bench/cache/bench_informer.py [--objects 100000] [--repeat 3] [--delta-fifo]
 
@@ -7,7 +7,7 @@ A FakeControllerSource holds small Pods. `first list` is from the start of the i
 told of every object; `watch` is the time in which as many changes go from the source to every handler.
 
 The source copies each object, which takes longer than all the informer does with it; so `source alone` is measured too,
-with nobody behind it but a thread that takes the events, and `informer` is what remains of the CPU time without it.
+with only a thread that takes the events, and `informer` is what remains of the CPU time without it.
 `plain` is a dict with two indexes, kept up to date by hand in one thread.
 
 Go: BenchmarkSharedIndexInformer, BenchmarkReflectorList, BenchmarkListener
@@ -64,7 +64,7 @@ class Counter:
 
 
 def timed(work: Callable[[], None]) -> tuple[float, float]:
-    """(seconds, seconds of CPU time) the work takes."""
+    """Return the time and the CPU time of the work, in seconds."""
     gc.collect()
     # The objects the benchmark holds in store are no part of what it measures: the collector need not look at them.
     gc.freeze()
@@ -85,7 +85,7 @@ def show(name: str, n: int, times: tuple[float, float], alone: tuple[float, floa
 
 
 def plain(pods: list[corev1.Pod]) -> None:
-    """A dict with two indexes."""
+    """Measure a dict with two indexes."""
     items: dict[str, Any] = {}
     indexes: dict[str, dict[str, set[str]]] = {name: {} for name in INDEXERS}
     for pod in pods:
@@ -97,7 +97,7 @@ def plain(pods: list[corev1.Pod]) -> None:
 
 
 def source_alone(n: int) -> dict[str, tuple[float, float]]:
-    """What the source takes to list and to hand out as many changes to a thread that forgets them."""
+    """Measure the source alone: a list, and as many changes for a thread that drops them."""
     source = new_fake_controller_source()
     for pod in make_pods(n):
         source.add_drop_watch(pod)

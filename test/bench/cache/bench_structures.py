@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast the data structures of tools/cache are, beside a plain dict in the same run.
+"""Compare the data structures of tools/cache with a plain dict in the same run.
 
     python test/bench/cache/bench_structures.py [--objects 100000] [--repeat 3]
 
@@ -34,7 +34,7 @@ from clientgo.tools import cache
 
 
 def make_pods(n: int, version: int = 1) -> list[corev1.Pod]:
-    """`n` small Pods in 100 namespaces on 1000 nodes."""
+    """Return `n` small Pods in 100 namespaces on 1000 nodes."""
     return [
         corev1.Pod.from_dict(
             {
@@ -63,7 +63,7 @@ Prepare = Callable[[], Callable[[], None]]
 
 
 class Report:
-    """Prints one line for each measurement."""
+    """Printer of one line for each measurement."""
 
     def __init__(self, repeat: int) -> None:
         self.repeat = repeat
@@ -72,7 +72,7 @@ class Report:
     def measure(
         self, name: str, n: int, prepare: Prepare, baseline: str = "", clock: Callable[[], float] = process_time
     ) -> None:
-        """`prepare` returns what is timed, `n` operations; the baseline is measured again, in turns with it."""
+        """Measure the `n` operations that `prepare` returns, in turns with the baseline."""
         self.prepared[name] = (n, prepare)
         runs = [self.prepared[baseline], (n, prepare)] if baseline else [(n, prepare)]
         best = [float("inf")] * len(runs)
@@ -128,7 +128,9 @@ def bench_store(report: Report, n: int) -> None:
         return run
 
     def dict_update_by_hand() -> Callable[[], None]:
-        """What an update with two indexes is at the least: key, version, values of the old and the new object."""
+        """Update a dict with two indexes: the least work for the keys, versions and values of the old and the new
+        object.
+        """
         items = filled_dict()
         namespace, node = INDEXERS["namespace"], INDEXERS["node"]
 
@@ -201,7 +203,7 @@ def bench_store(report: Report, n: int) -> None:
 
 
 def bench_listers(report: Report, n: int) -> None:
-    """Listing by a label that one object in `n // 100` has, one that none has, and everything."""
+    """Measure listing by a label of one object in `n // 100`, by a label of none, and without a selector."""
     indexer = cache.new_indexer(cache.meta_namespace_key_func, INDEXERS)
     for i, pod in enumerate(make_pods(n)):
         if i % (n // 100) == 0:
@@ -316,7 +318,7 @@ def bench_queues(report: Report, n: int) -> None:
 
 
 def bench_lists(report: Report, n: int) -> None:
-    """Taking lists apart: Go has a form that copies the items, here both are one."""
+    """Measure extracting the items of lists. Go has a second form that copies the items. Here both are the same."""
     pods = corev1.PodList.from_dict({"items": [pod.to_dict() for pod in make_pods(n)]})
     config_maps = corev1.ConfigMapList.from_dict({"items": [{"metadata": {"name": str(i)}} for i in range(n)]})
     for objs in (pods, config_maps):
@@ -326,7 +328,7 @@ def bench_lists(report: Report, n: int) -> None:
 
 
 def bench_memory(n: int) -> None:
-    """What the store adds to the objects, and what an object is itself."""
+    """Measure the memory of an object, and the store's memory for it."""
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

@@ -1,4 +1,4 @@
-"""How fast a controller reconciles, beside the same work on the bare queue, measured in turns in one run.
+"""Compare a controller with the same work on the bare queue, in turns in one run.
 
     python test/bench/controller_runtime/bench_controller.py [--objects 10000] [--rounds 5]
 
@@ -20,7 +20,7 @@ On two shared cores, with six other busy processes, Python 3.11:
     memory: informer 1847 bytes an object, cache 1853, ratio 1.00
 
 Without the extra `metrics` on either side the same work on one thread takes the controller 1.35 times as long as the
-bare queue (0.74); it was 1.75 times before the clock, the logger and the metrics were left out where nobody asks.
+bare queue (0.74); it was 1.75 times before unused clocks, loggers and metrics were left out.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Countdown:
 
 
 def bare_queue(items: list[Request], name: str) -> float:
-    """Seconds for all items, with one worker; added before."""
+    """Return the seconds for all items with one worker. The items are added before."""
     queue: Any = priorityqueue.new(name)
     for item in items:
         queue.add(item)
@@ -101,7 +101,7 @@ def bare_queue(items: list[Request], name: str) -> float:
 
 
 def with_controller(items: list[Request], name: str) -> float:
-    """The same with a controller; its queue is filled before its worker starts."""
+    """Return the seconds for all items with a controller, whose queue is filled before its worker starts."""
     work = Countdown(len(items))
 
     def fill(ctx: context.Context, queue: Any) -> None:
@@ -127,7 +127,7 @@ def with_controller(items: list[Request], name: str) -> float:
 
 
 def latencies(count: int) -> list[float]:
-    """Seconds from a change to `reconcile`."""
+    """Return the seconds from each change to its `reconcile`."""
     cache: Any = FakeCache()
     called = threading.Semaphore(0)
     moments: list[float] = []
@@ -159,7 +159,8 @@ def latencies(count: int) -> list[float]:
 
 
 def latencies_of_a_server(count: int) -> list[float]:
-    """Seconds from the call that creates an object on the embedded server, by HTTP, to its `reconcile`."""
+    """Return the seconds from each call that creates an object on the embedded server, over HTTP, to its `reconcile`.
+    """
     called = threading.Semaphore(0)
     moments: list[float] = []
 
@@ -190,7 +191,7 @@ def latencies_of_a_server(count: int) -> list[float]:
 
 
 def memory(kind: str, config: str, objects: int) -> float:
-    """Bytes for each object of the server that the kubeconfig names, once a cache of that kind holds them all."""
+    """Return the bytes per object of a cache of that kind, which holds all objects of the kubeconfig's server."""
     found = clientcmd.build_config_from_flags("", config)
     ctx, _ = context.with_cancel(context.background())
     # What is loaded and made once is none of the objects': another kind, that has hardly any, goes first.
@@ -224,7 +225,7 @@ def memory(kind: str, config: str, objects: int) -> float:
 
 
 def memories(objects: int) -> dict[str, float]:
-    """Bytes for each object, of both kinds of cache."""
+    """Return the bytes per object of both kinds of cache."""
     found = {}
     with apiserver.Environment() as environment:
         clients = kubernetes.new_for_config(environment.config)

@@ -25,7 +25,7 @@ POD = corev1.Pod(metadata=metav1.ObjectMeta(name="p", namespace="ns", uid="u"))
 
 
 class Sink:
-    """Keeps the last state of each event, as a server would."""
+    """A sink that keeps the last state of each event, like a server."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()

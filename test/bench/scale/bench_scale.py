@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one process carries: 50 informers over 100,000 Pods of which 1,000 a second change.
+"""Measure one process with 50 informers of 100,000 Pods, with 1,000 changes per second.
 
     python test/bench/scale/bench_scale.py [--pods 100000] [--rate 1000] [--seconds 30] [--hour] [client ...]
 
@@ -94,7 +94,7 @@ def path_of(resource: GroupVersionResource) -> str:
 
 
 def memory() -> float:
-    """MB that this process has, of which nothing waits for the collector."""
+    """Return the process's memory in MB, after a garbage collection."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -104,7 +104,7 @@ class Counter:
     """The handler: reads each change and counts it."""
 
     def __init__(self) -> None:
-        # Guards the counts; notified when the last change is there that somebody waits for.
+        # Guards the counts. Notified after the last expected change.
         self._changed = threading.Condition()
         self._count = 0
         self._wanted = 0

@@ -41,12 +41,12 @@ def now() -> int:
 
 
 def seconds_since(revision: str) -> float:
-    """For how long the Pod with this label has been on its way."""
+    """Return the age in seconds of the Pod's change with this label."""
     return (now() - int(revision)) % _DIGITS / _TICKS
 
 
 class Pace:
-    """How many changes may go, and how many a second of them."""
+    """The number of changes that are allowed, and their rate."""
 
     def __init__(self) -> None:
         # Guards the two; notified when they are set.
@@ -60,7 +60,7 @@ class Pace:
             self._changed.notify_all()
 
     def due(self) -> Iterator[int]:
-        """So many are due now; again and again. Blocks until some are."""
+        """Yield the number of changes that are due, repeatedly. Blocks while none are due."""
         pause = threading.Event()
         while True:
             with self._changed:
@@ -76,7 +76,7 @@ class Pace:
 
 
 class Cluster:
-    """What the server says."""
+    """The server's state."""
 
     def __init__(self, pods: int, recording: type[Recording]) -> None:
         self.recording = recording
@@ -105,7 +105,7 @@ class Cluster:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers for the cluster. Which resources there are, and of which kinds, is the first line on stdin."""
+    """HTTP handler of the cluster. The first line on stdin has the resources and their kinds."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # as kube-apiserver: small blocks go at once, too
@@ -148,12 +148,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the figures are the output."""
+        """Drop the message: the figures are the only output."""
 
 
 @contextlib.contextmanager
 def serving(kinds: dict[str, tuple[str, str]], pods: int, *, protobuf: bool) -> Iterator[dict[str, int]]:
-    """This server in a process of its own, and what it says first. `kinds` by the paths of their resources."""
+    """Start this server as a process, and yield it with its first line of output. `kinds` maps resource paths to kinds.
+    """
     command = [sys.executable, __file__, "--pods", str(pods), *["--protobuf"] * protobuf]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         try:

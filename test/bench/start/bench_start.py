@@ -1,4 +1,4 @@
-"""What a program or server costs before its first request: CPU time of a fresh process, and the modules it has loaded.
+"""Measure a program or server before its first request: CPU time of a fresh process, and the loaded modules.
 
 Run it as `python test/bench/start/bench_start.py [turns]`. Each row is a process of its own, a turn runs each once, and
 the least of all turns is printed: what else the machine does only adds to it. The last row is the sample-controller
@@ -46,7 +46,7 @@ FIGURES = "\nimport sys, time; print(time.process_time(), len(sys.modules))"
 
 
 def measure(program: str) -> tuple[float, int]:
-    """Seconds of CPU, and modules."""
+    """Return the seconds of CPU time, and the number of modules."""
     done = subprocess.run([sys.executable, "-c", program + FIGURES], capture_output=True, text=True, check=True)
     seconds, modules = done.stdout.split()
     return float(seconds), int(modules)
@@ -63,7 +63,7 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 
 
 def sample_controller(turns: int) -> list[float]:
-    """Seconds from the start of the process until its workers start."""
+    """Return the seconds from the start of the process until its workers start."""
     # The definition of its Foo comes from a program that needs no kubectl.
     define = """
 import sys, yaml

@@ -1,4 +1,4 @@
-"""What a live tour costs the program that it is attached to, and whether its page keeps up.
+"""Measure the cost of a live tour for its program, and whether its page keeps up.
 
     python test/bench/tour/bench_live.py [--objects 10000] [--informers 10] [--changes 100000] [--foos 1000]
                                          [--rounds 3]
@@ -67,7 +67,7 @@ class Page:
 
 
 class Costs:
-    """What the looks cost the program: CPU seconds of the threads that answer them."""
+    """The CPU seconds of the threads that answer the page's requests."""
 
     def __init__(self) -> None:
         self.clear()
@@ -90,14 +90,14 @@ class Costs:
 
 
 class Counts:
-    """Whether the tour lost something: it counts as many calls as were made, and keeps as many hops as were told."""
+    """The checks that a tour loses nothing: it counts every call, and keeps every reported hop."""
 
     def __init__(self) -> None:
         self.updates = 0
         self.differences: list[str] = []
 
     def check(self, live: tour.Live) -> None:
-        """When all has come to rest."""
+        """Check the counts after all threads have become idle."""
         live.tick()
         counted = sum(each.calls for tap, each in live.sums().items() if tap.function == "UpdateNotification.deliver")
         if self.updates and counted != self.updates:
@@ -174,7 +174,7 @@ class Pipeline:
             self._queue.done(key)
 
     def run(self, changes: int) -> float:
-        """Changes for each second of CPU time."""
+        """Return the changes per second of CPU time."""
         for thread in self._threads:
             thread.start()
         if not cache.wait_for_cache_sync(self._ctx.done(), *(informer.has_synced for informer in self._informers)):
@@ -217,7 +217,7 @@ def pod(name: str) -> corev1.Pod:
 
 
 def sync_foos(environment: Environment, foos: int) -> float:
-    """Foos that the sample-controller brings in order for each second of CPU time, the server's included."""
+    """Return the Foos that the sample-controller syncs per second of CPU time, including the server's."""
     from controller import new_controller
     from pkg.apis.samplecontroller import v1alpha1
     from pkg.generated.clientset import versioned
@@ -296,7 +296,7 @@ def compare(title: str, measure: Callable[[], float], informers: int, rounds: in
 
 
 def _at(sorted_: list[float], part: float) -> float:
-    """Milliseconds."""
+    """Return a quantile in milliseconds."""
     return sorted_[int(len(sorted_) * part)] * 1e3
 
 

@@ -1,4 +1,4 @@
-"""A page that looks, in a process of its own as a browser is: asks as live.js does, and puts together what it is told.
+"""Poll a live tour in a separate process, like a browser with live.js, and assemble its state.
 
     python test/bench/tour/looker.py ADDRESS INFORMERS
 
@@ -31,7 +31,7 @@ def main(address: str, informers: int) -> None:
     began_all, spent = perf_counter(), process_time()
     while not select.select([sys.stdin], [], [], max(0.0, PERIOD - took[-1]) if took else 0.0)[0]:
         began = perf_counter()
-        # Another informer every second, as somebody who clicks around.
+        # Select another informer every second, like a user who explores the page.
         query = {"informer": int(began - began_all) % informers, "since": last, "after": look}
         connection.request("GET", f"/api/live?{urlencode(query)}", headers=headers)
         with connection.getresponse() as response:

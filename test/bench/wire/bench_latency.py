@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How late a change reaches a handler when nothing else goes on, beside less than an informer.
+"""Measure the latency of a change until its handler runs in an idle process, compared with less than an informer.
 
     python test/bench/wire/bench_latency.py [--repeat 3] [--changes 500] [--rate 100] [--go PATH] [client ...]
 
@@ -47,7 +47,7 @@ MARK = b'"revision":"'
 
 
 class Run:
-    """What a client reports: `ready` once its watch is open, then `saw` for every change."""
+    """The report of a client: `ready` after its watch is open, then `saw` for every change."""
 
     def __init__(self, url: str, changes: int, rate: float) -> None:
         self.url = url
@@ -103,7 +103,7 @@ def floor(run: Run) -> None:
 
 
 def stations(run: Run) -> None:
-    """A reader, a reflector, a controller, a processor and a handler."""
+    """Run five threads: a reader, a reflector, a controller, a processor and a handler."""
     cache = {}
     read, queued, stored, pending = (queue.SimpleQueue[Any]() for _ in range(4))
 
@@ -129,7 +129,7 @@ def stations(run: Run) -> None:
 
 
 def informer(run: Run, content_type: str = "") -> None:
-    """This library's shared informer with one handler."""
+    """Run this library's shared informer with one handler."""
     from clientgo import context, informers, kubernetes, rest
     from clientgo.tools import cache
 

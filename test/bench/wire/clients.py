@@ -34,7 +34,7 @@ JSON = "application/json"
 
 
 class Run:
-    """What a client reports: `synced` once, then `saw` for every event of the watch."""
+    """The report of a client: `synced` once, then `saw` for every event of the watch."""
 
     def __init__(self, url: str, pods: int, events: int) -> None:
         self.url = url
@@ -51,11 +51,13 @@ class Run:
         self._started = perf_counter()
 
     def start(self) -> None:
-        """The clock runs from here."""
+        """Start the clock."""
         self._started = perf_counter()
 
     def synced(self, cached: int) -> None:
-        """The cache holds the list. The events go as soon as the client's watch is open and it has come to rest."""
+        """Record that the cache holds the list. The events start when the client's watch is open and the client is
+        idle.
+        """
         assert cached == self.pods, f"{cached} of {self.pods} cached"
         now = perf_counter()
         self.sync_seconds = now - self._started
@@ -67,7 +69,7 @@ class Run:
         urllib.request.urlopen(self.url + "/go").read()
 
     def saw(self, name: str) -> None:
-        """The cache is up to date with the event."""
+        """Record that the cache is up to date with an event."""
         self.counted += 1
         if name == LAST:
             self._watch_ended, self._cpu = perf_counter(), process_time() - self._watch_started_cpu
@@ -85,20 +87,20 @@ class Run:
 
 
 def read(pod: Any) -> None:
-    """What a handler reads: a label, an image, the phase, a condition."""
+    """Read the fields that a handler reads: a label, an image, the phase, and a condition."""
     said = pod.metadata.labels["app"], pod.spec.containers[0].image, pod.status.phase, pod.status.conditions[0].type
     assert all(said)
 
 
 def read_document(pod: dict[str, Any]) -> None:
-    """The same of a dict."""
+    """Read the same fields of a dict."""
     spec, status = pod["spec"], pod["status"]
     labels = pod["metadata"]["labels"]
     assert all((labels["app"], spec["containers"][0]["image"], status["phase"], status["conditions"][0]["type"]))
 
 
 def floor(run: Run, reading: bool = False) -> None:
-    """http.client and json.loads, into a dict, in one thread."""
+    """Run http.client and json.loads into a dict, in one thread."""
     run.start()
     connection = http.client.HTTPConnection(urlsplit(run.url).netloc)
     connection.request("GET", "/api/v1/pods")
@@ -120,7 +122,7 @@ def floor(run: Run, reading: bool = False) -> None:
 
 
 def watch(run: Run, content_type: str = "") -> None:
-    """This library's typed list and watch, into a dict: an informer's part of the wire."""
+    """Run this library's typed list and watch into a dict, which is the network part of an informer."""
     import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
     from clientgo import context, kubernetes, rest
     from clientgo.apimachinery.api import meta
@@ -145,7 +147,7 @@ def watch(run: Run, content_type: str = "") -> None:
 
 
 def informer(run: Run, reading: bool = False, content_type: str = "") -> None:
-    """This library's shared informer with one handler."""
+    """Run this library's shared informer with one handler."""
     import clientgo.informers.core.v1.pod
     import clientgo.kubernetes.typed.core.v1.core_client  # noqa: F401 - else imported on first use
     from clientgo import context, informers, kubernetes, rest
@@ -179,7 +181,7 @@ def informer(run: Run, reading: bool = False, content_type: str = "") -> None:
 
 
 def official_informer(run: Run) -> None:
-    """The informer of PyPI's kubernetes package."""
+    """Run the informer of PyPI's kubernetes package."""
     from kubernetes import client
     from kubernetes.informer import SharedInformer
 

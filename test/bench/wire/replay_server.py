@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that answers one list of Pods and replays one watch, as fast as its client can take them.
+"""Serve one list of Pods and replay one watch, as fast as the client can read.
 
     python test/bench/wire/replay_server.py --pods 10000 --events 50000
 
@@ -7,7 +7,7 @@ Every byte is made before the first connection is accepted, so that the client i
 stdout is {"port": ...}. What it knows of the Kubernetes API is what an informer asks for:
 
 * a list of all Pods, in one answer;
-* a watch from the list's version, which stays silent until somebody gets /go, then sends the events and stays open;
+* a watch from the list's version, which stays silent until a client gets /go, then sends the events and stays open;
 * a streaming list (sendInitialEvents) is refused with 422, as by a server without the feature, or with --stream-lists
   answered with the Pods and a bookmark in front of the events.
 
@@ -163,7 +163,7 @@ def _status(app: str, number: int, when: str) -> dict[str, Any]:
 
 
 class Recording:
-    """What the server will say, as bytes: JSON."""
+    """The server's responses, encoded as JSON."""
 
     content_type = "application/json"
 
@@ -218,7 +218,7 @@ class Recording:
 
 
 class ProtobufRecording(Recording):
-    """The same as protobuf."""
+    """The server's responses, encoded as protobuf."""
 
     content_type = "application/vnd.kubernetes.protobuf"
 
@@ -261,7 +261,7 @@ def chunk(data: bytes) -> bytes:
 
 
 def blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces worth a system call."""
+    """Yield the same bytes in chunks that are large enough for a system call."""
     held: list[bytes] = []
     size = 0
     for each in chunks:
@@ -322,7 +322,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the figures are the output."""
+        """Drop the message: the figures are the only output."""
 
 
 def main() -> None:

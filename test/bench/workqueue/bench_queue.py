@@ -1,4 +1,4 @@
-"""How fast the work queue is, beside what Python offers, measured in turns in one run.
+"""Compare the work queue with Python's queues, in turns in one run.
 
     python test/bench/workqueue/bench_queue.py [--items 300000] [--rounds 5] [--go PATH]
 
@@ -167,7 +167,7 @@ class Go:
         self._ours: dict[str, float] = {}
 
     def take_turn(self, title: str, ours: float) -> None:
-        """After a row of ours: all of its own once more."""
+        """Run all of Go's rows again after a row of ours."""
         self._ours[title] = ours
         for line in subprocess.run(self._command, capture_output=True, text=True, check=True).stdout.splitlines():
             name, _, rate = line.rpartition(" ")
@@ -214,9 +214,9 @@ def compare_queues(items: int, rounds: int, go: Go | None) -> None:
 
 
 def waiting(items: int) -> tuple[float, float]:
-    """Seconds to make `items` wait, and from when all are due until all have been taken.
+    """Return the seconds to add `items` with delays, and the seconds from their due time until all are processed.
 
-    They wait by the real clock, as users' do; all due at once they are by a clock that is moved.
+    The delays use the real clock. The due time of all items is one step of a fake clock.
     """
     rng = random.Random(1)
     additions = [(f"namespace/name-{number}", rng.uniform(0.0, 600.0)) for number in range(items)]
@@ -241,7 +241,7 @@ def waiting(items: int) -> tuple[float, float]:
 
 
 def lateness(items: int, window: float) -> list[float]:
-    """Seconds from when each of `items`, due within `window` seconds, was due until a worker had it; sorted."""
+    """Return the sorted delays in seconds from each item's due time until a worker got it."""
     q = workqueue.new_typed_delaying_queue()
     rng = random.Random(1)
     # Late enough that all of them wait by then.

@@ -48,7 +48,7 @@ class KnownObjects:
 
 
 class QueueReplay:
-    """Applies the steps of one case to a queue; what differs between the queues stands below."""
+    """Runner of one case's steps against a queue. Subclasses have the differences between the queues."""
 
     queue: Any
 
@@ -58,7 +58,7 @@ class QueueReplay:
         self.has_known = known is not None
 
     def describe(self) -> dict[str, Any]:
-        """What every step shows of the queue."""
+        """Return the state of the queue after each step."""
         return {"has_synced": self.queue.has_synced()}
 
     def returned(self, popped: Any) -> Any:
@@ -204,13 +204,13 @@ def replay(case: dict[str, Any], queue: QueueReplay) -> None:
 
 @pytest.mark.parametrize("case", cases("cache/delta_fifo.jsonl"))
 def test_delta_fifo(case: dict[str, Any]) -> None:
-    """What is queued, popped, known and synced is Go's after every step."""
+    """The queued, popped, known and synced objects equal Go's after every step."""
     replay(case, DeltaFIFOReplay(case["config"]))
 
 
 @pytest.mark.parametrize("case", cases("cache/real_fifo.jsonl"))
 def test_real_fifo(case: dict[str, Any]) -> None:
-    """What is queued, popped, known and synced is Go's after every step."""
+    """The queued, popped, known and synced objects equal Go's after every step."""
     if case["name"] == "real_fifo_constructor_panics":
         for step in case["steps"]:
             assert constructor_panic(step["args"]) == step["expect"]["panic"], step
@@ -230,12 +230,12 @@ def constructor_panic(args: dict[str, Any]) -> str | None:
 
 @pytest.mark.parametrize("case", cases("cache/fifo.jsonl"))
 def test_fifo(case: dict[str, Any]) -> None:
-    """What is popped and synced is Go's after every step."""
+    """The popped and synced objects equal Go's after every step."""
     replay(case, FIFOReplay(case["config"]))
 
 
 class HeapReplay:
-    """Applies the steps of one case to a Heap."""
+    """Runner of one case's steps against a Heap."""
 
     def __init__(self) -> None:
         self.heap = cache.new_heap(cache.meta_namespace_key_func, self.less)
@@ -274,7 +274,7 @@ class HeapReplay:
 
 @pytest.mark.parametrize("case", cases("cache/heap.jsonl"))
 def test_heap(case: dict[str, Any]) -> None:
-    """What is popped, found and refused is Go's after every step."""
+    """The popped and found objects and the errors equal Go's after every step."""
     replay = HeapReplay()
     for step in case["steps"]:
         assert replay.run(step["op"], step["args"]) == step["expect"], step

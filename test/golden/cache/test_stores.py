@@ -40,7 +40,7 @@ def outcome(call: Any, *args: Any) -> tuple[Any, Exception | None]:
 
 
 class IndexerReplay:
-    """Applies the steps of one case to an Indexer."""
+    """Runner of one case's steps against an Indexer."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         indexers = {name: INDEX_FUNCS[name] for name in config["indexers"]}
@@ -145,7 +145,7 @@ def test_indexer(case: dict[str, Any]) -> None:
     """Content, indexes, version and errors are Go's after every step.
 
     A panic of Go's, which has stored the object before it asks the index functions, ends its program. Here it is an
-    error, and the store stays as it was. What Go's store holds when somebody recovers is not compared.
+    error, and the store stays as it was. What Go's store holds after a recovered panic is not compared.
     """
     replay = IndexerReplay(case["config"])
     for step in case["steps"]:
@@ -178,7 +178,7 @@ def test_undelta_store(case: dict[str, Any]) -> None:
 
 
 class ExpirationReplay:
-    """Applies the steps of one case to an ExpirationCache."""
+    """Runner of one case's steps against an ExpirationCache."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.clock = clocktesting.new_fake_clock(1000.0)
@@ -207,14 +207,14 @@ class ExpirationReplay:
 
 @pytest.mark.parametrize("case", cases("cache/expiration_cache.jsonl"))
 def test_expiration_cache(case: dict[str, Any]) -> None:
-    """What is older than the time to live is gone as soon as somebody asks for it."""
+    """An object older than the time to live is removed by the first access."""
     replay = ExpirationReplay(case["config"])
     for step in case["steps"]:
         assert replay.run(step["op"], step["args"]) == step["expect"], step
 
 
 class MutationReplay:
-    """Applies the steps of one case to a MutationCache."""
+    """Runner of one case's steps against a MutationCache."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.clock = clocktesting.new_fake_clock(1000.0)

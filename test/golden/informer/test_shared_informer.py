@@ -24,7 +24,7 @@ _CHANGES = {"server_add": EventType.ADDED, "server_modify": EventType.MODIFIED, 
 
 
 class RecordingHandler:
-    """Writes down what it is told."""
+    """A handler that records its calls."""
 
     def __init__(self) -> None:
         self.told: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ class RecordingHandler:
         self.told.append({"type": "delete", "object": to_shorthand(obj)})
 
     def take(self) -> list[dict[str, Any]]:
-        """What it was told since the last call."""
+        """Return the calls since the last one of this method."""
         told, self.told = self.told, []
         return told
 
@@ -147,7 +147,7 @@ def _error(call: Any) -> str | None:
 
 
 def _sort_unordered(told: list[dict[str, Any]], op: str) -> Iterable[dict[str, Any]]:
-    """Runs of notifications whose order is that of a Go map, sorted by key as the golden files have them."""
+    """Sort runs of notifications by key, as in the golden files, if Go sends them in the order of a map."""
 
     def kind(notification: dict[str, Any]) -> str | None:
         if notification["type"] == "add":

@@ -186,7 +186,7 @@ class OneElector:
 
 
 def stopping_at_once(steps: list[dict[str, Any]], identity: str) -> list[dict[str, Any]]:
-    """What Go did, up to where a leader reads another's name; from there on, that its term is over at this moment.
+    """Return Go's steps up to the one in which a leader reads another holder's name. Its term ends with that step.
 
     The one place where this port contradicts the recording: Go's leader works on, and asks again every two seconds,
     until `renew_deadline` has passed.

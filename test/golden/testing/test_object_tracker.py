@@ -62,7 +62,7 @@ class Case:
         return {}
 
     def events(self) -> dict[str, list[dict[str, Any]]]:
-        """What each watch received since the last call."""
+        """Return the events of each watch since the last call."""
         received: dict[str, list[dict[str, Any]]] = {}
         for name, watcher in self.watches.items():
             received[name] = []

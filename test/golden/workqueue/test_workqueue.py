@@ -227,7 +227,7 @@ def test_rate_limiting_queue(bubble: synctest.Bubble, case: dict[str, Any]) -> N
 
 
 class RecordingProvider:
-    """Notes every call of every metric it made."""
+    """A provider that records every call of its metrics."""
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []

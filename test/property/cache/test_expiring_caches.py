@@ -121,7 +121,7 @@ class MutationMachine(RuleBasedStateMachine):
         self.clock.step(seconds)
 
     def newer(self, name: str, stored: Any) -> Any:
-        """What the cache should answer for an object; it forgets a write that is not newer than that."""
+        """Return the cache's expected answer for an object. The cache drops a write that is not newer."""
         written = self.remembered().get(name)
         if written is None:
             return stored

@@ -24,7 +24,7 @@ NAMES = st.sampled_from("abcd")
 
 
 class Consumer:
-    """Keeps a copy of what it is told, and notices what makes no sense."""
+    """A consumer that copies the objects of its deltas, and detects invalid deltas."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Item] = {}
@@ -51,7 +51,7 @@ class Consumer:
 
 
 class PipelineMachine(RuleBasedStateMachine):
-    """Plays the server, the Reflector that watches it, and the consumer."""
+    """Machine that plays the server, the Reflector that watches it, and the consumer."""
 
     atomic = False
 
@@ -148,7 +148,7 @@ class PipelineMachine(RuleBasedStateMachine):
         assert not statistics.closed
 
     def teardown(self) -> None:
-        """In the end the consumer has what the Reflector saw."""
+        """Check that the consumer finally has the objects that the Reflector saw."""
         while self.waiting():
             self.model_pop(self.queue.pop(self.consumer.process))
         if not self.blind:

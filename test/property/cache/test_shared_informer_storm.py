@@ -136,7 +136,7 @@ class StormMachine(RuleBasedStateMachine):
             self.server.break_watches(error)
 
     def outage(self, draw: Draw) -> None:
-        """Changes that no watch sees, and that perhaps none will: then only a new list tells of them."""
+        """Make changes that no watch sees. If no later watch sees them either, only a new list contains them."""
         self.storm.bubble.wait()
         self.end_watches(draw)
         self.delete(draw)

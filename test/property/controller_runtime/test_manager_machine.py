@@ -1,14 +1,14 @@
-"""Managers with several controllers under everything that may happen to them at once.
+"""Run managers with several controllers through random combinations of failures.
 
-The machine changes objects, lets the reconcilers fail, panic, ask for later and for other priorities, lets the cache
+The machine changes objects, lets the reconcilers fail, panic, requeue later and change priorities, lets the cache
 deliver everything again, takes the lock away from the leader, stops managers and starts new ones. After each step, and
 at the end:
 
-  * no request is lost: once the reconcilers succeed again, each object's last state has been reconciled by whoever
-    leads, in every controller that watches it
+  * no request is lost: once the reconcilers succeed again, the leader has reconciled each object's last state, in every
+    controller that watches it
   * no manager reconciles one request in two threads at once
   * every runnable is stopped, in order: others, controllers and what else needs the lock, caches, webhooks
-  * no thread is left (the bubble says so), and nobody waits for ever
+  * no thread is left (the bubble says so), and no thread waits for ever
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DELETES = st.sampled_from((False, False, False, True))
 
 
 class Informer:
-    """Tells its handlers what happens in the world, beginning with what is there."""
+    """An informer that reports all changes to its handlers, beginning with the existing objects."""
 
     def __init__(self, world: World, kind: str) -> None:
         self.world = world
@@ -113,7 +113,7 @@ class Lock:
 
 
 class Stage:
-    """A runnable that notes when it is told to stop and when it has."""
+    """A runnable that records its stop signal and its end."""
 
     def __init__(self, member: Member, group: str) -> None:
         self.member = member
@@ -141,7 +141,7 @@ class Other:
 
 
 class Webhooks(Other):
-    """What a manager takes for a webhook server."""
+    """A stand-in for the manager's webhook server."""
 
     def register(self, path: str, hook: Any) -> None:
         raise NotImplementedError
@@ -244,7 +244,7 @@ class Member:
 
     def stopping(self, group: str) -> None:
         if self.lost_election_under_way():
-            return  # nobody waits for anybody then
+            return  # no wait between groups in this case
         for earlier in ORDER[: ORDER.index(group)]:
             if earlier in self.running:
                 self.world.wrong.append(f"{self.name}: {group} stops while {earlier} runs")
@@ -335,7 +335,7 @@ class ManagerMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
-        """All operations share one rule: as rules of their own Hypothesis would leave some of them out of most runs."""
+        """Run one operation. With a rule for each operation, Hypothesis would omit some of them from most runs."""
         getattr(self, data.draw(st.sampled_from(self.operations)))(data.draw)
         self.check()
 
@@ -400,7 +400,9 @@ class ManagerMachine(RuleBasedStateMachine):
             self.bubble.__exit__(None, None, None)
 
     def end(self) -> None:
-        """Everything succeeds now: the leader has seen the last state of all that is there, in all controllers."""
+        """Check the final state: with no more failures, all controllers of the leader have seen the last state of all
+        objects.
+        """
         self.world.outcomes = []
         if not self.world.members:
             self.begin()

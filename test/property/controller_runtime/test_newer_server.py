@@ -1,4 +1,4 @@
-"""What a newer server said, no write of the runtime's client loses: it does as over JSON, or nothing."""
+"""No write of the runtime's client loses fields of a newer server: its effect is as over JSON, or it fails."""
 
 from __future__ import annotations
 

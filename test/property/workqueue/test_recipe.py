@@ -43,7 +43,7 @@ def recipe(text: str) -> str:
 
 
 def failure_of(tmp_path: Path, my_queue: str, text: str, test: str) -> str:
-    """What pytest prints of a failing test of the recipe, as its lines that start with E."""
+    """Return pytest's lines that start with E for a failing test of the recipe."""
     (tmp_path / "test_my_queue.py").write_text(my_queue + recipe(text))
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/test/support:{ROOT}"}
     # One seed, since Hypothesis shrinks a few of the failures that it may draw to another script of the same length.

@@ -61,7 +61,7 @@ def api(env: Environment) -> Iterator[Api]:
         ),
         (
             "code",
-            {"description": "What the cook calls it.", "type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
+            {"description": "The name in the kitchen.", "type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
         ),
         (
             "tags",
@@ -79,7 +79,7 @@ def api(env: Environment) -> Iterator[Api]:
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["name"],
                 "items": {
-                    "description": "What goes on top.",
+                    "description": "An ingredient on top.",
                     "type": "object",
                     "required": ["name"],
                     "properties": {"name": {"type": "string"}, "grams": {"type": "integer", "format": "int64"}},
@@ -105,7 +105,7 @@ def test_structs_maps_and_metadata_are_followed() -> None:
     properties = spec_of(Order)["properties"]
 
     template = properties["template"]
-    assert template["description"] == "What is made of an order.\n\nA second paragraph, over two lines."
+    assert template["description"] == "The dish of an order.\n\nA second paragraph, over two lines."
     assert template["maxProperties"] == 5
     metadata = template["properties"]["metadata"]["properties"]
     assert set(metadata) == {"name", "namespace", "labels", "annotations", "finalizers"}

@@ -1,4 +1,4 @@
-"""What a builder puts together watches, filters, logs and reconciles as Go's does."""
+"""The sources, predicates, loggers and reconcilers of a builder's controller, compared with Go's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Sink:
 
 
 class FakeManager:
-    """What a builder needs of a manager."""
+    """The part of a manager that a builder needs."""
 
     def __init__(self, defaults: config.Controller) -> None:
         self.cache = FakeCache()
@@ -122,7 +122,7 @@ def apply(blder: Any, call: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("case", cases("controller_runtime/builder/builder.jsonl"))
 def test_builder(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
-    """Which sources it makes, with which predicates, for how many workers, and with which logger.
+    """The sources, the predicates, the number of workers and the logger of the controller equal Go's.
 
     Go: builder: application > New
     Go: builder: application > Start with ControllerManagedBy

@@ -21,7 +21,7 @@ from clientgo.testing import synctest
 
 
 class RecordingHandler:
-    """Writes down what it is told."""
+    """A handler that records its calls."""
 
     def __init__(self, name: str, told: list[str]) -> None:
         self._name = name

@@ -21,7 +21,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 class CannedServer:
-    """Answers every request with the response of the step, or with the request's own body."""
+    """A server that responds to every request with the step's response, or with the request's body."""
 
     def __init__(self) -> None:
         self.response: dict[str, Any] | None = None

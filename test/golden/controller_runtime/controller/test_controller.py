@@ -35,7 +35,7 @@ class Log:
         self.lines: list[dict[str, Any]] = []
 
     def take(self) -> list[dict[str, Any]]:
-        """Sorted by request, in order within one."""
+        """Return the lines since the last call, sorted by request, and in their order within one request."""
         lines, self.lines = self.lines, []
         return sorted(lines, key=lambda line: str(line.get("values", {}).get("request", "")))
 
@@ -76,7 +76,7 @@ def text(key: str, value: object) -> str:
 
 
 class Recording:
-    """Notes what the controller calls on its queue."""
+    """A queue that records the controller's calls."""
 
     def __init__(self, bubble: synctest.Bubble, queue: Any) -> None:
         self.bubble = bubble
@@ -149,7 +149,7 @@ def new_queue(bubble: synctest.Bubble, kind: str, limiter: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _series_end_with_their_test() -> Iterator[None]:
-    """Else each test looks through those of all before it."""
+    """Remove the test's metrics, so that later tests do not compare them."""
     yield
     for vec in counted.__all__:
         getattr(counted, vec).reset()
@@ -175,13 +175,13 @@ _names = Counter[str]()
 
 
 def fresh_name() -> str:
-    """Metrics stay with a name for as long as the process lives."""
+    """Return a new name, since metrics stay with a name for the life of the process."""
     _names["controller"] += 1
     return f"golden-{_names['controller']}"
 
 
 class Scripted:
-    """Follows the script of a case."""
+    """A reconciler that follows the case's script."""
 
     def __init__(self, bubble: synctest.Bubble, script: dict[str, list[dict[str, Any]]]) -> None:
         self.bubble = bubble
@@ -289,7 +289,7 @@ class Background:
 
 @pytest.mark.parametrize("case", cases("controller_runtime/controller/reconcile.jsonl"))
 def test_reconcile(bubble: synctest.Bubble, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What becomes of each outcome: on the queue, in the metrics and in the log.
+    """The effects of each outcome on the queue, the metrics and the log equal Go's.
 
     Go: internal/controller: controller > Processing queue items from a Controller
     Go: internal/controller: controller > Reconciler > prometheus metric reconcile_timeouts
@@ -548,7 +548,7 @@ def sort_key(event: dict[str, Any]) -> Any:
 
 
 def log_key(line: dict[str, Any]) -> Any:
-    """Sources of one instant have no order."""
+    """Return the sort key of a line, since sources of one instant have no order."""
     return line["message"], line.get("source", "")
 
 

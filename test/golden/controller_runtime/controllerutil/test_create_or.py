@@ -38,7 +38,7 @@ def injected(error: str) -> Exception:
 
 
 class Recorder:
-    """Notes what is asked of the client, and lets the next request of a verb fail."""
+    """A client that records its calls, and can fail the next request of a verb."""
 
     def __init__(self, config: Document) -> None:
         self.requests: list[Document] = []

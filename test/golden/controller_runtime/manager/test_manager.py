@@ -57,7 +57,7 @@ class Events:
 
 
 class ErrorLog(logr.LogSink):
-    """Notes what is logged as an error."""
+    """Handler that records logged errors."""
 
     def __init__(self, events: Events) -> None:
         self.events = events

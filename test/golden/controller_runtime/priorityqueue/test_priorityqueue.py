@@ -24,7 +24,7 @@ def bubble() -> Iterator[synctest.Bubble]:
 
 
 class RecordingLimiter:
-    """Notes the calls."""
+    """A limiter that records its calls."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         assert config["kind"] == "item_exponential_failure"
@@ -115,7 +115,7 @@ class ProviderWithPriority(Provider):
 
 
 class Getters:
-    """Background threads, each of which gets one item."""
+    """Background threads that each get one item."""
 
     def __init__(self, queue: priorityqueue.PriorityQueue[str]) -> None:
         self.queue = queue
@@ -179,7 +179,7 @@ def test_random(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
 
 
 def compare_metrics(got: dict[str, Any], step: dict[str, Any]) -> None:
-    """Seconds to the millisecond: those of Go are whole ones."""
+    """Compare the metrics, rounded to milliseconds, since Go's are whole ones."""
     got["metrics"] = {name: rounded(value) for name, value in got["metrics"].items()}
     step["expect"]["metrics"] = {name: rounded(value) for name, value in step["expect"]["metrics"].items()}
 

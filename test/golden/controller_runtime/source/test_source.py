@@ -135,7 +135,7 @@ def fail(ctx: Any, queue: Any) -> None:
 
 
 def normalized(text: str | None) -> str | None:
-    """Without Go's way of printing types."""
+    """Return the text without the type prefixes that Go prints."""
     return text and text.replace("*v1.", "").replace("*unstructured.", "")
 
 
@@ -149,7 +149,7 @@ def example(document: dict[str, Any] | None) -> Any:
     "case", [case for case in cases("controller_runtime/source/source.jsonl") if case.id == "start_errors"]
 )
 def test_start_errors(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
-    """What is missing is named.
+    """The error names the missing argument.
 
     Go: source: Source > Func
     Go: internal/source: Internal > Kind

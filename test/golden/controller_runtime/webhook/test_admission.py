@@ -125,7 +125,7 @@ def sorted_patch(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def pruned(value: Any) -> Any:
-    """Without what is null or empty, which Go writes for some fields."""
+    """Return the value without null and empty fields. Go writes some of them."""
     if isinstance(value, dict):
         cleaned = {key: pruned(item) for key, item in value.items()}
         return {key: item for key, item in cleaned.items() if item not in (None, {}, [], "")}
