@@ -121,7 +121,7 @@ def test_every_question_of_every_lesson_is_answered_without_a_server(browser, wh
 
 
 def test_the_export_of_all_lessons_is_small(folder, whole):
-    """Of all 17 with their breaks it is 1.9 MB; here the breaks of three stand for those of all."""
+    """The export of all 17 lessons with their breaks has 1.9 MB. This test exports the breaks of only three lessons."""
     plain = sum(path.stat().st_size for path in whole.rglob("*") if path.is_file())
     breaks = [path.stat().st_size for path in folder.glob("data/*-breaks.js")]
     assert len(breaks) == len(LESSONS) and min(breaks) > 10_000
