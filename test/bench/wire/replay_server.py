@@ -168,7 +168,7 @@ class Recording:
     content_type = "application/json"
 
     def __init__(self, pods: int, events: int, stream_lists: bool, seed: str = "") -> None:
-        """`seed`: of the Pods' variety; "" for Pods that have the same lengths."""
+        """Make the responses. `seed` varies the Pods. With "" all Pods have the same lengths."""
         self.stream_lists = stream_lists
         # Set when the events may go.
         self.go = threading.Event()
