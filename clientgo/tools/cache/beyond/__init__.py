@@ -4,9 +4,12 @@
 |---|---|---|
 | Staleness: a health check of `last_heard` and `refused` | `staleness` | user code |
 | Relist requests: list again soon after an object could not be stored | `relist` | `Reflector.request_list`, \
-`_list_and_watch_with_context`, `_watch_with_resync` |
-| Outage reports: a log line while the server refuses connections | `outage` | `Reflector._back_off`, `_heard` |
-| Pauses between requests that end at once without progress | `unproductive` | `Reflector._watch`, `_watch_list` |
+`run_with_context`, `list_and_watch_with_context`, `_list_and_watch`, `_watch_with_resync` |
+| Outage reports: a log line while the server refuses connections | `outage` | `Reflector._back_off`, `_heard`, \
+`_stream_initial_objects` |
+| Pauses between requests that end at once without progress | `unproductive` | `Reflector._watch`, `_watch_list`, \
+`_is_error_retriable_with_side_effects` |
+| Watch events that Go's decoder rejects | `malformed` | `Reflector._handle_any_watch`, `_store_failed` |
 | Objects that the store or the transform function rejects | `refusals` | controller.py |
 | Length, age and bounds of a handler's backlog | `backlog` | shared_informer.py |
 | Warnings about handlers that do not return | `stuck_handlers` | shared_informer.py |
