@@ -222,7 +222,7 @@ def test_another_version_of_a_kind_is_not_stored_and_has_no_controller_of_its_ow
 def test_a_webhook_is_added_to_the_one_that_is_there(project: Path, run: Run) -> None:
     run(*WEBHOOK, "--defaulting")
     file = project / "shop_operator/webhook/shop/v1/order_webhook.py"
-    file.write_text(file.read_text().replace("# TODO(user): fill in the defaults.", 'order.spec.foo = "mine"'))
+    file.write_text(file.read_text().replace("# TODO(user): set the defaults.", 'order.spec.foo = "mine"'))
     assert "these webhooks already" in run(*WEBHOOK, "--defaulting", code=1)
 
     run(*WEBHOOK, "--programmatic-validation")
