@@ -32,6 +32,7 @@ from clientgo.tools.cache.beyond.processing import (
     CompleteSync,
     FailureCollector,
     freeze,
+    freeze_all,
     get_all_known,
     get_known,
     report_unprocessed,
@@ -558,7 +559,8 @@ def process_deltas(
             if not isinstance(obj, BookmarkInfo):
                 raise TypeError(f"bookmark delta did not contain BookmarkInfo: {type(obj).__name__}")
             client_state.bookmark(obj.resource_version)
-    failures.raise_if_any("not all deltas successfully processed")
+    if failures.failures:
+        failures.raise_all("not all deltas successfully processed")
 
 
 def process_deltas_in_batch(
@@ -579,15 +581,16 @@ def process_deltas_in_batch(
         for delta in deltas:
             with failures.collecting():
                 process_deltas(logger, notify, client_state, (delta,), is_in_initial_list, key_func)
-        failures.raise_if_any("unexpected error when handling deltas")
+        if failures.failures:
+            failures.raise_all("unexpected error when handling deltas")
         return
-    deltas = failures.admit_all(deltas, client_state)
+    deltas, objs = failures.admit_all(deltas, client_state)
+    # The deltas are about different objects, so their known states hold until the transaction.
+    known = get_all_known(client_state, objs)
+    freeze_all(objs, known)
     txns: list[Transaction] = []
     notifications: list[Notification] = []
-    # The deltas are about different objects, so their known states hold until the transaction.
-    for delta, old in zip(deltas, get_all_known(client_state, [delta.object for delta in deltas])):
-        obj = delta.object
-        freeze(obj, old)
+    for delta, obj, old in zip(deltas, objs, known):
         if delta.type in _CHANGES:
             if old is not None:
                 txns.append(Transaction(obj, _UPDATE))
@@ -607,7 +610,8 @@ def process_deltas_in_batch(
         notifications = [notifications[i] for i in err.successful_indices]
         failures.add_rejected([txn.object for txn in txns], err)
     notify(notifications)
-    failures.raise_if_any("not all items in the batch successfully processed")
+    if failures.failures:
+        failures.raise_all("not all items in the batch successfully processed")
 
 
 def _process_replaced_all_info(
@@ -641,7 +645,8 @@ def _process_replaced_all_info(
         failures.add_rejected(objs, err)
     # First the deletions, then the list in its order, as with RealFIFO.replace.
     notify([*map(DeleteNotification, tombstones), *replacements])
-    failures.raise_if_any("not all items of the list successfully processed")
+    if failures.failures:
+        failures.raise_all("not all items of the list successfully processed")
 
 
 def _new_informer(client_state: Store, options: InformerOptions, key_func: KeyFunc) -> Controller:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeGuard
 
 from clientgo import context
 from clientgo.apimachinery.runtime import Object
@@ -70,6 +70,15 @@ def freeze(obj: Any, before: Any = None) -> None:
         obj.obj.freeze(before)
 
 
+def freeze_all(objs: Sequence[Any], known: Sequence[Any]) -> None:
+    """Freeze the objects of a batch; `known` has the state that the cache had of each until now. See `freeze`."""
+    for obj, before in zip(objs, known):
+        if isinstance(obj, Object):
+            obj.freeze(before)
+        else:
+            freeze(obj)
+
+
 def get_known(client_state: Store, obj: Any) -> tuple[Any, bool]:
     """Return (the state that the store has of `obj`, True), or (None, False), also for an object without a key."""
     try:
@@ -91,17 +100,18 @@ def get_all_known(client_state: Store, objs: Sequence[Any]) -> list[Any]:
 class FailureCollector:
     """The objects that one call of a process function could not apply. For one thread."""
 
-    __slots__ = ("_details", "_failures", "_key_func")
+    __slots__ = ("_details", "_key_func", "failures")
+
+    # Replaces the failures' texts in the error's message. Set by `add_rejected`.
+    _details: str
 
     def __init__(self, key_func: KeyFunc) -> None:
         self._key_func = key_func
-        self._failures: list[Failure] = []
-        # Replaces the failures' texts in the error's message.
-        self._details = ""
+        self.failures: list[Failure] = []
 
     def add(self, obj: Any, err: Exception) -> None:
         """Add a failure of `obj`."""
-        self._failures.append(Failure(self._key_of(obj), obj, err))
+        self.failures.append(Failure(self._key_of(obj), obj, err))
 
     def add_rejected(self, objs: Sequence[Any], err: TransactionError) -> None:
         """Add the objects that a transaction about `objs` did not store, each with its error."""
@@ -119,7 +129,7 @@ class FailureCollector:
         try:
             yield
         except ProcessError as err:
-            self._failures += err.failures
+            self.failures += err.failures
 
     def admit(self, delta: Delta, client_state: Store) -> Delta | None:
         """Return the delta to process in place of `delta`; None for none.
@@ -139,12 +149,13 @@ class FailureCollector:
         known, exists = get_known(client_state, obj)
         return Delta(DeltaType.DELETED, DeletedFinalStateUnknown(self._key_func(obj), known)) if exists else None
 
-    def admit_all(self, deltas: Sequence[Delta], client_state: Store) -> Sequence[Delta]:
-        """Return the deltas to process in place of `deltas`; see `admit`."""
-        if _MAY_BE_UNTRANSFORMED.isdisjoint([type(delta.object) for delta in deltas]):
-            return deltas
-        admitted = [self.admit(delta, client_state) for delta in deltas]
-        return [delta for delta in admitted if delta is not None]
+    def admit_all(self, deltas: Sequence[Delta], client_state: Store) -> tuple[Sequence[Delta], list[Any]]:
+        """Return the deltas to process in place of `deltas`, and their objects; see `admit`."""
+        objs = [delta.object for delta in deltas]
+        if _MAY_BE_UNTRANSFORMED.isdisjoint(map(type, objs)):
+            return deltas, objs
+        admitted = [found for delta in deltas if (found := self.admit(delta, client_state)) is not None]
+        return admitted, [delta.object for delta in admitted]
 
     def admit_listed(self, objs: Sequence[Any], client_state: Store) -> Sequence[Any]:
         """Return the objects of a list, with the known state of each that could not be transformed, if there is one."""
@@ -168,21 +179,20 @@ class FailureCollector:
             try:
                 self._key_func(obj)
             except Exception as err:
-                self._failures.append(Failure("", obj, err))
+                self.failures.append(Failure("", obj, err))
             else:
                 keyed.append(obj)
         return keyed
 
-    def raise_if_any(self, message: str) -> None:
-        """Raise a ProcessError with the failures, if there are any."""
-        if failures := self._failures:
-            details = self._details or error_summary(failures)
-            raise ProcessError(f"{message}: {details}", failures) from failures[0].err
+    def raise_all(self, message: str) -> NoReturn:
+        """Raise a ProcessError with the failures; there must be one."""
+        details = getattr(self, "_details", None) or error_summary(self.failures)
+        raise ProcessError(f"{message}: {details}", self.failures) from self.failures[0].err
 
     def _add_untransformed(self, obj: Untransformed) -> None:
         err = TransformingError(self._key_of(obj), obj.err)
         err.__cause__ = obj.err
-        self._failures.append(Failure(err.key, obj.obj, err))
+        self.failures.append(Failure(err.key, obj.obj, err))
 
     def _key_of(self, obj: Any) -> str:
         try:
@@ -191,7 +201,7 @@ class FailureCollector:
             return ""  # the missing key is the failure
 
     def __repr__(self) -> str:
-        return f"<{len(self._failures)} failures>"
+        return f"<{len(self.failures)} failures>"
 
 
 class CompleteSync:
@@ -242,6 +252,7 @@ __all__ = [
     "CompleteSync",
     "FailureCollector",
     "freeze",
+    "freeze_all",
     "get_all_known",
     "get_known",
     "report_unprocessed",
