@@ -203,7 +203,7 @@ export function choiceOf(target) {
   const chip = target.closest?.(".chip");
   if (!chip) return null;
   const station = chip.closest("[data-station]")?.dataset.station;
-  const { part, key, handler = "", ref = "" } = chip.dataset;
+  const { part, key, listener: handler = "", ref = "" } = chip.dataset;
   return station && key ? { place: PLACES[part] ? part : station, key, handler, version: ref.slice(ref.lastIndexOf("@") + 1) } : null;
 }
 

@@ -427,7 +427,7 @@ export class Picture {
 
   chip(chip, text, x, y, width, id) {
     const classes = ["chip", hue(chip.key), chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
-    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, "data-key": chip.key, "data-ref": chip.ref, "data-handler": chip.handler, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
+    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, "data-key": chip.key, "data-ref": chip.ref, "data-listener": chip.handler, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
       make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),
