@@ -36,7 +36,7 @@ class MetaAccessors(Struct):
         raise self._mistyped(key, value, go_type)
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
-        """The same for a field of the metadata whose text does not say what it should."""
+        """Called for a field of the metadata whose text is unreadable. Raises ValueError, or does nothing."""
         raise self._unreadable(key, err) from err
 
     def _text(self, key: str) -> str:
@@ -240,7 +240,7 @@ class ListMetaAccessors(MetaAccessors):
             metadata["remainingItemCount"] = count
 
     def get_shard_info(self) -> Any:
-        """Which shard the list is of, as an independent metav1.ShardInfo; None when it is of all."""
+        """Return the shard of the list, as an independent metav1.ShardInfo; None for a list that is not sharded."""
         info = self._alone(self._list_meta(), "shardInfo").shard_info
         return None if info is None else info.deep_copy()
 

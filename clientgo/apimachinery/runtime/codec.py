@@ -110,7 +110,7 @@ def encode_or_die(encoder: Encoder, obj: Object) -> str:
 def use_or_create_object(
     typer: ObjectTyper, creater: ObjectCreater, gvk: GroupVersionKind, obj: Object | None
 ) -> Object:
-    """`obj` when it is of that kind, otherwise a new object. Raises for a kind or class nobody knows.
+    """Return `obj` if it is of that kind, otherwise a new object. Raises for an unknown kind or class.
 
     Go: UseOrCreateObject.
     """
@@ -169,7 +169,7 @@ class _Base64Serializer(_Codec):
 
 
 def new_base64_serializer(encoder: Encoder, decoder: Decoder) -> Serializer:
-    """The same encoding once more in base64. Go: NewBase64Serializer."""
+    """Return a serializer that encodes the output of another in base64. Go: NewBase64Serializer."""
     return _Base64Serializer(encoder, decoder)
 
 

@@ -123,7 +123,7 @@ class ListView(CollectionView, MutableSequence[T], Generic[T]):
         return [*other, *self]
 
     def sort(self, *, key: Callable[[T], Any] | None = None, reverse: bool = False) -> None:
-        """As list.sort."""
+        """Sort the array in place, like list.sort."""
         self[:] = sorted(self, key=key, reverse=reverse)
 
     def _plain(self) -> list[Any]:

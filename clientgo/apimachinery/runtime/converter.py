@@ -38,7 +38,7 @@ class _UnstructuredConverter:
         refill(obj, deep_copy_json(u))
 
     def from_unstructured_with_validation(self, u: JSONObject, obj: Struct, return_unknown_fields: bool) -> None:
-        """The same; asked for unknown fields it raises StrictDecodingError, after filling `obj`, when there are any.
+        """Replace the content of `obj` by a copy of `u`; then raise StrictDecodingError for unknown fields, on request.
 
         Go: FromUnstructuredWithValidation.
         """
@@ -157,10 +157,10 @@ def _drop_unknown(value: Any, raw: Any) -> None:
 
 
 def to_go_document(obj: Struct) -> JSONObject:
-    """What Go's encoder writes for the struct: without unknown fields, and with the zero values it does not leave out.
+    """Return the document that Go's encoder writes: without unknown fields, with the zero values that Go writes.
 
-    Except for lists and maps, of which Go writes null. For what imitates a Go program that encodes structs; `to_dict`
-    gives the document as it is.
+    Go writes null for an absent list or map; this function leaves it out. For code that imitates a Go program;
+    `to_dict` returns the document as it is.
     """
     if not type(obj)._fields:
         return obj.to_dict()  # FieldsV1, which is any JSON.

@@ -41,7 +41,7 @@ class ValidationRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Schema:
-    """What the schema of a field says beyond its type. Go: the `+kubebuilder:validation` tags.
+    """The schema of a field beyond its type. Go: the `+kubebuilder:validation` tags.
 
     Of a struct's class as its `SCHEMA`: what holds wherever the struct is used. `items` is about the elements of a
     list or the values of a map.

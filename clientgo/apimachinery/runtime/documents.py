@@ -51,7 +51,7 @@ def copied_document_of(obj: Struct) -> JSONObject:
 
 
 def json_document_of(obj: Struct) -> JSONObject:
-    """As `to_dict`, of what will be written. Raises UnknownFieldsError for what JSON cannot say."""
+    """Return a copy of the document to write as JSON. Raises UnknownFieldsError if JSON would lose fields."""
     document = copied_document_of(obj)
     if has_unknown_fields(document):
         raise no_json(obj)
@@ -59,7 +59,7 @@ def json_document_of(obj: Struct) -> JSONObject:
 
 
 def refill(obj: Struct, document: JSONObject) -> None:
-    """As `replace_document`, but in the dict that the object has: whoever holds that sees the change."""
+    """Replace the content of the document in place, so that other references to the dict see the change."""
     own = obj._writable()
     if isinstance(own, UnknownFields) or isinstance(document, UnknownFields):
         replace_document(obj, document)

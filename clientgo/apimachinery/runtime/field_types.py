@@ -23,7 +23,7 @@ _new = object.__new__
 
 
 class FieldType:
-    """How one Go type is read from and written to JSON. The base: JSON's own scalars, which need no conversion."""
+    """One Go type, read from JSON and written to it. The base class serves JSON's scalars, which need no conversion."""
 
     is_scalar = True
     # Whether an absent one reads as something that is made at each read: the default EMPTY.
@@ -62,7 +62,7 @@ class FieldType:
         return raw
 
     def empty(self, parent: View, key: str) -> Any:
-        """What an absent one reads as, of the types that have EMPTY."""
+        """Return the value of an absent field, for types with the default EMPTY."""
         raise NotImplementedError
 
     def dump(self, value: Any) -> Any:
@@ -319,7 +319,7 @@ def go_name(cls: type) -> str:
 
 
 def has_empty(text: str) -> bool:
-    """Whether the type may have the default EMPTY."""
+    """Report whether the type may have the default EMPTY."""
     return _NAMED_TYPES.get(text.lstrip("*"), StructType).has_empty
 
 

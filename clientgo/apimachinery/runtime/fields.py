@@ -1,4 +1,4 @@
-"""How a field of a struct is declared, read and written. No Go file: the declarations say what Go's struct tags say."""
+"""Declaration, reading and writing of a struct's fields. No Go file: Go has struct tags instead of declarations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EMPTY: Any = _Empty()
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """What a Go struct field and its tags say; `Struct._fields` has one for each attribute."""
+    """The declaration of a field, as in a Go struct and its tags. `Struct._fields` has one for each attribute."""
 
     # The attribute; "" until Python names it, in the class that the field is declared in.
     attr: str
@@ -53,7 +53,7 @@ class FieldInfo:
 
     @property
     def is_pointer(self) -> bool:
-        """Whether absent reads as None rather than as a zero value."""
+        """True if an absent field reads as None, not as a zero value."""
         return self.default is None
 
     @property
@@ -93,7 +93,7 @@ def field(
 
 
 class FieldProperty(property):
-    """What a field is in its class until it is first read or written; from then on a plain property.
+    """A property that replaces itself by a plain one when the field is first read or written.
 
     A group has hundreds of structs and a program touches a few: their readers and writers are half of what it costs to
     import the group.
@@ -105,7 +105,7 @@ class FieldProperty(property):
         self._info = info
 
     def _settle(self) -> property:
-        """The property that stands in the class from here on."""
+        """Make the plain property, put it into the class and return it."""
         owner, info = self._owner, self._info
         kind = parse_type(info.type, owner.__module__)
         getter = owner._make_getter(info, kind)

@@ -1,4 +1,4 @@
-"""Lists of objects nobody decoded yet, and codecs that add or take away apiVersion and kind. Mirrors runtime/helper.go.
+"""Lists of undecoded objects, and codecs that add or take away apiVersion and kind. Mirrors runtime/helper.go.
 
 Differs: Go's helpers over reflect.Value have no meaning here; fields are attributes.
 """
@@ -91,7 +91,7 @@ class MultiObjectTyper(list[ObjectTyper]):
     """Several typers, asked in order. Go: MultiObjectTyper."""
 
     def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]:
-        """What the first that knows the object says. Raises the last one's error when none does."""
+        """Return the answer of the first typer that knows the object. Raises the last error if none does."""
         failure: Exception | None = None
         for typer in self:
             try:
@@ -103,7 +103,7 @@ class MultiObjectTyper(list[ObjectTyper]):
         return [], False
 
     def recognizes(self, gvk: GroupVersionKind) -> bool:
-        """Whether one of them does."""
+        """Report whether one of the typers recognizes the kind."""
         return any(typer.recognizes(gvk) for typer in self)
 
 

@@ -1,4 +1,4 @@
-"""What turns objects into bytes and back, as the clients see it. Mirrors runtime/interfaces.go.
+"""Interfaces that turn objects into bytes and back, as the clients see them. Mirrors runtime/interfaces.go.
 
 Differs: encoders return bytes instead of writing to a stream, and a decoder also takes a document that is parsed
 already (`decode_document`), since a watch event carries its object inside the JSON of the event.
@@ -54,7 +54,7 @@ class Decoder(Protocol):
         ...
 
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
-        """The same for parsed JSON, which the object takes over without a copy."""
+        """Return an object of parsed JSON, which it takes over without a copy. Raises as `decode` does."""
         ...
 
     def expecting(self, cls: type[Object]) -> Decoder:
@@ -106,7 +106,7 @@ class Framer(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSerializerInfo:
-    """How objects of a media type follow each other on a stream."""
+    """The framing of a media type's objects on a stream."""
 
     encodes_as_text: bool
     serializer: Serializer
@@ -142,7 +142,7 @@ class MoreMediaTypes(Protocol):
     """A NegotiatedSerializer that speaks more than it offers: what a config has to ask for by name."""
 
     def serializer_info(self, media_type: str) -> SerializerInfo | None:
-        """What reads and writes the media type; None for one nobody speaks."""
+        """Return the serializer of the media type; None for an unknown one."""
         ...
 
 
@@ -159,7 +159,7 @@ class ClientNegotiator(Protocol):
 
 
 class StorageSerializer(Protocol):
-    """What reads and writes the objects of a store; a CodecFactory is one."""
+    """Reads and writes the objects of a store; a CodecFactory is one."""
 
     def supported_media_types(self) -> list[SerializerInfo]: ...
 
@@ -215,14 +215,14 @@ class ObjectCreater(Protocol):
 
 
 class EquivalentResourceMapper(Protocol):
-    """Which resources are views of the same objects: deployments of extensions/v1beta1 and of apps/v1."""
+    """Finds resources that are views of the same objects: deployments of extensions/v1beta1 and of apps/v1."""
 
     def equivalent_resources_for(self, resource: GroupVersionResource, subresource: str) -> list[GroupVersionResource]:
         """Every name of the resource, its own too; empty for one that is not registered."""
         ...
 
     def kind_for(self, resource: GroupVersionResource, subresource: str) -> GroupVersionKind:
-        """The kind that is written there; an empty one when nobody knows."""
+        """Return the kind that the resource stores; an empty one for an unregistered resource."""
         ...
 
 
@@ -271,5 +271,5 @@ class Unstructured(Protocol):
         ...
 
     def each_list_item_with_alloc(self, func: Callable[[Any], Any]) -> None:
-        """The same with items that do not keep the list alive."""
+        """Call `func` with every item, until it raises; the items do not keep the list alive."""
         ...

@@ -16,7 +16,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 
 
 class NegotiateError(Exception):
-    """Nobody can read or write the media type."""
+    """No serializer reads or writes the media type."""
 
     def __init__(self, content_type: str, stream: bool = False) -> None:
         self.content_type = content_type

@@ -79,7 +79,7 @@ class Object(MetaAccessors):
 
     @property
     def frozen(self) -> bool:
-        """Whether the object is read-only."""
+        """True if the object is read-only."""
         root: View = self
         while root._parent is not None:
             root = root._parent
@@ -102,7 +102,7 @@ class Object(MetaAccessors):
         return self
 
     def group_version_kind(self) -> GroupVersionKind:
-        """What apiVersion and kind say, empty when they are absent. Go: ObjectKind.GroupVersionKind."""
+        """Return the kind in apiVersion and kind; empty if they are absent. Go: ObjectKind.GroupVersionKind."""
         api_version, kind = self.api_version_and_kind()
         return parse_group_version(api_version).with_kind(kind)
 
@@ -162,7 +162,7 @@ class Object(MetaAccessors):
 
 
 class Identified:
-    """What the machinery asks every object for, again and again. Only objects of resources are.
+    """The names and the version that the machinery reads of every object of a resource.
 
     No struct, so that `isinstance` has no metaclass to ask: that takes a quarter of the time.
     """
@@ -211,7 +211,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
     __hash__ = None  # type: ignore[assignment]  # as for all structs
 
     def deep_copy(self) -> Self:
-        """As Struct.deep_copy; O(1) while the object is not decoded."""
+        """Return a copy that may be written to. O(1) while the object is not decoded, else O(size). Go: DeepCopy."""
         source = self._source
         return self.from_source(source.copy()) if isinstance(source, ObjectSource) else super().deep_copy()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NoSuchFieldError(AttributeError):
-    """An attribute that an object does not have; the text names the one that may be meant."""
+    """An attribute that an object does not have; the text suggests a similar name."""
 
     def __init__(self, obj: Struct, name: str) -> None:
         super().__init__(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)

@@ -188,7 +188,7 @@ class Scheme:
         return gvk
 
     def recognizes(self, gvk: GroupVersionKind) -> bool:
-        """Whether the kind is registered. Go: Recognizes."""
+        """Report whether the kind is registered. Go: Recognizes."""
         return self._class(gvk) is not None
 
     def is_unversioned(self, obj: Object) -> tuple[bool, bool]:
@@ -198,7 +198,7 @@ class Scheme:
         return known and type(obj) in self._unversioned, known
 
     def unversioned_kind(self, cls: type[Object]) -> GroupVersionKind | None:
-        """The one kind that objects of an unversioned class are written as; None for all other classes."""
+        """Return the kind that objects of an unversioned class are written as; None for all other classes."""
         self._fill_for(cls)
         return self._unversioned.get(cls)
 

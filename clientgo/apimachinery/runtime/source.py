@@ -99,7 +99,7 @@ class Part(Lazy):
         return default if value is None else value
 
     def keep(self, key: Any, value: Any) -> Any:
-        """Keep a part, dict or list under its key; return the one that all threads use."""
+        """Keep a part, dict or list under its key, unless another thread did; return the kept one."""
         if not self.is_free:
             return self.kept.setdefault(key, value)
         with _LOCK:

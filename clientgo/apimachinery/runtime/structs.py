@@ -71,7 +71,7 @@ class Struct(View, metaclass=StructMeta):
 
     @classmethod
     def _make_getter(cls, info: FieldInfo, kind: FieldType) -> Callable[[Any], Any]:
-        """What reads the field."""
+        """Make the function that reads the field."""
         return make_getter(info, kind)
 
     def __init__(self, **fields: Any) -> None:
@@ -87,7 +87,7 @@ class Struct(View, metaclass=StructMeta):
 
     @classmethod
     def _unknown(cls, attr: str) -> TypeError:
-        """The error for a field that is not there; it names the one that has this JSON name, or a similar one."""
+        """Return the error for a wrong field name; it suggests the field with this JSON name or a similar name."""
         import difflib  # Here, not above: it is for mistakes alone.
 
         by_json = [info.attr for info in cls._fields.values() if info.json == attr]

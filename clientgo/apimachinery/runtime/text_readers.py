@@ -1,4 +1,4 @@
-"""How msgspec reads the texts of objects: by types, which say what is decoded and what is only checked.
+"""Types by which msgspec reads the texts of objects: they select what is decoded and what is only checked.
 
 No Go file. For `text_source`.
 """
@@ -41,7 +41,7 @@ class _EventAllMetadata(TypedDict):
 
 
 class _Readers:
-    """What reads texts, made when the first comes: msgspec takes a twentieth of a program's start."""
+    """The readers of texts, made when the first text arrives: to import msgspec takes time."""
 
     @cached_property
     def _msgspec(self) -> Any:
@@ -53,12 +53,12 @@ class _Readers:
 
     @cached_property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """What msgspec raises for what it does not take."""
+        """The errors that msgspec raises for a text that it refuses."""
         return (self._msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
     @cached_property
     def malformed(self) -> type[Exception]:
-        """What it raises for what is no JSON."""
+        """The error that msgspec raises for malformed JSON."""
         error: type[Exception] = self._msgspec.DecodeError
         return error
 
@@ -70,7 +70,7 @@ class _Readers:
 
     @cached_property
     def absent(self) -> Any:
-        """What stands for what a text does not have."""
+        """The value of a field that a text does not have."""
         return self._msgspec.UNSET
 
     def _struct(self, called: str, /, **fields: Any) -> Any:
@@ -87,12 +87,12 @@ class _Readers:
 
     @cached_property
     def object_header(self) -> Callable[[str | bytes], Any]:
-        """What is kept beside a text: what store, queue, index and selectors ask of every object."""
+        """The reader of the fields that store, queue, index and selectors ask of every object."""
         return self._reader(self._header)
 
     @cached_property
     def event_header(self) -> Callable[[str | bytes], Any]:
-        """The same of an object in an event."""
+        """The reader of these fields of the object in an event."""
         return self._reader(self._msgspec.defstruct("_Event", [("type", str), ("object", self._header)], gc=False))
 
     labels = cached_property(lambda self: self._reader(dict[str, str]))

@@ -1,4 +1,4 @@
-"""Content types, and objects nobody has a class for. Mirrors runtime/types.go, and of runtime/embedded.go what is left.
+"""Content types, and objects of unknown kinds. Mirrors runtime/types.go, and of runtime/embedded.go what is left.
 
 Differs: a field of type RawExtension holds a plain JSON value here, so there is no such class, nor conversions to it.
 """

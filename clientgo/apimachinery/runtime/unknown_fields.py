@@ -1,4 +1,4 @@
-"""What a protobuf message had in fields that no table knows: it came from a newer server. No Go file: Go drops it.
+"""The fields of a protobuf message that no table has: a newer server sent them. No Go file: Go drops them.
 
 Over JSON such a field simply stays in the document. Protobuf gives it a number instead of a name, so that only its
 bytes can be kept: beside the document, for the one who writes the object back.
@@ -14,7 +14,7 @@ LIST_META: Final = "clientgo.apimachinery.apis.meta.v1.ListMeta"
 
 
 class UnknownFieldsError(ValueError):
-    """What was to be written cannot say the fields that a newer server sent."""
+    """The format cannot express the fields that a newer server sent."""
 
 
 def no_json(obj: object) -> UnknownFieldsError:
@@ -34,7 +34,7 @@ class UnknownFields(dict[str, Any]):
 
     __slots__ = ("fields",)
 
-    # Whether there ever was one: if not, nobody has to look for them.
+    # True once there was one; until then `has_unknown_fields` need not search.
     made: ClassVar[bool] = False
 
     def __init__(self, document: dict[str, Any], fields: dict[str, bytes]) -> None:
@@ -77,7 +77,7 @@ def without_unknown_fields(value: Any) -> Any:
 
 
 def has_unknown_fields(document: Any) -> bool:
-    """Whether there are such fields in any part of the document: also in one that was copied from another object."""
+    """Report whether any part of the document has unknown fields, also one that was copied from another object."""
     return UnknownFields.made and _holds_unknown_fields(document)
 
 
@@ -108,7 +108,7 @@ def _spelled_out(value: Any) -> Any:
 
 
 def spells_out(patch: Any) -> bool:
-    """Whether a patch made of such copies has one of those names, as a key or in a list of keys: no server knows it."""
+    """Report whether a patch made of `spell_out`'s copies has one of its names, which no server knows."""
     return UnknownFields.made and _has_mark(patch)
 
 

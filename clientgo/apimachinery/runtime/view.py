@@ -57,7 +57,7 @@ def _copy_unusual(value: Any) -> Any:
 
 
 class View:
-    """What struct, list and map views share: the document below, and the way up to the object that owns it.
+    """The base of struct, list and map views: the document below, and the way up to the object that owns it.
 
     A view is either the root of its object, attached (its document is part of the parent's), or detached: a view of an
     absent field, holding an empty document that goes into the parent at the first write.

@@ -37,8 +37,8 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 class Decoder:
     """Watch events from a body of JSON lines.
 
-    `read_lines` belongs to one thread and `decode_line` to another, or both to the one that calls `decode`; `close` may
-    come from any.
+    `read_lines` belongs to one thread and `decode_line` to another, or both to the thread that calls `decode`. Any
+    thread may call `close`.
     """
 
     # Whether events are so many objects for the collector that they had better be used up soon (see pacer.py).
@@ -87,7 +87,10 @@ class Decoder:
         return self._last_line()
 
     def _last_line(self) -> list[str]:
-        """What stands behind the last newline: nothing, an event that is whole all the same, or half of one."""
+        """Return the text behind the last newline if it is a whole event.
+
+        Raises EOFError if there is no text, ErrUnexpectedEOF for a part of an event.
+        """
         lines = self._split(b"".join(self._rest))
         self._rest = []
         if not lines:

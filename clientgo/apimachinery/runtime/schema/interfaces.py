@@ -1,4 +1,4 @@
-"""What an object must offer so that its kind can be read and set.
+"""The interface through which an object's kind is read and set.
 
 Mirrors k8s.io/apimachinery/pkg/runtime/schema/interfaces.go.
 """

@@ -112,7 +112,7 @@ class JSONSerializer:
 
     @property
     def strips(self) -> bool:
-        """Whether what is decoded comes without apiVersion and kind."""
+        """True if decoded objects have no apiVersion and kind."""
         return self._strip
 
     def _class_of(self, document: JSONObject) -> type[Object]:
@@ -183,7 +183,7 @@ class JSONSerializer:
     def encode(self, obj: Object) -> bytes:
         """The object with apiVersion and kind, and a newline, as Go's encoder ends it.
 
-        Raises UnknownFieldsError for what would lose something: an object read as protobuf, with fields nobody knows.
+        Raises UnknownFieldsError for an object whose fields JSON would lose: one read as protobuf from a newer server.
         """
         document = document_of(obj)
         if has_unknown_fields(document):
@@ -203,7 +203,7 @@ class JSONSerializer:
         return f"json:{self._version or ''}"
 
     def stripping(self) -> JSONSerializer:
-        """The same decoder, whose objects come without apiVersion and kind."""
+        """Return a decoder whose objects have no apiVersion and kind."""
         return JSONSerializer(self._scheme, strip=True, version=self._version)
 
     def expecting(self, cls: type[Object]) -> JSONSerializer:
@@ -211,7 +211,7 @@ class JSONSerializer:
         return JSONSerializer(self._scheme, strip=self._strip, version=self._version, expected=cls)
 
     def writing(self, version: GroupVersion | None) -> JSONSerializer:
-        """The same encoder for a client of `version`."""
+        """Return an encoder for a client of `version`."""
         return JSONSerializer(self._scheme, strip=self._strip, version=version)
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """Kubernetes' protobuf. Mirrors k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
 
-Loaded when somebody asks for protobuf. `messages` says what the built-in kinds look like on the wire, `decoding` and
+Loaded when protobuf is first used. `messages` describes the built-in kinds on the wire, `decoding` and
 `encoding` go from a message to a JSON document and back, `message_source` has objects that stay messages (`parts`, and
 `upb` or `walk`, read them), `protobuf` is the serializer.
 """

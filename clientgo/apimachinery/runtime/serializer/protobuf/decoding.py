@@ -1,6 +1,6 @@
 """From a message to the JSON document it stands for.
 
-The document is the one that the server would have sent as JSON: fields that are empty stand there or not as Go's tags
+The document equals the server's JSON: fields that are empty stand there or not as Go's tags
 say, a quantity is its text, a time is RFC 3339. Unlike in Go's generated code, a field that the table does not have is
 kept (see unknown_fields).
 
@@ -96,7 +96,7 @@ def _metadata(
 
 
 def _empty(field: Field, depth: int, reading: _Reading) -> Any:
-    """What JSON has for a field that is not in the message."""
+    """Return the JSON value of a field that the message does not have."""
     if field.kind is _MESSAGE and field.always:
         return _document(field.message, b"", 0, 0, depth + 1, reading)
     return field.zero

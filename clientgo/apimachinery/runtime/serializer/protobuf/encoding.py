@@ -134,7 +134,7 @@ def _plan(message: Message) -> _Plan:
 
 
 def _empty(field: Field) -> bytes:
-    """What Go writes for a field that is nothing."""
+    """Return the bytes that Go writes for an absent field."""
     if field.kind is Kind.MESSAGE:
         return put_bytes(field.tag, _encode(field.message, {}, 0, _is_anything))
     if field.zero is None:

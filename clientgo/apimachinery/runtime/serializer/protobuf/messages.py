@@ -22,7 +22,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf import wire
 
 
 class Kind:
-    """What a field, or one of its elements, is. Plain numbers, which are compared for every field that is read."""
+    """The type of a field or of its elements. Plain numbers, since they are compared for every field that is read."""
 
     STRING = 0
     MESSAGE = 1
@@ -46,7 +46,7 @@ class Kind:
 
 
 class Shape:
-    """How many there are of it."""
+    """The number of a field's values: one, or those of a list or a map."""
 
     ONE = 0
     LIST = 1
@@ -129,7 +129,7 @@ class Field:
 
     @property
     def message(self) -> Message:
-        """What the field, or each element of it, is."""
+        """The message of the field or of its elements."""
         if self._message is None:
             self._message = _resolve(self._type, self._package)
         return self._message
@@ -183,7 +183,7 @@ class Message:
 
     @property
     def is_kind(self) -> bool:
-        """Whether it has an apiVersion and a kind in JSON, such as the claims in a StatefulSet."""
+        """True if JSON has its apiVersion and kind, such as those of the claims in a StatefulSet."""
         package, _, name = self.name.rpartition(".")
         cls = getattr(importlib.import_module(package), name, None)
         return isinstance(cls, type) and issubclass(cls, Object)

@@ -40,7 +40,7 @@ from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 
-# What every object begins with, so that nobody takes it for JSON.
+# The beginning of every object, which no JSON text has.
 MAGIC: Final = b"k8s\0"
 # What stands in an envelope behind the message: that it has no encoding and no type of its own.
 ENVELOPE_END: Final = b"\x1a\0\x22\0"
@@ -66,7 +66,7 @@ class Envelope(NamedTuple):
 
 
 def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
-    """What the object that stands in `data` from `at` to `end` is of, and where. Raises WireError."""
+    """Read the envelope in `data` from `at` to `end`: the object's kind and where its message is. Raises WireError."""
     end = len(data) if end is None else end
     if at == end:
         raise WireError("empty data")
@@ -99,7 +99,7 @@ def wrap(message: bytes, api_version: str, kind: str) -> bytes:
 
 @lru_cache(1000)
 def begin_envelope(api_version: str, kind: str) -> bytes:
-    """What stands in an envelope before the length of the message."""
+    """Return the beginning of an envelope, up to the length of the message."""
     type_meta = put_bytes(b"\n", utf8.encode(api_version)) + put_bytes(b"\x12", utf8.encode(kind))
     return b"".join((MAGIC, put_bytes(b"\n", type_meta), b"\x12"))
 
@@ -274,7 +274,7 @@ class ProtobufSerializer:
         return f"protobuf:{self._version or ''}"
 
     def stripping(self) -> ProtobufSerializer:
-        """The same decoder, whose objects come without apiVersion and kind."""
+        """Return a decoder whose objects have no apiVersion and kind."""
         return ProtobufSerializer(self._scheme, self._documents.stripping(), self._version, expected=self._expected)
 
     def expecting(self, cls: type[Object]) -> ProtobufSerializer:
@@ -282,7 +282,7 @@ class ProtobufSerializer:
         return ProtobufSerializer(self._scheme, self._documents.expecting(cls), self._version, expected=cls)
 
     def writing(self, version: GroupVersion | None) -> ProtobufSerializer:
-        """The same encoder for a client of `version`."""
+        """Return an encoder for a client of `version`."""
         return ProtobufSerializer(self._scheme, self._documents, version, expected=self._expected)
 
     def __repr__(self) -> str:
@@ -312,7 +312,7 @@ LENGTH_DELIMITED_FRAMER: Final = _LengthDelimitedFramer()
 
 
 def _kind_of(envelope: Envelope, defaults: GroupVersionKind | None, into: Any) -> GroupVersionKind:
-    """As for JSON: what is missing comes from the defaults, and then from the object to fill.
+    """Return the kind in the envelope; missing names come from the defaults, then from the object to fill.
 
     Raises the missing-kind or missing-version error when it is nowhere.
     """

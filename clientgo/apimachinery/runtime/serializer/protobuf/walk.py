@@ -105,7 +105,7 @@ class WalkedPart(MessagePart):
         return self._decoded(field, b"".join([field.tag + data[each : each + 8] for each in _offsets(at)]))
 
     def _numbers(self, field: Field, index: Index, data: bytes) -> Any:
-        """Read a list of numbers, some of which may be in one piece."""
+        """Read a list of numbers. Each may have its own tag, or several may be packed into one value."""
         packed = field.number << 3 | BYTES
         single = [(each, field.tag, VARINT) for each in _offsets(index.get(field.key, ()))]
         joint = [(each, put_varint(packed), BYTES) for each in _offsets(index.get(packed, ()))]
