@@ -22,7 +22,7 @@ class BatchChannel(Channel[T]):
     """A Channel with a buffer, to which `send_all` sends many values in order. Thread-safe, as every channel."""
 
     def __init__(self, capacity: int) -> None:
-        """Raises ValueError when capacity is not positive."""
+        """Make an empty channel. Raises ValueError when capacity is not positive."""
         if capacity <= 0:
             raise ValueError(f"capacity must be positive, got {capacity}")
         super().__init__(capacity)

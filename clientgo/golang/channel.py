@@ -116,7 +116,7 @@ class Channel(Generic[T]):
     """
 
     def __init__(self, capacity: int = 0) -> None:
-        """Raises ValueError when capacity is negative."""
+        """Make an empty channel. Raises ValueError when capacity is negative."""
         if capacity < 0:
             raise ValueError(f"capacity must not be negative, got {capacity}")
         self._capacity = capacity
@@ -198,7 +198,7 @@ class Channel(Generic[T]):
             self._close_now()
 
     def __len__(self) -> int:
-        """The number of buffered values."""
+        """Return the number of buffered values."""
         return len(self._buffer)
 
     def __bool__(self) -> bool:
@@ -350,7 +350,8 @@ def select(cases: Sequence[Case], timeout: float | None = None, default: bool = 
 def _take_or_enqueue(
     operations: Sequence[_Operation], unlocked: Sequence[Channel[Any]], turn: _Turn | None
 ) -> Selected | None:
-    """With all channels locked, look again, and queue for what is not ready: what becomes ready then finds the waiters.
+    """Check the operations again with all channels locked, and enqueue them if none is ready, so that a later operation
+    finds them.
 
     Each call locks one channel more: only a `with` keeps a KeyboardInterrupt from leaving a lock behind.
     """

@@ -133,7 +133,7 @@ def _run_callback(fn: Callable[[], None]) -> None:
 
 
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
-    """`Signal.add_done_callback` for any StopChannel.
+    """Call `fn` when any StopChannel is done, like `Signal.add_done_callback`.
 
     For one that cannot call back, as a threading.Event, one thread named "stop-watcher" waits on behalf of all callers
     and runs the callbacks. It ends then, or within a second after the last callback was removed. Programs that make
@@ -171,7 +171,7 @@ class _Watcher:
         self.signal.set()
 
     def _leave(self) -> None:
-        """From now on another watcher is needed. Called with _watchers_lock held."""
+        """Stop being the current watcher, so that a later caller makes another one. Called with _watchers_lock held."""
         if _watchers.get(id(self.stop)) is self:
             del _watchers[id(self.stop)]
 

@@ -15,7 +15,7 @@ __all__ = ["later"]
 
 
 def later(package: str, modules: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package, for the names that each of its `modules` has.
+    """Return `__getattr__` and `__dir__` of a package, for the names of its `modules`.
 
         if TYPE_CHECKING:
             from clientgo.klog.flags import add_flags, init_flags

@@ -58,7 +58,7 @@ class Decoder:
         self._expects_bookmarks = False
 
     def decode(self) -> tuple[str, Any]:
-        """The next event. Blocks.
+        """Return the next event. Blocks.
 
         Raises EOFError at the end, ErrUnexpectedEOF in the middle of an event, ValueError for what is no event.
         """
@@ -67,7 +67,7 @@ class Decoder:
         return self.decode_line(self._lines.popleft())
 
     def read_lines(self) -> list[str]:
-        """All lines that have arrived, at least one, after waiting for it. Raises as `decode` does."""
+        """Return all lines that have arrived, at least one, after waiting for it. Raises as `decode` does."""
         while not self._ended:
             piece = self._body.read_some()
             if not piece:
@@ -107,11 +107,11 @@ class Decoder:
 
     @hop("reflector.decode", go="(*Decoder).Decode")
     def decode_line(self, line: str) -> Event:
-        """The event in a line. Raises ValueError that names the last resource version seen."""
+        """Return the event in a line. Raises ValueError that names the last resource version seen."""
         return self._undecoded_event(line) or self._decoded_event(line)
 
     def _undecoded_event(self, line: str) -> Event | None:
-        """The event with an object that is decoded when it is read; None when it must be decoded at once."""
+        """Return the event with an object that is decoded when it is read; None when it must be decoded at once."""
         wrap = self._wrap
         found = read_event(line) if wrap is not None else None
         if wrap is None or found is None:
@@ -168,5 +168,5 @@ def _ends_initial_events(obj: Any) -> bool:
 
 
 def new_decoder(decoder: Body, embedded_decoder: ObjectDecoder) -> Decoder:
-    """A decoder of the events in a response's body. Go: NewDecoder."""
+    """Return a decoder of the events in a response's body. Go: NewDecoder."""
     return Decoder(decoder, embedded_decoder)

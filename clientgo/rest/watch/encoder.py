@@ -22,5 +22,5 @@ class Encoder:
 
 
 def new_encoder(encoder: IO[bytes], embedded_encoder: ObjectEncoder) -> Encoder:
-    """An encoder of events. Go: NewEncoder."""
+    """Return an encoder of events. Go: NewEncoder."""
     return Encoder(encoder, embedded_encoder)

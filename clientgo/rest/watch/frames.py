@@ -36,7 +36,7 @@ class FrameDecoder(Decoder):
         self._buffer = b""
 
     def read_lines(self) -> list[Any]:
-        """All frames that have arrived, at least one, after waiting for it. Raises as `decode` does."""
+        """Return all frames that have arrived, at least one, after waiting for it. Raises as `decode` does."""
         while True:
             frames = self._cut()
             if frames:
@@ -51,7 +51,7 @@ class FrameDecoder(Decoder):
         raise EOFError("EOF")
 
     def _cut(self) -> list[bytes]:
-        """The whole frames at the beginning of the buffer, which they leave. Raises as `decode` does."""
+        """Return the whole frames at the beginning of the buffer, which they leave. Raises as `decode` does."""
         buffer, at = self._buffer, 0
         frames: list[bytes] = []
         while len(buffer) - at >= _HEAD:
@@ -69,7 +69,7 @@ class FrameDecoder(Decoder):
         return frames
 
     def _undecoded_event(self, line: Any) -> Event:
-        """The event in a frame. Raises as `decode_line` does."""
+        """Return the event in a frame. Raises as `decode_line` does."""
         try:
             name, obj = self._decode_event(line)
         except Exception as err:

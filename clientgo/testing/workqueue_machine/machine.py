@@ -59,7 +59,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @classmethod
     def of(cls, new_queue: NewQueue, **options: Any) -> type[Self]:
-        """The machine that tests what `new_queue` makes.
+        """Return the machine that tests what `new_queue` makes.
 
         options: what the session takes: `base` and `limit` of the delays of a rate limiting queue, in seconds.
 

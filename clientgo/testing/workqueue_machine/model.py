@@ -85,7 +85,7 @@ class QueueModel:
             self.taken(item)
 
     def taken(self, item: Item) -> None:
-        """For models that keep more of an item."""
+        """Record that an item was taken, in models that need it."""
 
     def step(self, operation: Callable[[], None], answers: Sequence[Item]) -> list[Item]:
         """Do `operation`; `answers` is what the queue handed out meanwhile. Returns what it should have."""

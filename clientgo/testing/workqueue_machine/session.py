@@ -51,7 +51,8 @@ class _Call:
 
 
 class QueueSession:
-    """Does the same to a queue and to its model and compares them after each step; raises QueueMismatch.
+    """Session that runs the same operations on a queue and on its model, and compares them after each step. Raises
+    QueueMismatch.
 
     Leaving the `with` block shuts the queue down and takes out what is left: nothing may be lost, and no call or
     thread may stay blocked.
@@ -99,18 +100,18 @@ class QueueSession:
         self._step(f"add({item!r})", lambda: self.queue.add(item), lambda: self.model.add(item))
 
     def get(self) -> None:
-        """The call may block; its thread stays in the session until an item or the shutdown comes."""
+        """Call `get`. The call may block. Its thread stays in the session until an item or the shutdown arrives."""
         self._step("get()", self._get, self.model.get, self._gets)
 
     def done(self, item: Item) -> None:
-        """Only for items that a get has returned."""
+        """Call `done` for an item that a get has returned."""
         self._step(f"done({item!r})", lambda: self.queue.done(item), lambda: self.model.done(item))
 
     def shut_down(self) -> None:
         self._step("shut_down()", lambda: self.queue.shut_down(), self.model.shut_down)
 
     def shut_down_with_drain(self) -> None:
-        """The call may block, as `get`."""
+        """Call `shut_down_with_drain`, which may block."""
         self._step(
             "shut_down_with_drain()",
             lambda: self.queue.shut_down_with_drain(),
@@ -300,7 +301,7 @@ class QueueSession:
         self._pass_time(60.0)  # let the queue's own threads see the shutdown
 
     def _wait_for_delayed_items(self) -> None:
-        """Nothing to do for a queue without delays."""
+        """Do nothing, for a queue without delays."""
 
     def _fail(self, problem: str, cause: BaseException | None = None) -> None:
         self._broken = True
@@ -310,7 +311,7 @@ class QueueSession:
         return [repr(self._schedule)] if self._schedule is not None and self._schedule.picks else []
 
     def script_text(self, problem: str = "") -> str:
-        """The session so far as a program."""
+        """Return the session so far as a program."""
         name = getattr(self._new_queue, "__name__", "new_queue")
         arguments = "".join(f", {argument}" for argument in self._arguments())
         lines = [f"with {type(self).__name__}({name}{arguments}) as q:", *(f"    {line}" for line in self.script)]
@@ -320,7 +321,7 @@ class QueueSession:
 
 
 def _assertion(err: AssertionError) -> str:
-    """The line that asserted, and the error's own text if it has one."""
+    """Return the line that asserted, and the error's own text if it has one."""
     line = traceback.extract_tb(err.__traceback__)[-1].line or ""
     return ": ".join(part for part in (line, str(err)) if part)
 
@@ -352,7 +353,7 @@ class DelayingQueueSession(QueueSession):
 
 
 def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float:
-    """The delays a rate limiting queue under test has to be made with: base * 2^failures, at most `limit` seconds."""
+    """Return the delays of a rate limiting queue under test: base * 2^failures, at most `limit` seconds."""
     return min(base * 2.0**failures, limit)
 
 

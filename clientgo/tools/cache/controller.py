@@ -137,7 +137,7 @@ ProcessBatchFunc = Callable[[Sequence[Delta], bool], None]
 
 
 class Controller(CacheHealth, Protocol):
-    """Passes the changes that a reflector finds through a queue to a process function. Go: Controller."""
+    """A loop that passes the changes that a reflector finds through a queue to a process function. Go: Controller."""
 
     def run_with_context(self, ctx: context.Context) -> None:
         """Run the reflector and the process loop until `ctx` is done. Blocks; may be called once. Go: RunWithContext.
@@ -276,7 +276,7 @@ def new(c: Config) -> Controller:
 
 
 class ResourceEventHandler(Protocol):
-    """Handles the changes of a resource's objects. Go: ResourceEventHandler.
+    """A handler of the changes of a resource's objects. Go: ResourceEventHandler.
 
     The objects are shared with the cache and with other handlers, and are read-only. A handler gets one call at a time.
     A call that raises is logged and not repeated.

@@ -469,7 +469,7 @@ def _is_deletion_dup(newer: Delta, older: Delta) -> Delta | None:
 
 
 class KeyLister(Protocol):
-    """Lists its keys. Go: KeyLister."""
+    """An object that lists its keys. Go: KeyLister."""
 
     def list_keys(self) -> list[str]:
         """Return all keys."""
@@ -485,7 +485,7 @@ class KeyGetter(Protocol):
 
 
 class KeyListerGetter(KeyLister, KeyGetter, Protocol):
-    """Lists its keys and looks up objects by key, as every Store does. Go: KeyListerGetter."""
+    """A KeyLister that looks up objects by key, like every Store. Go: KeyListerGetter."""
 
 
 @dataclass(frozen=True, slots=True)

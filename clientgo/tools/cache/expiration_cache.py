@@ -120,7 +120,7 @@ class ExpirationPolicy(Protocol):
 
 @dataclass(slots=True)
 class TTLPolicy:
-    """Expires an entry that is older than `ttl` seconds; no entry if `ttl` is not positive. Go: TTLPolicy."""
+    """A policy that expires entries older than `ttl` seconds, and no entry if `ttl` is not positive. Go: TTLPolicy."""
 
     ttl: float
     clock: Clock

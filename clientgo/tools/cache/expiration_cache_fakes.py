@@ -35,7 +35,7 @@ class _FakeThreadSafeMap(_ThreadSafeMap):
 
 @dataclass(slots=True)
 class FakeExpirationPolicy:
-    """Expires all entries except those with a key in `never_expire`. Go: FakeExpirationPolicy."""
+    """A policy that expires all entries except those with a key in `never_expire`. Go: FakeExpirationPolicy."""
 
     never_expire: Collection[str]
     retrieve_key_func: KeyFunc

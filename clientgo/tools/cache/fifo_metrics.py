@@ -15,7 +15,7 @@ from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 
 
 class InformerMetricsProvider(Protocol):
-    """Creates the metrics of an informer. Go: InformerMetricsProvider.
+    """A factory for the metrics of an informer. Go: InformerMetricsProvider.
 
     An informer may end before the process does: a metric should check `id.reserved()` before it publishes.
     """

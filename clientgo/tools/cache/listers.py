@@ -69,7 +69,7 @@ def _append_matching(objs: Iterable[Any], selector: labels.Selector, append_func
 
 
 class GenericLister(Protocol):
-    """Reads the objects of one kind, which are shared: never change them. Go: GenericLister."""
+    """A lister of the objects of one kind. They are shared: never change them. Go: GenericLister."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
         """Return the objects of all namespaces whose labels match."""
@@ -85,7 +85,7 @@ class GenericLister(Protocol):
 
 
 class GenericNamespaceLister(Protocol):
-    """Reads the objects of one kind in one namespace. Go: GenericNamespaceLister."""
+    """A lister of the objects of one kind in one namespace. Go: GenericNamespaceLister."""
 
     def list(self, selector: labels.Selector) -> builtins.list[Object]:
         """Return the objects of the namespace whose labels match."""

@@ -142,7 +142,7 @@ class TransformingStore(ReflectorStore, Protocol):
 
 
 class Reflector:
-    """Makes a store reflect the objects of one resource. Go: Reflector.
+    """A loop that keeps a store equal to the objects of one resource. Go: Reflector.
 
     Make one with `new_reflector_with_options`. `run_with_context` may be called once; the getters from any thread.
     """
@@ -946,7 +946,8 @@ def _is_watch_error_retriable(err: BaseException) -> bool:
 
 
 class _InitialEventsEndBookmarkTicker:
-    """Logs a warning every `tick_interval` while the initial objects of a stream do not end; never for other watches.
+    """A ticker that logs a warning every `tick_interval` until the initial objects of a stream end. Other watches have
+    none.
 
     The warnings come from the clock's thread, because the reflector's thread waits for events.
     """

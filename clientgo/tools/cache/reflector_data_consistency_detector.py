@@ -18,7 +18,7 @@ def check_watch_list_data_consistency_if_requested(
     list_item_transform_func: consistencydetector.TransformFunc | None,
     retrieve_items_fn: consistencydetector.RetrieveItemsFunc,
 ) -> None:
-    """`check_data_consistency` when KUBE_WATCHLIST_INCONSISTENCY_DETECTOR was set; else nothing.
+    """Call `check_data_consistency` if KUBE_WATCHLIST_INCONSISTENCY_DETECTOR was set.
 
     Raises DataInconsistencyError. Go: checkWatchListDataConsistencyIfRequested.
     """

@@ -51,7 +51,7 @@ class _NoopMetric:
 
 
 class MetricsProvider(Protocol):
-    """Makes the reflector's metrics, one set per reflector name. Go: MetricsProvider."""
+    """A factory for the reflector's metrics, one set per reflector name. Go: MetricsProvider."""
 
     def new_lists_metric(self, name: str) -> CounterMetric: ...
 
@@ -97,7 +97,7 @@ class _NoopMetricsProvider:
 
 
 class _MetricsFactory:
-    """Holds the provider; the first one set stays."""
+    """A holder of the provider. The first provider set stays."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

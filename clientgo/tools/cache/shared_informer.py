@@ -77,7 +77,7 @@ from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 
 
 class SharedInformer(CacheHealth, Protocol):
-    """Keeps a cache of a collection of objects and notifies handlers of each change. Go: SharedInformer.
+    """A cache of a collection of objects that notifies handlers of each change. Go: SharedInformer.
 
     An object is identified by its namespace and name, not by its UID. If an object is deleted and created again while
     the watch is interrupted, handlers get an update. The cache is eventually consistent: it has a state that the object

@@ -23,10 +23,10 @@ _PATIENCE = 10.0
 
 
 class RejectionReport:
-    """Reports an object that keeps one cache from syncing."""
+    """Reporter of an object that keeps one cache from syncing."""
 
     def __init__(self, name: str, refusals: Refusals, clock: PassiveClock, is_synced: Callable[[], bool]) -> None:
-        """`name` names the type of the objects. Takes over `refusals.on_refused`."""
+        """Take over `refusals.on_refused`. `name` is the type of the objects."""
         self._name = name
         self._refusals = refusals
         self._clock = clock
@@ -75,7 +75,8 @@ def calling_handlers() -> Iterator[None]:
 
 
 class EarlyReads:
-    """Reports the first early read of an indexer, which refers to this object until its informer has synced or stopped.
+    """Reporter of the first early read of an indexer, which refers to this object until its informer has synced or
+    stopped.
 
     A handler may read at any time: it is called for the objects of the initial list, before the cache has synced. An
     indexer that a test fills by hand needs no informer that runs.
@@ -86,7 +87,7 @@ class EarlyReads:
     """
 
     def __init__(self, name: str, indexer: Any, synced: Signal) -> None:
-        """`name` names the type of the objects; `synced` is set when the informer has synced."""
+        """Set up the reporter. `name` is the type of the objects, and `synced` is set when the informer has synced."""
         self._name = name
         self._synced = synced
         # Set by the informer.

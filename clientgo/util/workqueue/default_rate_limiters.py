@@ -52,7 +52,7 @@ _TWO_TO_63 = 2.0**63
 
 
 class TypedRateLimiter(Protocol[T_contra]):
-    """Computes the delay before an item is retried. Implementations are thread-safe. Go: workqueue.TypedRateLimiter."""
+    """A source of delays before an item is retried. Implementations are thread-safe. Go: workqueue.TypedRateLimiter."""
 
     def when(self, item: T_contra) -> float:
         """Count one more failure of `item` and return the seconds to wait before the retry."""
@@ -89,7 +89,7 @@ def default_typed_controller_rate_limiter(clock: WithDelayedExecution | None = N
 
 
 class TypedBucketRateLimiter(Generic[T]):
-    """Limits all items together with one token bucket. Go: TypedBucketRateLimiter."""
+    """A limiter of all items together, by one token bucket. Go: TypedBucketRateLimiter."""
 
     def __init__(self, limiter: rate.Limiter) -> None:
         self.limiter = limiter
@@ -115,7 +115,8 @@ BucketRateLimiter: TypeAlias = TypedBucketRateLimiter[Any]
 
 
 class TypedItemExponentialFailureRateLimiter(Generic[T]):
-    """Delays an item by base_delay * 2 ** failures, at most max_delay. Go: TypedItemExponentialFailureRateLimiter.
+    """A limiter with the delay base_delay * 2 ** failures, at most max_delay. Go:
+    TypedItemExponentialFailureRateLimiter.
 
     The failures of an item are counted until `forget`.
     """
@@ -210,7 +211,8 @@ def default_typed_item_based_rate_limiter() -> TypedRateLimiter[Any]:
 
 
 class TypedItemFastSlowRateLimiter(Generic[T]):
-    """Delays an item by `fast_delay` at its first failures, then `slow_delay`. Go: TypedItemFastSlowRateLimiter.
+    """A limiter with the delay `fast_delay` for an item's first failures, and then `slow_delay`. Go:
+    TypedItemFastSlowRateLimiter.
 
     The failures of an item are counted until `forget`.
     """
@@ -285,7 +287,7 @@ def new_typed_item_fast_slow_rate_limiter(
 
 
 class TypedMaxOfRateLimiter(Generic[T]):
-    """Returns the longest delay of several limiters. Go: TypedMaxOfRateLimiter.
+    """The longest delay of several limiters. Go: TypedMaxOfRateLimiter.
 
     If one of them is a token bucket, more items than its burst may become ready together, because other limiters
     delayed some of these items longer.
@@ -337,7 +339,7 @@ def new_typed_max_of_rate_limiter(*limiters: TypedRateLimiter[T]) -> TypedRateLi
 
 
 class TypedWithMaxWaitRateLimiter(Generic[T]):
-    """Caps the delays of another limiter at `max_delay`. Go: TypedWithMaxWaitRateLimiter."""
+    """A limiter that caps the delays of another one at `max_delay`. Go: TypedWithMaxWaitRateLimiter."""
 
     def __init__(self, limiter: TypedRateLimiter[T], max_delay: float) -> None:
         self._limiter = limiter

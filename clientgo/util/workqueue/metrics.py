@@ -87,7 +87,7 @@ class _NoopMetric:
 
 
 class _DefaultQueueMetrics(Generic[T]):
-    """Converts a queue's events to the provider's metrics. Not thread-safe: the queue's lock guards it.
+    """Converter of a queue's events to the provider's metrics. Not thread-safe: the queue's lock guards it.
 
     Invariant: an item is in `_add_times` from its add to its get, and in `_processing_start_times` from its get to its
     done.
@@ -165,7 +165,7 @@ class _RetryMetrics:
 
 
 class MetricsProvider(Protocol):
-    """Creates the metrics of a queue; `name` is the queue's name. Go: workqueue.MetricsProvider.
+    """A factory for the metrics of a queue. `name` is the queue's name. Go: workqueue.MetricsProvider.
 
     The queue calls the metrics with its lock held: they must be fast and must not call the queue.
     """

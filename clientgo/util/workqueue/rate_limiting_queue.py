@@ -120,7 +120,7 @@ def new_rate_limiting_queue_with_delaying_interface(
 
 
 class _RateLimitingType(InspectableRateLimitingQueue[T]):
-    """Combines a delaying queue and a rate limiter; has no lock of its own."""
+    """A delaying queue with a rate limiter. It has no lock of its own."""
 
     @hop("queue.new_rate_limiting", go="NewTypedRateLimitingQueueWithConfig")
     def __init__(self, delaying_queue: TypedDelayingInterface[T], rate_limiter: TypedRateLimiter[T]) -> None:

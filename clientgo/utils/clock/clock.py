@@ -46,14 +46,14 @@ RESOLUTION = 1e-6
 
 
 class PassiveClock(Protocol):
-    """Tells the time. Go: clock.PassiveClock."""
+    """A source of time. Go: clock.PassiveClock."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch. Go: PassiveClock.Now."""
+        """Return the seconds since the Unix epoch. Go: PassiveClock.Now."""
         ...
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until now. Go: PassiveClock.Since."""
+        """Return the seconds from `ts` until now. Go: PassiveClock.Since."""
         ...
 
 
@@ -61,7 +61,8 @@ class Timer(Protocol):
     """Fires once, after the duration it was made with or last reset to. Go: clock.Timer."""
 
     def c(self) -> Channel[float]:
-        """The channel that receives the time when the timer fires; it has room for that value and is never closed.
+        """Return the channel that receives the time when the timer fires; it has room for that value and is never
+        closed.
 
         Go: Timer.C.
         """
@@ -89,14 +90,14 @@ class Ticker(Protocol):
 
 
 class Clock(PassiveClock, Protocol):
-    """Tells the time and waits for it. Go: clock.Clock."""
+    """A source of time with timers. Go: clock.Clock."""
 
     def after(self, d: float) -> Channel[float]:
-        """The channel of a new timer that cannot be stopped. Go: Clock.After."""
+        """Return the channel of a new timer that cannot be stopped. Go: Clock.After."""
         ...
 
     def new_timer(self, d: float) -> Timer:
-        """A timer that fires in `d` seconds; at once if `d` is not positive. Go: Clock.NewTimer."""
+        """Return a timer that fires in `d` seconds; at once if `d` is not positive. Go: Clock.NewTimer."""
         ...
 
     def sleep(self, d: float) -> None:
@@ -104,7 +105,7 @@ class Clock(PassiveClock, Protocol):
         ...
 
     def tick(self, d: float) -> Channel[float] | None:
-        """The channel of a new ticker that cannot be stopped; None when `d` is not positive. Go: Clock.Tick."""
+        """Return the channel of a new ticker that cannot be stopped; None when `d` is not positive. Go: Clock.Tick."""
         ...
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
@@ -120,7 +121,9 @@ class WithTicker(Clock, Protocol):
     """A Clock that makes tickers. Go: clock.WithTicker."""
 
     def new_ticker(self, d: float) -> Ticker:
-        """A ticker with period `d` seconds. Raises ValueError when `d` is not positive. Go: WithTicker.NewTicker."""
+        """Return a ticker with period `d` seconds. Raises ValueError when `d` is not positive. Go:
+        WithTicker.NewTicker.
+        """
         ...
 
 
@@ -164,7 +167,7 @@ class TimeSource(Protocol):
     """
 
     def now(self) -> float:
-        """Seconds since the Unix epoch, as a `Time` where the wall clock can be set. Called with locks held."""
+        """Return the seconds since the Unix epoch, as a `Time` if the wall clock can be set. Locks may be held."""
         ...
 
     def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
@@ -310,11 +313,11 @@ class RealClock:
     __slots__ = ()
 
     def now(self) -> float:
-        """The wall clock's time as a `golang.time.Time`: seconds since the Unix epoch. Go: RealClock.Now."""
+        """Return the wall clock's time as a `golang.time.Time`: seconds since the Unix epoch. Go: RealClock.Now."""
         return time_now() if type(_source) is SystemTime else _source.now()  # the same, one call less
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until now. Go: RealClock.Since."""
+        """Return the seconds from `ts` until now. Go: RealClock.Since."""
         if type(ts) is Time and type(_source) is SystemTime:
             return time.monotonic() - ts.monotonic  # the same as below, for half the price
         return _source.now() - ts

@@ -18,7 +18,9 @@ class Cache:
     """
 
     def __init__(self, size: int, on_evicted: Callable[[Hashable, Any], None] | None = None) -> None:
-        """A size of 0 means no bound. `on_evicted` is called, without a lock held, with each value dropped."""
+        """Make an empty cache. A size of 0 means no bound. `on_evicted` is called, without a lock, with each value
+        dropped.
+        """
         self._size = size
         self._on_evicted = on_evicted
         # Guards _entries; held for dict operations only.
@@ -37,7 +39,7 @@ class Cache:
             self._on_evicted(*dropped)
 
     def get(self, key: Hashable) -> tuple[Any, bool]:
-        """The value and whether it is there; the entry becomes the most recently used. Go: Cache.Get."""
+        """Return the value and whether it exists, and mark the entry as the most recently used. Go: Cache.Get."""
         with self._lock:
             if key not in self._entries:
                 return None, False

@@ -61,7 +61,7 @@ class Trace:
         self._items.append(_Step(message, self.clock.now(), fields))
 
     def nest(self, message: str, *fields: Field) -> Trace:
-        """A trace for a part of this operation; it is logged with this one."""
+        """Return a trace for a part of this operation; it is logged with this one."""
         nested = Trace(message, fields, self.clock, parent=self)
         self._items.append(nested)
         return nested
@@ -73,12 +73,12 @@ class Trace:
             self._log_trace()
 
     def log_if_long(self, threshold: float) -> None:
-        """`log`, where it took at least `threshold` seconds; of its steps those that took more than their share."""
+        """Log the trace if it took at least `threshold` seconds, with the steps that took more than their share."""
         self._threshold = threshold
         self.log()
 
     def total_time(self) -> float:
-        """Seconds since the trace was made."""
+        """Return the seconds since the trace was made."""
         return self.clock.since(self.start_time)
 
     def _took_long(self) -> bool:
@@ -125,7 +125,8 @@ class Trace:
         return "".join(item._nested_line(prefix, step_threshold) for item in nested)
 
     def _step_threshold(self) -> float | None:
-        """The share of the threshold of each step; nested traces with a threshold of their own count for that."""
+        """Return the share of the threshold of each step; nested traces with a threshold of their own count for that.
+        """
         if self._threshold is None:
             return None
         left, parts = self._threshold, len(self._items) + 1
@@ -144,7 +145,7 @@ class Trace:
 
 
 def new(name: str, *fields: Field, clock: Clock | None = None, start_time: float = -1.0) -> Trace:
-    """A trace of the operation `name`, begun now unless `start_time` says otherwise. Go: New."""
+    """Return a trace of the operation `name`, begun now unless `start_time` says otherwise. Go: New."""
     return Trace(name, fields, clock or RealClock(), start_time)
 
 
@@ -152,13 +153,13 @@ _CONTEXT_TRACE_KEY = object()
 
 
 def from_context(ctx: Context) -> Trace | None:
-    """The trace that `context_with_trace` put there, None without one. Go: FromContext."""
+    """Return the trace that `context_with_trace` put there, None without one. Go: FromContext."""
     found = ctx.value(_CONTEXT_TRACE_KEY)
     return found if isinstance(found, Trace) else None
 
 
 def context_with_trace(ctx: Context, trace: Trace) -> Context:
-    """A context that carries `trace`. Go: ContextWithTrace."""
+    """Return a context that carries `trace`. Go: ContextWithTrace."""
     return with_value(ctx, _CONTEXT_TRACE_KEY, trace)
 
 

@@ -15,7 +15,7 @@ _MAX_PERIOD = 60 * 60.0
 
 
 class OutageReporter:
-    """Reports the outages that one reflector sees. Belongs to the thread of the reflector."""
+    """Reporter of the outages that one reflector sees. Belongs to the thread of the reflector."""
 
     def __init__(self, clock: PassiveClock, reflector: str, type_description: str) -> None:
         self._clock = clock

@@ -211,7 +211,9 @@ class CompleteSync:
     """
 
     def __init__(self, type_name: str, queue: Queue, refusals: Refusals, clock: PassiveClock) -> None:
-        """`type_name` names the objects in a warning about an object that keeps the cache from syncing."""
+        """Set up the state. `type_name` names the objects in a warning about an object that keeps the cache from
+        syncing.
+        """
         self._queue_synced = queue.has_synced_checker()
         self._refusals = refusals
         # Set once.
@@ -229,7 +231,7 @@ class CompleteSync:
         return self._synced
 
     def _check_synced(self) -> None:
-        """Called when the queue has synced, and when the last refusal is removed; maybe with the queue's lock held."""
+        """Set `synced` when the queue has synced and no refusal is left. The queue's lock may be held."""
         if self._queue_synced.done().is_set() and not self._refusals:
             self._synced.set()
 

@@ -56,7 +56,7 @@ class Listener(Protocol):
 
 
 class StuckHandlers:
-    """Reports the handlers of one informer that do not return. Thread-safe.
+    """Reporter of the handlers of one informer that do not return. Thread-safe.
 
     `is_watching` is read without the lock. The processor reads it after it has queued a notification, and a look clears
     it before it counts what waits, so that one of the two notices the other.

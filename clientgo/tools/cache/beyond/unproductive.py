@@ -22,7 +22,7 @@ _MAX_STREAM_PAUSE = 1.0
 
 
 class UnproductiveRequests:
-    """Counts the unproductive requests in a row. Belongs to the thread of the reflector."""
+    """Counter of the unproductive requests in a row. Belongs to the thread of the reflector."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -84,15 +84,15 @@ class FakeControllerSource:
         self.change(Event(EventType.DELETED, last_value), 1.0)
 
     def add_drop_watch(self, obj: Object) -> None:
-        """`add`, but the watchers do not hear of it. Go: AddDropWatch."""
+        """Add the object without an event for the watchers. Go: AddDropWatch."""
         self.change(Event(EventType.ADDED, obj), 0.0)
 
     def modify_drop_watch(self, obj: Object) -> None:
-        """`modify`, but the watchers do not hear of it. Go: ModifyDropWatch."""
+        """Modify the object without an event for the watchers. Go: ModifyDropWatch."""
         self.change(Event(EventType.MODIFIED, obj), 0.0)
 
     def delete_drop_watch(self, last_value: Object) -> None:
-        """`delete`, but the watchers do not hear of it. Go: DeleteDropWatch."""
+        """Delete the object without an event for the watchers. Go: DeleteDropWatch."""
         self.change(Event(EventType.DELETED, last_value), 0.0)
 
     def change(self, e: Event, watch_probability: float) -> None:
@@ -116,7 +116,7 @@ class FakeControllerSource:
                 self.broadcaster.action(e.type, obj.deep_copy())
 
     def list(self, options: metav1.ListOptions) -> Object:
-        """Copies of all objects, at the current version; the options do not count. Go: List."""
+        """Return copies of all objects at the current version. Ignores the options. Go: List."""
         return self._list(_FakeList)
 
     def _list(self, make: Callable[[Sequence[Object]], ListObject]) -> Object:
@@ -130,7 +130,7 @@ class FakeControllerSource:
             return listed
 
     def watch(self, options: metav1.ListOptions) -> watch.Interface:
-        """A watch that begins with all changes after the version in `options`. Go: Watch.
+        """Return a watch that begins with all changes after the version in `options`. Go: Watch.
 
         Raises Expired when those were forgotten, and ValueError when the version is none, or in the future.
         """

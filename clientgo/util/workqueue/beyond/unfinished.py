@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Unfinished(Generic[T]):
-    """Logs the first item of a queue that is in progress for a minute, at most five seconds later.
+    """A monitor that logs the first item of a queue that is in progress for a minute, at most five seconds later.
 
     `get` stores `stamp or watch()` for the item in `stamps`, and `done` removes it: the oldest item comes first.
     """

@@ -25,7 +25,7 @@ def _to_ns(seconds: float) -> int:
 
 
 class FakePassiveClock:
-    """Tells the time it was set to. Go: testing.FakePassiveClock. Thread-safe."""
+    """A source of the time that it was set to. Go: testing.FakePassiveClock. Thread-safe."""
 
     def __init__(self, t: float = 0.0) -> None:
         # Guards all state, also that of FakeClock.
@@ -33,11 +33,11 @@ class FakePassiveClock:
         self._time_ns = _to_ns(t)
 
     def now(self) -> float:
-        """The time last set, in seconds since the Unix epoch. Go: FakePassiveClock.Now."""
+        """Return the time last set, in seconds since the Unix epoch. Go: FakePassiveClock.Now."""
         return self._time_ns / _NS
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the time last set. Go: FakePassiveClock.Since."""
+        """Return the seconds from `ts` until the time last set. Go: FakePassiveClock.Since."""
         return (self._time_ns - _to_ns(ts)) / _NS
 
     def set_time(self, t: float) -> None:
@@ -74,7 +74,7 @@ class _Waiter:
         self.expired = False
 
     def fire(self, now: float) -> None:
-        """Runs without the clock's lock held."""
+        """Fire the waiter. The clock's lock must not be held."""
         if self.cond is not None:
             with self.cond:
                 self.expired = True
@@ -170,7 +170,7 @@ class FakeClock(FakePassiveClock):
             return len(self._waiters)
 
     def sleep(self, d: float) -> None:
-        """Moves the clock instead of waiting for it, as in Go. Go: FakeClock.Sleep."""
+        """Advance the clock instead of waiting. Go: FakeClock.Sleep."""
         self.step(d)
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
@@ -267,35 +267,35 @@ class IntervalClock:
         return self.time
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the last time told. Go: IntervalClock.Since."""
+        """Return the seconds from `ts` until the last time returned. Go: IntervalClock.Since."""
         return self.time - ts
 
     def after(self, d: float) -> Channel[float]:
-        """Not supported. Go: IntervalClock.After."""
+        """Raise an error: not supported. Go: IntervalClock.After."""
         self._refuse("After")
 
     def new_timer(self, d: float) -> Timer:
-        """Not supported. Go: IntervalClock.NewTimer."""
+        """Raise an error: not supported. Go: IntervalClock.NewTimer."""
         self._refuse("NewTimer")
 
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
-        """Not supported. Go: IntervalClock.AfterFunc."""
+        """Raise an error: not supported. Go: IntervalClock.AfterFunc."""
         self._refuse("AfterFunc")
 
     def tick(self, d: float) -> Channel[float] | None:
-        """Not supported. Go: IntervalClock.Tick."""
+        """Raise an error: not supported. Go: IntervalClock.Tick."""
         self._refuse("Tick")
 
     def new_ticker(self, d: float) -> Ticker:
-        """Not supported. Go: IntervalClock.NewTicker."""
+        """Raise an error: not supported. Go: IntervalClock.NewTicker."""
         self._refuse("NewTicker")
 
     def sleep(self, d: float) -> None:
-        """Not supported. Go: IntervalClock.Sleep."""
+        """Raise an error: not supported. Go: IntervalClock.Sleep."""
         self._refuse("Sleep")
 
     def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
-        """Not supported."""
+        """Raise an error: not supported."""
         self._refuse("Wait")
 
     def _refuse(self, method: str) -> NoReturn:
@@ -325,4 +325,4 @@ class _FakeTicker:
         return self._channel
 
     def stop(self) -> None:
-        """Does nothing, as in Go."""
+        """Do nothing, as in Go."""

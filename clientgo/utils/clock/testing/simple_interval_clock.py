@@ -18,5 +18,5 @@ class SimpleIntervalClock:
         return self.time
 
     def since(self, ts: float) -> float:
-        """Seconds from `ts` until the last time told. Go: SimpleIntervalClock.Since."""
+        """Return the seconds from `ts` until the last time returned. Go: SimpleIntervalClock.Since."""
         return self.time - ts
