@@ -22,6 +22,7 @@ from pathlib import Path
 import english
 
 ROOT = Path(__file__).resolve().parent.parent
+_RUFF = Path(__file__).with_name("ruff.toml")
 CHECKED = ("clientgo", "cmd", "hack")
 # Their code has its own layout; only the rules of English apply.
 TESTS = "test"
@@ -50,7 +51,7 @@ _LINE = 120  # characters at most, as in ruff.toml
 @cache
 def foreign_files() -> list[str]:
     """Return the files that are kept as their authors wrote them, which ruff skips too."""
-    return list(tomllib.loads((ROOT / "hack" / "ruff.toml").read_text())["extend-exclude"])
+    return list(tomllib.loads(_RUFF.read_text())["extend-exclude"])
 
 
 def problems(path: Path) -> Iterator[str]:
