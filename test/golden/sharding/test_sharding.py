@@ -17,7 +17,7 @@ from clientgo.apimachinery.conversion import queryparams
 from clientgo.apimachinery.runtime import schema
 from clientgo.apimachinery.sharding import ShardRangeRequirement
 from clientgo.kubernetes.scheme import SCHEME
-from clientgo.testing.apiserver.kinds import selectors, shard_selector
+from clientgo.testing.apiserver.kinds import selectors, shard_selector, shards
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.verbs import options as listoptions
 from clientgo.testing.apiserver.wire.errors import ApiError
@@ -87,7 +87,7 @@ def test_the_servers_selection_is_gos_predicate(case: Json) -> None:
         if want["error"] is not None:
             # The embedded server makes selections of texts alone, and its parser rejects this one.
             with pytest.raises(ApiError):
-                selectors.parse_shard(str(selector_of(args)))
+                shards.parse_shard(str(selector_of(args)))
             continue
         shard = str(selector_of(args)) if args["gate"] else ""
         resource = resource_of(args["object"])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-from clientgo.apimachinery import fields, labels, selection, sharding
-from clientgo.testing.apiserver.kinds import shard_selector
+from clientgo.apimachinery import fields, labels, selection
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -167,42 +165,6 @@ def _selectable(resource: Resource) -> dict[str, Callable[[Json], str]]:
     return out
 
 
-# ---- shards
-
-
-def parse_shard(text: str) -> sharding.Selector:
-    """Return the shard selector of a query, `everything()` without one. Raises ApiError 500, as the real server."""
-    if not text:
-        return sharding.everything()
-    try:
-        return shard_selector.parse(text)
-    except ValueError as err:
-        raise errors.internal_text(f"invalid shard selector: {err}") from None
-
-
-@functools.lru_cache(maxsize=1024)
-def _hash_of_namespace(namespace: str) -> int:
-    return int(sharding.hash_field(namespace), 16)
-
-
-def _shard_predicate(selector: sharding.Selector) -> Predicate | None:
-    """Return a predicate on stored objects, None for all objects."""
-    ranges = [(int(each.start, 16), int(each.end, 16)) for each in selector.requirements()]
-    if not ranges:
-        return None
-    by_namespace = selector.requirements()[0].key == "object.metadata.namespace"
-
-    def matches(obj: Json) -> bool:
-        metadata = obj["metadata"]
-        if by_namespace:
-            hashed = _hash_of_namespace(metadata.get("namespace") or "")
-        else:
-            hashed = int(sharding.hash_field(metadata.get("uid") or ""), 16)
-        return any(start <= hashed < end for start, end in ranges)
-
-    return matches
-
-
 class Selection:
     """The label, field and shard selectors of a list or watch together. Raises ApiError for a malformed one.
 
@@ -214,11 +176,18 @@ class Selection:
     def __init__(self, resource: Resource, label_text: str, field_text: str, shard_text: str = "") -> None:
         self.labels = parse_labels(label_text)
         self.fields, self.name = fields_predicate(resource, field_text)
-        shard = parse_shard(shard_text)
-        self._shard = _shard_predicate(shard)
-        self.source = (label_text, field_text, str(shard))
+        self._shard: Predicate | None = None
         # The shardInfo of a list.
-        self.shard_info: Json | None = None if shard.empty() else {"selector": str(shard)}
+        self.shard_info: Json | None = None
+        if shard_text:
+            # Here: few servers shard, and the parser brings CEL.
+            from clientgo.testing.apiserver.kinds import shards
+
+            shard = shards.parse_shard(shard_text)
+            self._shard = shards.shard_predicate(shard)
+            self.shard_info = {"selector": str(shard)}
+            shard_text = str(shard)
+        self.source = (label_text, field_text, shard_text)
 
     @property
     def empty(self) -> bool:
