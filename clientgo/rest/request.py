@@ -38,6 +38,7 @@ from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.hops import hop
+from clientgo.klog.exceptions import operational_error
 from clientgo.rest.client import ClientContentConfig
 from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import check_uri, join_below, join_path
@@ -136,6 +137,11 @@ class RequestConstructionError(Exception):
     def __init__(self, err: BaseException) -> None:
         self.err = err
         super().__init__(f"request construction error: '{err}'")
+
+
+@operational_error
+class ThrottledError(RuntimeError):
+    """Raised if the context ends before the client's rate limiter admits a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -501,7 +507,7 @@ class Request:
         try:
             self._rate_limiter.wait(ctx)
         except Exception as err:
-            throttled = RuntimeError(f"client rate limiter Wait returned an error: {err}")
+            throttled = ThrottledError(f"client rate limiter Wait returned an error: {err}")
             throttled.add_note(f"{self._verb} {self._path()}: not sent")
             raise throttled from err
         finally:

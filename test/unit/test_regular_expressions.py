@@ -254,10 +254,7 @@ REGISTRY: dict[str, str | Attack] = {
     "cmd/cockroach-operator/actor/partitioned_update.py:_VERSION": Attack("1", prefix="v"),
     "cmd/cockroach-operator/resources/pods.py:_ORDINAL": Attack("-1"),
     "cmd/informer-tour/chinese.py:_paragraphs": OWN_FILES,
-    "cmd/informer-tour/chinese.py:_step": OWN_FILES,
     "cmd/informer-tour/chinese.py:read": OWN_FILES,
-    "cmd/informer-tour/lessons.py:_CHECK": OWN_FILES,
-    "cmd/informer-tour/lessons.py:_fields": OWN_FILES,
     "cmd/informer-tour/lessons.py:_paragraphs": OWN_FILES,
     "cmd/informer-tour/lessons.py:read": OWN_FILES,
 }
