@@ -34,11 +34,12 @@ class Engine:
 
     def __init__(self) -> None:
         """Raises ImportError where the package is absent or has no C library."""
-        implementation = importlib.import_module("google.protobuf.internal.api_implementation")
-        if implementation.Type() != "upb":
+        pools = importlib.import_module("google.protobuf.descriptor_pool")
+        self._pool: Any = pools.DescriptorPool()
+        # With upb the class is the library's own; in plain Python it is the module's.
+        if type(self._pool).__module__ == pools.__name__:
             raise ImportError("the protobuf package has no upb here")
         self._factory: Any = importlib.import_module("google.protobuf.message_factory")
-        self._pool: Any = importlib.import_module("google.protobuf.descriptor_pool").DescriptorPool()
         self.refused: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
         self.unknown_fields_of: Any = importlib.import_module("google.protobuf.unknown_fields").UnknownFieldSet
         # Guards the descriptors; held while they are made.
