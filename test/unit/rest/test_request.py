@@ -548,8 +548,8 @@ def test_a_timeout_ends_the_request_and_is_told_to_the_server():
             yield b""
 
         with pytest.raises(Exception, match="context deadline exceeded") as caught:
-            client_for(server.url, timeout=0.05).get().resource("pods").do(CTX).raw()
-    assert server.requests[0].target == "/api/v1/pods?timeout=50ms"
+            client_for(server.url, timeout=0.5).get().resource("pods").do(CTX).raw()
+    assert server.requests[0].target == "/api/v1/pods?timeout=500ms"
     assert any(isinstance(err, TimeoutError) for err in (caught.value, caught.value.__cause__))
 
 
