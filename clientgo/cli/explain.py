@@ -42,11 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     """Print a description and return the exit code: 0, or 1 with a message."""
     given = parser().parse_args(arguments)
     try:
-        rules = clientcmd.new_default_client_config_loading_rules()
-        rules.explicit_path = given.kubeconfig
-        loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
         text = explain(
-            loader.client_config(),
+            load_config(given.kubeconfig),
             given.resource,
             recursive=given.recursive,
             max_depth=given.max_depth,
@@ -57,6 +54,14 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     print(text, end="")
     return 0
+
+
+def load_config(kubeconfig: str) -> rest.Config:
+    """Return the configuration that kubectl would use. Raises an error of clientcmd if there is none."""
+    rules = clientcmd.new_default_client_config_loading_rules()
+    rules.explicit_path = kubeconfig
+    loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
+    return loader.client_config()
 
 
 def explain(

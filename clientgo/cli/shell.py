@@ -10,7 +10,6 @@ from typing import Any
 
 from clientgo import klog
 from clientgo.cli.command import PROG
-from clientgo.tools import clientcmd
 
 _BANNER = """Python {python}, clientgo {version}, {host}
   client     typed clients: client.core_v1().pods("default").list(ctx)
@@ -57,11 +56,9 @@ def namespace(kubeconfig: str = "") -> dict[str, Any]:
     from clientgo.apimachinery.apis.meta import v1 as metav1
     from clientgo.apimachinery.runtime import schema
     from clientgo.cli.explain import explain as describe
+    from clientgo.cli.explain import load_config
 
-    rules = clientcmd.new_default_client_config_loading_rules()
-    rules.explicit_path = kubeconfig
-    loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
-    config = loader.client_config()
+    config = load_config(kubeconfig)
 
     def gvr(group_version: str, resource: str) -> schema.GroupVersionResource:
         parsed = schema.parse_group_version(group_version)
