@@ -65,11 +65,11 @@ class _Snapshot:
         return left + sorted(sockets)
 
     def _new_threads(self) -> list[threading.Thread]:
-        # The thread of the lookouts holds nothing of a test, and ends a few seconds after the last thing to look at.
+        # The thread of the watchdog holds nothing of a test, and ends a few seconds after the last check.
         return [
             thread
             for thread in set(threading.enumerate()) - self.threads
-            if thread.is_alive() and thread.name != "clock-lookouts"
+            if thread.is_alive() and thread.name != "clock-watchdog"
         ]
 
 

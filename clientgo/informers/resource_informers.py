@@ -37,7 +37,7 @@ class ResourceInformers:
     def _look_for_unstarted(self) -> None:
         with self._lock:
             unstarted = () if self._shutting_down else self._informers.keys() - self._started.keys()
-            self._warnings.looked(gvr.resource for gvr in unstarted)
+            self._warnings.report_unstarted(gvr.resource for gvr in unstarted)
 
     def start(self, stop_ch: StopChannel) -> None:
         """Start the informers that are not running, until `stop_ch` is set. Does not block."""

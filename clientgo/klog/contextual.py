@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from clientgo.context import Context, with_value
 from clientgo.klog.output import LOGGER, emit, level_of, module_shows
 from clientgo.klog.serialize import as_pairs, format_message
-
-if TYPE_CHECKING:
-    from clientgo.context import Context
 
 __all__ = [
     "LOGGER_KEY",
@@ -113,9 +111,7 @@ def todo() -> Logger:
 
 def new_context(ctx: Context, logger: Logger) -> Context:
     """Return a context that carries `logger`. Go: klog.NewContext."""
-    from clientgo import context  # imported here, since context may log through this module in the future
-
-    return context.with_value(ctx, _LoggerKey, logger)
+    return with_value(ctx, _LoggerKey, logger)
 
 
 def from_context(ctx: Context) -> Logger:

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple, TypeVar
 
+from clientgo.context import Canceled
 from clientgo.golang import callers
-from clientgo.golang.context import Canceled
 from clientgo.golang.strconv import escape_unprintable
 
 __all__ = [

@@ -8,7 +8,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.tools import cache
-from clientgo.tools.cache.unsynced import report_early_read
+from clientgo.tools.cache.beyond.unsynced import report_early_read
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.labels import Selector

@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,7 +62,7 @@ LAYERS = TEXT[TEXT.index("## Packages") : TEXT.index("## One event's way")]
 
 def layer_of_each_package() -> dict[str, int]:
     rows = [line.split("|")[2] for line in LAYERS.splitlines() if line.startswith("| ")][1:]
-    return {name: number for number, row in enumerate(rows) for name in re.findall(r"`(\w+)`", row)}
+    return {name: number for number, row in enumerate(rows) for name in re.findall(r"`([\w.]+)`", row)}
 
 
 def exceptions() -> set[tuple[str, str]]:
@@ -75,25 +75,33 @@ def exceptions() -> set[tuple[str, str]]:
 
 
 def top_level_imports(path: Path) -> Iterator[str]:
-    """Yield the packages of clientgo that importing a module imports."""
+    """Yield the names that importing a module imports from clientgo, such as `golang.http.Server`."""
     for node in [found.node for found in imports_of(path) if found.outermost]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "clientgo":
-            package = (node.module or "").partition(".")[2]
-            names = {alias.name for alias in node.names} - {"__version__"}
-            yield from [package.partition(".")[0]] if package else sorted(names)
+            module = (node.module or "").partition(".")[2]
+            names = sorted({alias.name for alias in node.names} - {"__version__"})
+            yield from (f"{module}.{name}" if module else name for name in names)
         elif isinstance(node, ast.Import):
-            parts = [alias.name.split(".") for alias in node.names]
-            yield from [name[1] for name in parts if name[0] == "clientgo" and len(name) > 1]
+            names = {alias.name for alias in node.names if alias.name.startswith("clientgo.")}
+            yield from sorted(name.partition(".")[2] for name in names)
+
+
+def package_of(module: str, layers: Collection[str]) -> str:
+    """Return the package of the table, the one with the longest name, that contains a module."""
+    found = [each for each in layers if f"{module}.".startswith(f"{each}.")]
+    assert found, f"{module} has no line in the table of ARCHITECTURE.md"
+    return max(found, key=len)
 
 
 def test_every_package_imports_only_its_own_layer_and_those_above() -> None:
     layers, library = layer_of_each_package(), ROOT / "clientgo"
     against = set()
     for path in library.rglob("*.py"):
-        package = path.relative_to(library).parts[0].removesuffix(".py")
-        if package in ("__init__", "__main__"):
+        module = ".".join(path.relative_to(library).with_suffix("").parts).removesuffix(".__init__")
+        if module in ("__init__", "__main__", "utils"):  # `utils` itself is empty
             continue
-        for imported in top_level_imports(path):
+        package = package_of(module, layers)
+        for imported in (package_of(each, layers) for each in top_level_imports(path)):
             if layers[imported] > layers[package]:
                 against.add((package, imported))
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from clientgo import klog
+from clientgo import context, klog
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util.errors import new_aggregate
 from clientgo.controller_runtime.log import zap
-from clientgo.golang import context, fmt, http
+from clientgo.golang import fmt, http
 from clientgo.golang.http.server import ListenError
 
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,6 @@ from libraryimports import imports_of, modules
 PACKAGES = [
     # The front door of the one passes on what the other has, as no package of Go can.
     ["clientgo.discovery.cached", "clientgo.discovery.cached.memory"],
-    # Contexts have deadlines, and a clock's ticks come through channels; in Go both are the standard library.
-    ["clientgo.golang", "clientgo.utils.clock"],
 ]
 
 # Modules of one folder that need each other: Go's files of these names do, or one class of ours is in several.

@@ -10,7 +10,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic.dynamiclister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
-from clientgo.tools.cache.unsynced import report_early_read
+from clientgo.tools.cache.beyond.unsynced import report_early_read
 
 if TYPE_CHECKING:
     from clientgo.apimachinery import labels

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from clientgo.golang import context
+from clientgo import context
 from clientgo.golang.http.message import Body, Request, Response, RoundTripper, redacted_url
 from clientgo.klog.exceptions import operational_error
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import IO, Protocol
 
-from clientgo.golang import context
-from clientgo.golang.context import Context
+from clientgo import context
+from clientgo.context import Context
 from clientgo.golang.http.header import Header
 
 __all__ = [

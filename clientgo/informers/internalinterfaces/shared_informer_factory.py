@@ -121,7 +121,7 @@ class BaseSharedInformerFactory:
     def _look_for_unstarted(self) -> None:
         with self._lock:
             unstarted = () if self._shutting_down else self._informers.keys() - self._started.keys()
-            self._warnings.looked(kind.__name__ for kind in unstarted)
+            self._warnings.report_unstarted(kind.__name__ for kind in unstarted)
 
     def made(self) -> dict[type[runtime.Object], cache.SharedIndexInformer]:
         """Return the created informers, for inspection. Not in Go."""

@@ -10,7 +10,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.metadata.metadatalister.interface import Lister, NamespaceLister
 from clientgo.tools import cache
-from clientgo.tools.cache.unsynced import report_early_read
+from clientgo.tools.cache.beyond.unsynced import report_early_read
 
 
 class _MetadataLister:

@@ -16,9 +16,9 @@ from clientgo.apimachinery.api import errors, meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.runtime.schema import GroupResource
+from clientgo.tools.cache.beyond.unsynced import report_early_read
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer
 from clientgo.tools.cache.store import Store
-from clientgo.tools.cache.unsynced import report_early_read
 
 AppendFunc = Callable[[Any], object]
 """Receives a matching object, such as the `append` of a list. Go: AppendFunc."""

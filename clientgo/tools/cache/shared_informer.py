@@ -44,6 +44,7 @@ from clientgo.tools.cache.beyond.inspection import CacheHealth, InspectableInfor
 from clientgo.tools.cache.beyond.refusals import KnownObjects, Refusals, mark_failures
 from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
 from clientgo.tools.cache.beyond.unstarted import reporting_unstarted
+from clientgo.tools.cache.beyond.unsynced import EarlyReads, calling_handlers
 from clientgo.tools.cache.controller import (
     Config,
     Controller,
@@ -71,7 +72,6 @@ from clientgo.tools.cache.reflector import (
 )
 from clientgo.tools.cache.store import Store, new_indexer
 from clientgo.tools.cache.synctrack import new_single_file_tracker
-from clientgo.tools.cache.unsynced import EarlyReads, calling_handlers
 from clientgo.utils import trace
 from clientgo.utils.clock import REAL_CLOCK, WithTickerAndDelayedExecution
 

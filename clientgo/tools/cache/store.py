@@ -21,11 +21,11 @@ from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.beyond.storage import CacheStorage
+    from clientgo.tools.cache.beyond.unsynced import EarlyReads
     from clientgo.tools.cache.delta_fifo import TransformFunc
     from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider
     from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-    from clientgo.tools.cache.unsynced import EarlyReads
 
 
 class Store(Protocol):
@@ -213,7 +213,7 @@ class _Cache(InspectableCache):
         self._transformer: TransformFunc | None = None
         self._identifier: InformerNameAndResource | None = None
         self._metrics: InformerMetricsProvider | None = None
-        # Reports a read by a lister before the informer that owns the store has synced; see unsynced.py.
+        # Reports a read by a lister before the informer that owns the store has synced; see beyond/unsynced.py.
         self.early_reads: EarlyReads | None = None
 
     def transaction(self, *txns: Transaction) -> None:

@@ -11,9 +11,9 @@ from clientgo.utils.clock.clock import (
     Timer,
     TimeSource,
     WithDelayedExecution,
-    WithLookouts,
     WithTicker,
     WithTickerAndDelayedExecution,
+    WithWatchdog,
     set_time_source,
 )
 
@@ -28,8 +28,8 @@ __all__ = [
     "TimeSource",
     "Timer",
     "WithDelayedExecution",
-    "WithLookouts",
     "WithTicker",
     "WithTickerAndDelayedExecution",
+    "WithWatchdog",
     "set_time_source",
 ]

@@ -35,9 +35,9 @@ __all__ = [
     "TimeSource",
     "Timer",
     "WithDelayedExecution",
-    "WithLookouts",
     "WithTicker",
     "WithTickerAndDelayedExecution",
+    "WithWatchdog",
     "set_time_source",
 ]
 
@@ -149,8 +149,8 @@ class WithTickerAndDelayedExecution(WithTicker, Protocol):
 
 
 @runtime_checkable
-class WithLookouts(Protocol):
-    """A clock that can call a function later without a timer that counts. Beyond Go. See `clientgo.utils.lookout`."""
+class WithWatchdog(Protocol):
+    """A clock that can call a function later without a timer that counts. Beyond Go: see `watchdog`."""
 
     def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
         """Call `fn` in `d` seconds, never in the calling thread of a real clock; `fn` must be quick and not raise.
@@ -290,8 +290,8 @@ class SystemTime:
 
 _source: TimeSource = SystemTime()
 
-# Lookouts have a thread of their own: the end of "clock-timers" shows that no timer was forgotten.
-_lookouts = SystemTime("clock-lookouts")
+# Checks of the watchdog have a thread of their own: the end of "clock-timers" shows that no timer was forgotten.
+_watchdog = SystemTime("clock-watchdog")
 
 
 def set_time_source(source: TimeSource) -> TimeSource:
@@ -338,8 +338,8 @@ class RealClock:
         return _RealTimer(d, f)
 
     def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
-        """See `WithLookouts.call_later`; all calls share the thread "clock-lookouts", which ends with the last one."""
-        source = _lookouts if type(_source) is SystemTime else _source
+        """See `WithWatchdog.call_later`; all calls share the thread "clock-watchdog", which ends with the last one."""
+        source = _watchdog if type(_source) is SystemTime else _source
         return source.call_at(source.now() + d, fn)
 
     def tick(self, d: float) -> Channel[float] | None:

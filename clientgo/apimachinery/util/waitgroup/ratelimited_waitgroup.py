@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, TypeAlias
 
-from clientgo.golang.context import Context
+from clientgo.context import Context
 from clientgo.golang.stop import add_done_callback
 
 __all__ = ["NotDrainedError", "RateLimitedSafeWaitGroup", "RateLimiter", "RateLimiterFactoryFunc"]

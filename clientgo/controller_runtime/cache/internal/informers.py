@@ -35,7 +35,7 @@ from clientgo.golang.stop import Signal
 from clientgo.tools import cache
 from clientgo.tools.cache.beyond.unstarted import PATIENCE
 from clientgo.utils.clock import REAL_CLOCK
-from clientgo.utils.lookout import looking_after
+from clientgo.utils.clock.watchdog import checked_after
 
 # Makes an informer. The arguments are the lister-watcher, an example object, the resync period in seconds and the
 # indexers.
@@ -160,7 +160,7 @@ class Informers:
         Go: WaitForCacheSync.
         """
         if not self._started.is_set():
-            with looking_after(REAL_CLOCK, PATIENCE, self._report_unstarted):
+            with checked_after(REAL_CLOCK, PATIENCE, self._report_unstarted):
                 channel.select([self._started, ctx.done()])
         if not self._started.is_set():
             return False

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from clientgo.golang import context
+from clientgo import context
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, dumps, loads
 
 if TYPE_CHECKING:

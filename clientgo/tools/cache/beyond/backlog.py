@@ -192,8 +192,8 @@ class Backlog:
 
         O(most). Takes no lock, so that a debugger can inspect a handler that is stuck.
         """
+        from clientgo.snapshot import consistent_copy, first_items
         from clientgo.tools.cache.beyond.records import HandlerContents
-        from clientgo.utils.snapshot import consistent_copy, first_items
 
         pending = consistent_copy(lambda: tuple(itertools.islice(self._pending, most)), self._cond)
         taken = first_items(self._taken, most)

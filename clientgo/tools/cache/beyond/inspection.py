@@ -1,6 +1,6 @@
 """Methods that show the state of queues, stores and informers: base classes of their classes. Has no Go file.
 
-`contents`, `peek` and `parts` take no lock (see `clientgo.utils.snapshot`), so that a debugger can inspect a structure
+`contents`, `peek` and `parts` take no lock (see `clientgo.snapshot`), so that a debugger can inspect a structure
 that is stuck. Each method imports its record when it is called, since few programs inspect anything.
 """
 
@@ -67,8 +67,8 @@ class InspectableDeltaFIFO:
 
     def contents(self, most: int = sys.maxsize) -> FIFOContents:
         """Return the deltas of the first `most` keys. O(n). Takes no lock. Beyond Go."""
+        from clientgo.snapshot import consistent_copy
         from clientgo.tools.cache.beyond.records import FIFOContents
-        from clientgo.utils.snapshot import consistent_copy
 
         items, queue = dict(self._items), consistent_copy(lambda: tuple(self._queue), self._lock)
         deltas = tuple((key, tuple(items.get(key, ()))) for key in queue[:most])
@@ -100,8 +100,8 @@ class InspectableRealFIFO:
 
     def contents(self, most: int = sys.maxsize) -> FIFOContents:
         """Return the first `most` deltas. O(n), mostly for these. Takes no lock. Beyond Go."""
+        from clientgo.snapshot import consistent_copy
         from clientgo.tools.cache.beyond.records import FIFOContents
-        from clientgo.utils.snapshot import consistent_copy
 
         items = consistent_copy(lambda: tuple(self._items), self._lock)
         deltas = tuple(
@@ -142,8 +142,8 @@ class InspectableMap:
 
     def contents(self, most: int = sys.maxsize) -> StoreContents:
         """See CacheStorage.contents."""
+        from clientgo.snapshot import consistent_copy
         from clientgo.tools.cache.beyond.records import StoreContents
-        from clientgo.utils.snapshot import consistent_copy
 
         of = StoreContents.of
         return consistent_copy(lambda: of(self._items, self._index.indices, self._rv, most), self._lock)
@@ -225,7 +225,7 @@ class InspectableInformer:
 
         controller: Any = self._controller
         fifo, reflector = (None, None) if controller is None else controller.parts()
-        # list() copies atomically; see clientgo.utils.snapshot.
+        # list() copies atomically; see clientgo.snapshot.
         handlers = tuple(list(self._processor._listeners))  # noqa: C414
         return InformerParts(self._type_string, self._indexer, fifo, reflector, handlers, self._clock)
 

@@ -23,9 +23,9 @@ from clientgo.tools.cache.beyond.refusals import (
     Untransformed,
     error_summary,
 )
+from clientgo.tools.cache.beyond.unsynced import RejectionReport
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown, Delta, DeltaType
 from clientgo.tools.cache.store import KeyFunc, Store, TransactionError, TransactionStore
-from clientgo.tools.cache.unsynced import RejectionReport
 from clientgo.utils.clock import PassiveClock
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ its informer cannot stop. Each costs one line at the default level:
   * ten to twelve seconds after the handler was called;
   * ten seconds after the informer began to wait for it, to stop.
 
-No clock is read for a delivery: while notifications wait, a look every two seconds compares what each handler is
-handling with what it was handling at the look before.
+The informer reads no clock for a delivery. While notifications wait, a check runs every two seconds. It compares the
+notification that each handler is handling with the notification of the previous check.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from clientgo import klog
 from clientgo.golang.duration import format_duration
 from clientgo.tools.cache.notifications import Notification
 from clientgo.utils.clock import PassiveClock
-from clientgo.utils.lookout import look_later, looking_after
+from clientgo.utils.clock.watchdog import check_later, checked_after
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.beyond.records import HandlerStatistics
 
 _PERIOD = 2.0
-# With the look that sees a notification first, this makes ten seconds.
-_LOOKS = 5
+# With the check that sees a notification first, this makes ten seconds.
+_CHECKS = 5
 _SHUTDOWN_PATIENCE = 10.0
 
 
@@ -58,8 +58,8 @@ class Listener(Protocol):
 class StuckHandlers:
     """Reporter of the handlers of one informer that do not return. Thread-safe.
 
-    `is_watching` is read without the lock. The processor reads it after it has queued a notification, and a look clears
-    it before it counts what waits, so that one of the two notices the other.
+    `is_watching` is read without the lock. The processor reads it after it has queued a notification, and a check
+    clears it before it counts the waiting notifications, so one of the two notices the other.
     """
 
     def __init__(self, clock: PassiveClock) -> None:
@@ -69,44 +69,44 @@ class StuckHandlers:
         self.is_watching = False
         # The processor's own collection, which changes meanwhile; copying it is one operation.
         self._listeners: Iterable[Listener] = ()
-        # For each listener the notification of the last look, and the number of looks that saw it before.
+        # For each listener the notification of the last check, and the number of checks that saw it before.
         self._seen: dict[Listener, tuple[Notification, int]] = {}
         self._was_idle = False
         self._reported: weakref.WeakSet[Listener] = weakref.WeakSet()
         self._cancel: Callable[[], object] = _nothing
 
     def watch(self, listeners: Iterable[Listener]) -> None:
-        """Look at `listeners` until their handlers have handled everything."""
+        """Check `listeners` until their handlers have handled everything."""
         with self._lock:
             if not self.is_watching:
                 self._listeners = listeners
                 self._was_idle = False
-                self._look_later_locked()
+                self._check_later_locked()
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         with self._lock:
             self._cancel()
             self._listeners, self._seen = (), {}
 
     def joining(self, listeners: Iterable[Listener]) -> AbstractContextManager[None]:
         """Report the handlers that the block still waits for after ten seconds."""
-        return looking_after(self._clock, _SHUTDOWN_PATIENCE, lambda: _report_joined(listeners))
+        return checked_after(self._clock, _SHUTDOWN_PATIENCE, lambda: _report_joined(listeners))
 
-    def _look_later_locked(self) -> None:
+    def _check_later_locked(self) -> None:
         self.is_watching = True
-        self._cancel = look_later(self._clock, _PERIOD, self._look)
+        self._cancel = check_later(self._clock, _PERIOD, self._check_handlers)
 
-    def _look(self) -> None:
+    def _check_handlers(self) -> None:
         with self._lock:
             self.is_watching = False
             listeners = [each for each in list(self._listeners) if each not in self._reported]
             stuck = self._find_stuck_locked(listeners)
             self._reported.update(stuck)
-            # A notification is neither waiting nor being handled for an instant: one idle look does not prove that.
+            # A notification is neither waiting nor being handled for an instant: one idle check does not prove that.
             is_idle = not any(listener.waiting() for listener in listeners if listener not in stuck)
             if not (is_idle and self._was_idle):
-                self._look_later_locked()
+                self._check_later_locked()
             self._was_idle = is_idle
         for listener in stuck:
             _report(listener)
@@ -117,12 +117,12 @@ class StuckHandlers:
         for listener in listeners:
             if (notification := listener.delivering()) is None:
                 continue
-            before, looks = seen.get(listener, (None, 0))
-            looks = looks + 1 if before is notification else 0
-            if looks >= _LOOKS:
+            before, checks = seen.get(listener, (None, 0))
+            checks = checks + 1 if before is notification else 0
+            if checks >= _CHECKS:
                 stuck.append(listener)
             else:
-                self._seen[listener] = notification, looks
+                self._seen[listener] = notification, checks
         return stuck
 
 

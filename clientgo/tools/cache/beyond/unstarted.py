@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 from clientgo import klog
 from clientgo.utils.clock import REAL_CLOCK
-from clientgo.utils.lookout import look_later, looking_after
+from clientgo.utils.clock.watchdog import check_later, checked_after
 
 PATIENCE = 10.0
 """Seconds until a wait, or an informer that does not run, is reported: enough for a start by another thread."""
@@ -28,7 +28,7 @@ class StartWarnings:
 
     def __init__(self) -> None:
         self._start_called = False
-        self._is_looking = False
+        self._is_check_scheduled = False
         # The messages logged so far, each once.
         self._logged: set[str] = set()
 
@@ -45,15 +45,15 @@ class StartWarnings:
                 requested,
             )
 
-    def requested(self, look: Callable[[], None]) -> None:
-        """Let the factory's method `look` find out later whether an informer made after the start runs."""
-        if self._start_called and not self._is_looking:
-            self._is_looking = True
-            look_later(REAL_CLOCK, PATIENCE, look)
+    def requested(self, check: Callable[[], None]) -> None:
+        """Let the factory's method `check` find out later whether an informer made after the start runs."""
+        if self._start_called and not self._is_check_scheduled:
+            self._is_check_scheduled = True
+            check_later(REAL_CLOCK, PATIENCE, check)
 
-    def looked(self, unstarted: Iterable[str]) -> None:
-        """Warn of the informers that `look` found to not run, if any."""
-        self._is_looking = False
+    def report_unstarted(self, unstarted: Iterable[str]) -> None:
+        """Warn of the informers that `check` found not running."""
+        self._is_check_scheduled = False
         if unstarted := [*unstarted]:
             self._log_once(
                 "Warning: informers do not run, because they were requested after the start of their factory: "
@@ -83,7 +83,7 @@ def reporting_unstarted(waited_for: Iterable[object]) -> contextlib.AbstractCont
     informers = [informer for each in waited_for if (informer := _informer_of(each)) is not None]
     if all(informer.has_started() for informer in informers):
         return contextlib.nullcontext()
-    return looking_after(REAL_CLOCK, PATIENCE, lambda: _report(informers))
+    return checked_after(REAL_CLOCK, PATIENCE, lambda: _report(informers))
 
 
 def _report(informers: Iterable[_Informer]) -> None:
@@ -101,7 +101,7 @@ class _Stoppable(Protocol):
 
 def reporting_unstopped(informers: Mapping[str, _Stoppable]) -> contextlib.AbstractContextManager[None]:
     """Warn when the block waits ten seconds for the end of `informers`, by name, and one of them still runs."""
-    return looking_after(REAL_CLOCK, PATIENCE, lambda: _report_unstopped(informers))
+    return checked_after(REAL_CLOCK, PATIENCE, lambda: _report_unstopped(informers))
 
 
 def _report_unstopped(informers: Mapping[str, _Stoppable]) -> None:

@@ -1,6 +1,6 @@
 """Methods that show the state of work queues: base classes of their classes, and their records. Has no Go file.
 
-`contents`, `processing`, `state_of` and `due` take no lock (see `clientgo.utils.snapshot`), so that a debugger can
+`contents`, `processing`, `state_of` and `due` take no lock (see `clientgo.snapshot`), so that a debugger can
 inspect a queue that is stuck. Each part of the result is consistent, but the parts may be from different moments.
 """
 
@@ -83,7 +83,7 @@ class InspectableQueue(Generic[T]):
 
     def contents(self) -> QueueContents[T]:
         """Return the queued and processing items. O(n). Takes no lock. Beyond Go."""
-        from clientgo.utils.snapshot import consistent_copy
+        from clientgo.snapshot import consistent_copy
 
         order = consistent_copy(lambda: tuple(self._ready_items()), self._lock)
         return QueueContents(order, frozenset(self._dirty), self.processing())

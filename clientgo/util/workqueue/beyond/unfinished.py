@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from clientgo import klog
 from clientgo.utils.clock import PassiveClock
-from clientgo.utils.lookout import look_later
+from clientgo.utils.clock.watchdog import check_later
 
 __all__ = ["Unfinished"]
 
@@ -59,7 +59,7 @@ class Unfinished(Generic[T]):
     def watch(self) -> int:
         """Start the timer and return the stamp of the first item. The caller holds the lock."""
         self.stamp = 2
-        self._cancel = look_later(self._clock, _PERIOD, self._look)
+        self._cancel = check_later(self._clock, _PERIOD, self._check_items)
         return 1
 
     def end(self) -> None:
@@ -68,7 +68,7 @@ class Unfinished(Generic[T]):
             self.stamp = self.stamp or 1
             self._cancel()
 
-    def _look(self) -> None:
+    def _check_items(self) -> None:
         with self._lock:
             if not self._stamps:
                 self.stamp = 0
@@ -76,7 +76,7 @@ class Unfinished(Generic[T]):
             self.stamp += 1
             item, stamp = next(iter(self._stamps.items()))
             if self.stamp - stamp <= _PERIODS:
-                self._cancel = look_later(self._clock, _PERIOD, self._look)
+                self._cancel = check_later(self._clock, _PERIOD, self._check_items)
                 return
             # From here on `stamp` does not change, and the timer never runs again.
             in_progress = len(self._stamps)

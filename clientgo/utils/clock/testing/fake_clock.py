@@ -98,7 +98,7 @@ class FakeClock(FakePassiveClock):
         super().__init__(t)
         self._waiters: list[_Waiter] = []
         # Fire like waiters, after them, but do not count as waiters.
-        self._lookouts: list[_Waiter] = []
+        self._checks: list[_Waiter] = []
 
     def after(self, d: float) -> Channel[float]:
         """See `Clock.after`. Go: FakeClock.After."""
@@ -119,17 +119,17 @@ class FakeClock(FakePassiveClock):
         return _FakeTimer(self, self._add(d, after_func=f))
 
     def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
-        """See `WithLookouts.call_later`; `fn` runs in the thread that moves the clock, and is no waiter."""
+        """See `WithWatchdog.call_later`; `fn` runs in the thread that moves the clock, and is no waiter."""
         with self._lock:
-            lookout = _Waiter(self._time_ns + _to_ns(d), after_func=fn)
-            self._lookouts.append(lookout)
-        return lambda: self._cancel_lookout(lookout)
+            check = _Waiter(self._time_ns + _to_ns(d), after_func=fn)
+            self._checks.append(check)
+        return lambda: self._cancel_check(check)
 
-    def _cancel_lookout(self, lookout: _Waiter) -> bool:
+    def _cancel_check(self, check: _Waiter) -> bool:
         with self._lock:
-            if lookout not in self._lookouts:
+            if check not in self._checks:
                 return False
-            self._lookouts.remove(lookout)
+            self._checks.remove(check)
             return True
 
     def tick(self, d: float) -> Channel[float] | None:
@@ -229,8 +229,8 @@ class FakeClock(FakePassiveClock):
             if waiter.interval_ns:
                 missed = (time_ns - waiter.target_ns) // waiter.interval_ns
                 waiter.target_ns += (missed + 1) * waiter.interval_ns
-        due += [lookout for lookout in self._lookouts if lookout.target_ns <= time_ns]
-        self._lookouts = [lookout for lookout in self._lookouts if lookout.target_ns > time_ns]
+        due += [check for check in self._checks if check.target_ns <= time_ns]
+        self._checks = [check for check in self._checks if check.target_ns > time_ns]
         return self.now(), due
 
     def __repr__(self) -> str:

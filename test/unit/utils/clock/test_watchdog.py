@@ -1,4 +1,4 @@
-"""A look happens later, keeps nothing alive, and never harms what it looks at."""
+"""A check runs later, keeps nothing alive, and never harms the checked object."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 
 from clientgo.utils.clock import REAL_CLOCK, RealClock, SystemTime
 from clientgo.utils.clock.testing import FakeClock, IntervalClock
-from clientgo.utils.lookout import look_later, looking_after
+from clientgo.utils.clock.watchdog import check_later, checked_after
 
 
 class Owner:
     def __init__(self, seen: list[str]) -> None:
         self._seen = seen
 
-    def look(self) -> None:
+    def check(self) -> None:
         self._seen.append("looked")
 
 
 def test_a_look_happens_once_when_it_is_due_and_is_no_waiter() -> None:
     clock, seen = FakeClock(), list[str]()
     owner = Owner(seen)
-    look_later(clock, 10.0, owner.look)
+    check_later(clock, 10.0, owner.check)
     assert not clock.has_waiters()
     clock.step(9.0)
     assert seen == []
@@ -35,7 +35,7 @@ def test_a_look_happens_once_when_it_is_due_and_is_no_waiter() -> None:
 
 def test_a_look_does_not_keep_its_object_alive() -> None:
     clock, seen = FakeClock(), list[str]()
-    look_later(clock, 10.0, Owner(seen).look)
+    check_later(clock, 10.0, Owner(seen).check)
     gc.collect()
     clock.step(10.0)
     assert seen == []
@@ -44,8 +44,8 @@ def test_a_look_does_not_keep_its_object_alive() -> None:
 def test_a_cancelled_look_does_not_happen() -> None:
     clock, seen = FakeClock(), list[str]()
     owner = Owner(seen)
-    look_later(clock, 10.0, owner.look)()
-    with looking_after(clock, 10.0, owner.look):
+    check_later(clock, 10.0, owner.check)()
+    with checked_after(clock, 10.0, owner.check):
         clock.step(9.0)
     clock.step(60.0)
     assert seen == []
@@ -53,7 +53,7 @@ def test_a_cancelled_look_does_not_happen() -> None:
 
 def test_a_block_that_takes_long_is_looked_at() -> None:
     clock, seen = FakeClock(), list[str]()
-    with looking_after(clock, 10.0, lambda: seen.append("looked")):
+    with checked_after(clock, 10.0, lambda: seen.append("looked")):
         clock.step(10.0)
     assert seen == ["looked"]
 
@@ -61,21 +61,21 @@ def test_a_block_that_takes_long_is_looked_at() -> None:
 def test_the_real_clock_looks_on_one_thread_that_ends() -> None:
     looked, threads = threading.Event(), list[str]()
 
-    def look() -> None:
+    def check() -> None:
         threads.append(threading.current_thread().name)
         looked.set()
 
-    with looking_after(REAL_CLOCK, 0.001, look):
+    with checked_after(REAL_CLOCK, 0.001, check):
         assert looked.wait(30)
-    assert threads == ["clock-lookouts"]
-    with looking_after(REAL_CLOCK, 3600.0, look):
-        (thread,) = [each for each in threading.enumerate() if each.name == "clock-lookouts"]
+    assert threads == ["clock-watchdog"]
+    with checked_after(REAL_CLOCK, 3600.0, check):
+        (thread,) = [each for each in threading.enumerate() if each.name == "clock-watchdog"]
     thread.join(30)
     assert not thread.is_alive()
 
 
 def test_a_clock_that_cannot_call_later_makes_no_look() -> None:
-    with looking_after(IntervalClock(), 10.0, lambda: pytest.fail("looked")):
+    with checked_after(IntervalClock(), 10.0, lambda: pytest.fail("looked")):
         pass
 
 
@@ -86,7 +86,7 @@ def test_a_look_that_finds_no_thread_is_left_out(monkeypatch: pytest.MonkeyPatch
     timers = SystemTime("timers")
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
-        with looking_after(RealClock(), 10.0, lambda: pytest.fail("looked")):
+        with checked_after(RealClock(), 10.0, lambda: pytest.fail("looked")):
             pass
         with pytest.raises(RuntimeError):
             timers.call_at(time.time(), lambda: None)

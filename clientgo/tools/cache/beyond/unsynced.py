@@ -17,7 +17,7 @@ from clientgo import klog
 from clientgo.golang.stop import Signal
 from clientgo.tools.cache.beyond.refusals import Refusals
 from clientgo.utils.clock import RESOLUTION, PassiveClock
-from clientgo.utils.lookout import look_later
+from clientgo.utils.clock.watchdog import check_later
 
 _PATIENCE = 10.0
 
@@ -32,21 +32,20 @@ class RejectionReport:
         self._clock = clock
         self._is_synced = is_synced
         self._is_over = False
-        refusals.on_refused = self._look_later
+        refusals.on_refused = self._check_later
 
-    def _look_later(self) -> None:
+    def _check_later(self) -> None:
         if not self._is_over and not self._is_synced():
-            look_later(self._clock, _PATIENCE, self._look)
+            check_later(self._clock, _PATIENCE, self._report_rejections)
 
-    def _look(self) -> None:
+    def _report_rejections(self) -> None:
         rejected = self._refusals.by_key()
         if not rejected or self._is_over or self._is_synced():
             return
         key, oldest = min(rejected.items(), key=lambda item: item[1].since)
-        if (
-            self._clock.since(oldest.since) < _PATIENCE - RESOLUTION
-        ):  # a later rejection, while the earlier object was accepted
-            self._look_later()
+        if self._clock.since(oldest.since) < _PATIENCE - RESOLUTION:
+            # A later rejection: the earlier object was accepted meanwhile.
+            self._check_later()
             return
         self._is_over = True
         klog.background().info(

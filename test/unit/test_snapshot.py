@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from queueobjects import Item, key_of
 
+from clientgo.snapshot import consistent_copy, first_items
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
 from clientgo.util import workqueue
-from clientgo.utils.snapshot import consistent_copy, first_items
 
 
 class Disturbed(deque[Any]):
