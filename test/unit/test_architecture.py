@@ -41,6 +41,12 @@ def test_a_function_that_is_gone_makes_the_document_stale() -> None:
         walk.render({"handler x": [walk.Step("tools/cache/store.py", "nope")]})
 
 
+def test_an_event_passes_fifty_functions_at_most() -> None:
+    found = re.search(r"^These are (\d+) functions\.$", TEXT, re.MULTILINE)
+
+    assert found and int(found[1]) <= 50
+
+
 def test_the_list_of_go_names_is_current() -> None:
     assert (ROOT / "GO.md").read_text(encoding="utf-8") == go_names.render(), "run hack/update-docs"
 

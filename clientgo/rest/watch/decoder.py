@@ -108,7 +108,11 @@ class Decoder:
     @hop("reflector.decode", go="(*Decoder).Decode")
     def decode_line(self, line: str) -> Event:
         """Return the event in a line. Raises ValueError that names the last resource version seen."""
-        return self._undecoded_event(line) or self._decoded_event(line)
+        event = self._undecoded_event(line) or self._decoded_event(line)
+        self._last = event.object
+        if event.type is _BOOKMARK and not self._expects_bookmarks:
+            self._handle_bookmark(event.object)
+        return event
 
     def _undecoded_event(self, line: str) -> Event | None:
         """Return the event with an object that is decoded when it is read; None when it must be decoded at once."""
@@ -117,7 +121,7 @@ class Decoder:
         if wrap is None or found is None:
             return None
         event_type, obj = _EVENT_TYPES.get(found[0]), wrap(found[1])
-        return None if event_type is None or obj is None else self._event(event_type, obj)
+        return None if event_type is None or obj is None else Event(event_type, obj)
 
     def _decoded_event(self, line: str) -> Event:
         line = line.lstrip(_JSON_SPACE)
@@ -136,14 +140,13 @@ class Decoder:
             obj = self._decode_object(raw)
         except Exception as err:
             raise self._error(f"unable to decode watch event: {err}") from err
-        return self._event(event_type, obj)
+        return Event(event_type, obj)
 
-    def _event(self, event_type: EventType, obj: Any) -> Event:
-        self._last = obj
-        if event_type is _BOOKMARK and not self._expects_bookmarks and not _ends_initial_events(obj):
+    def _handle_bookmark(self, obj: Any) -> None:
+        """Expect more bookmarks, unless this one is the end of the initial events, which every server sends."""
+        if not _ends_initial_events(obj):
             self._expects_bookmarks = True
             self._body.limit_silence(SILENCE_AFTER_BOOKMARK)
-        return Event(event_type, obj)
 
     def _not_an_event(self, document: Any) -> Exception:
         if not isinstance(document, dict) or "object" not in document or not isinstance(document.get("type"), str):

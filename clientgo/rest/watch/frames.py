@@ -77,4 +77,4 @@ class FrameDecoder(Decoder):
         event_type = _EVENT_TYPES.get(name)
         if event_type is None:
             raise self._error(f"got invalid watch event type: {name}")
-        return self._event(event_type, obj)
+        return Event(event_type, obj)

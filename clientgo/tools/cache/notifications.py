@@ -92,12 +92,6 @@ Notification = AddNotification | UpdateNotification | DeleteNotification
 Notify = Callable[[Sequence[Notification]], None]
 
 
-def stamp(notifications: Sequence[Notification], now: float) -> None:
-    """Set the time at which the notifications were queued for the handlers."""
-    for notification in notifications:
-        notification.queued_at = now
-
-
 def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
     """Return a function that delivers notifications to `handler`, in order, and logs the exceptions of the handler."""
 

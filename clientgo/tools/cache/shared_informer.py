@@ -39,7 +39,7 @@ from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.hops import hop
 from clientgo.tools.cache import mutation_detector
-from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler
+from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler, stamp
 from clientgo.tools.cache.beyond.inspection import CacheHealth, InspectableInformer
 from clientgo.tools.cache.beyond.refusals import KnownObjects, Refusals, mark_failures
 from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
@@ -63,7 +63,7 @@ from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
 from clientgo.tools.cache.listwatch import ListerWatcher
 from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
-from clientgo.tools.cache.notifications import AddNotification, DeleteNotification, Notification, stamp
+from clientgo.tools.cache.notifications import AddNotification, DeleteNotification, Notification
 from clientgo.tools.cache.reflector import (
     WatchErrorHandler,
     WatchErrorHandlerWithContext,

@@ -16,31 +16,26 @@ def loop_condition_until_context(
     """Call `condition` whenever `t` fires until it returns True; see `DelayFunc.until`.
 
     With `immediate` it calls the condition at least once, even if the context is already done. Stops the timer at the
-    end.
+    end. Raises the context's error if that is done first.
     """
     try:
-        _loop(ctx, t, immediate, sliding, condition)
+        if not sliding:
+            t.c()  # starts the first interval before the condition runs
+        if immediate and condition(ctx):
+            return
+        fired = t.c()
+        done = ctx.done()
+        while True:
+            # `select` prefers its first case: a timer that is always due cannot hide a context that is done.
+            select([done, fired])
+            err = ctx.err()
+            if err is not None:
+                raise err
+            if not sliding:
+                t.next()
+            if condition(ctx):
+                return
+            if sliding:
+                t.next()
     finally:
         t.stop()
-
-
-def _loop(ctx: Context, t: Timer, immediate: bool, sliding: bool, condition: ConditionWithContextFunc) -> None:
-    """Call the condition after each tick until it returns True. Raises the context's error if that is done first."""
-    if not sliding:
-        t.c()  # starts the first interval before the condition runs
-    if immediate and condition(ctx):
-        return
-    fired = t.c()
-    done = ctx.done()
-    while True:
-        # `select` prefers its first case: a timer that is always due cannot hide a context that is done.
-        select([done, fired])
-        err = ctx.err()
-        if err is not None:
-            raise err
-        if not sliding:
-            t.next()
-        if condition(ctx):
-            return
-        if sliding:
-            t.next()

@@ -12,7 +12,7 @@ import itertools
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -51,6 +51,12 @@ class Overflow(Enum):
 
     REMOVE = "remove"
     """The handler is removed like with `remove_event_handler`, and an error is logged."""
+
+
+def stamp(notifications: Sequence[Notification], now: float) -> None:
+    """Set the time at which the notifications were queued for the handlers."""
+    for notification in notifications:
+        notification.queued_at = now
 
 
 class HandlerProgress(Protocol):
@@ -263,4 +269,4 @@ def check_handler(handler: object) -> None:
         )
 
 
-__all__ = ["Backlog", "HandlerProgress", "Overflow", "check_handler", "merge"]
+__all__ = ["Backlog", "HandlerProgress", "Overflow", "check_handler", "merge", "stamp"]

@@ -22,13 +22,12 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.beyond.backlog import merge
+from clientgo.tools.cache.beyond.backlog import merge, stamp
 from clientgo.tools.cache.notifications import (
     AddNotification,
     DeleteNotification,
     Notification,
     UpdateNotification,
-    stamp,
 )
 
 
