@@ -131,12 +131,23 @@ CLAIMS = [
 ]
 
 
+RECORDED = (ROOT / "test" / "unit" / "cmd" / "tour_claims.txt").read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_our_function_of_a_claim_exists_and_gos_has_a_line(claim):
-    assert claim.line > 0
-    assert re.fullmatch(r"\(\*?\w+\)\.\w+|\w+", claim.go_function)
+def test_both_functions_of_a_claim_exist_gos_at_the_linked_line_of_the_linked_version(claim):
+    """hack/tour_claims.py found the recorded functions in Go's source."""
+    repository, tag = claim.url.split("/blob/")[0].rpartition("/")[2], claim.url.split("/blob/")[1].split("/")[0]
+    assert f"{repository} {tag} {claim.go_file} {claim.line} {claim.go_function}" in RECORDED, "run hack/tour_claims.py"
+    assert claim.url.endswith(f"/{tag}/{claim.go_file}#L{claim.line}")
     if claim.function:
         assert claim.function in functions_in(claim.file)
+
+
+def test_the_record_of_gos_functions_has_no_other_lines_and_the_versions_that_are_described():
+    functions = {(each.repository, each.go_file, each.go_function) for each in (param.values[0] for param in CLAIMS)}
+    assert len(RECORDED) == len(functions) > 100
+    assert {line.split(" ")[1] for line in RECORDED if not line.startswith("controller-runtime ")} == {"v0.36.0"}
 
 
 # ---- figures
