@@ -7,7 +7,6 @@ leaves behind is nothing to a program about to end, and a leak to the tests that
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import sys
 import threading
@@ -32,11 +31,9 @@ class Interrupter:
     """
 
     def __init__(self) -> None:
-        self._over = threading.Event()
-        self._thread = threading.Thread()
         # 2: armed, the next signal is the interrupt; 1: the one after it is the failure; 0: disarmed.
         self._awaited = 0
-        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGALRM, self._on_signal)
 
     def _on_signal(self, number: int, frame: object) -> None:
         if self._awaited == 0:
@@ -47,21 +44,13 @@ class Interrupter:
         raise TimeoutError(f"blocks on, {PATIENCE} s after the interrupt")
 
     def start(self, delay: float) -> None:
-        self._over.clear()
+        """Arm the timer. The kernel sends the signals: the interrupt meets no lock of this class."""
         self._awaited = 2
-        self._thread = threading.Thread(target=self._interrupt, args=(delay,), name="interrupter", daemon=True)
-        self._thread.start()
-
-    def _interrupt(self, delay: float) -> None:
-        for pause in (delay, PATIENCE):
-            if self._over.wait(pause):
-                return
-            os.kill(os.getpid(), signal.SIGINT)
+        signal.setitimer(signal.ITIMER_REAL, delay, PATIENCE)
 
     def stop(self) -> None:
         self._awaited = 0
-        self._over.set()
-        self._thread.join()
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def never(*_: object) -> bool:

@@ -17,7 +17,7 @@ from queueobjects import Item, key_of
 from scripteddiscovery import discovering, group, legacy, resource, resources
 from threadtools import eventually
 
-from clientgo import context, informers, klog
+from clientgo import context, informers, klog, snapshot
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -33,7 +33,7 @@ from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
 from clientgo.util import flowcontrol, workqueue
 from clientgo.util.flowcontrol import rate
-from clientgo.utils import lru, snapshot
+from clientgo.utils import lru
 from clientgo.utils.clock import REAL_CLOCK
 
 WRITERS = range(3)

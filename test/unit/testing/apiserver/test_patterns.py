@@ -12,6 +12,7 @@ import yaml
 from apiclient import Api
 from hypothesis import given
 from hypothesis import strategies as st
+from threadtools import eventually
 
 from clientgo.codegen import structural
 from clientgo.testing.apiserver import Environment
@@ -224,6 +225,8 @@ def server() -> Iterator[Api]:
 def api(server: Api) -> Iterator[Api]:
     yield server
     server("DELETE", CRDS, want=200)
+    # A definition stays until a controller has deleted its custom resources.
+    eventually(lambda: not server("GET", CRDS, want=200)["items"], "definitions are gone")
 
 
 def crd(schema: Json) -> Json:
