@@ -37,13 +37,14 @@ class Establisher:
         """A write to any resource has been stored and is not answered yet."""
         if resource.storage != crd.STORAGE:
             return
-        if kind == "DELETED":
-            self.serve_group(new.obj["spec"]["group"])
-            return
-        changed = old is None or old.obj["spec"] != new.obj["spec"] or not crd.is_established(new.obj)
-        if changed and not new.obj["metadata"].get("deletionTimestamp"):
-            self._accept_names(resource, new.key)
-            self.serve_group(new.obj["spec"]["group"])
+        group = new.obj["spec"]["group"]
+        before = old.obj if old is not None and kind != "DELETED" else {}
+        changed = any(before.get(part) != new.obj.get(part) for part in ("spec", "status"))
+        if kind != "DELETED" and not new.obj["metadata"].get("deletionTimestamp"):
+            changed |= self._accept_names(resource, new.key)
+        if changed:
+            self._accept_released(resource, group)
+            self.serve_group(group)
 
     def serve_all(self) -> None:
         """Serve the groups of all stored definitions, as a server that comes back has to."""
@@ -71,20 +72,34 @@ class Establisher:
             store.drop(bucket)
             self._pump.end_bucket(bucket)
 
-    def _accept_names(self, resource: Resource, key: str) -> None:
+    def _accept_released(self, resource: Resource, group: str) -> None:
+        """Accept names that other definitions of the group wait for, now that a definition may have released them."""
+        for _ in range(_ATTEMPTS):
+            waiting = [
+                stored.key
+                for stored in self._store.list(crd.STORAGE)[1]
+                if crd.waits_for_names(stored.obj, group) and not stored.obj["metadata"].get("deletionTimestamp")
+            ]
+            # Each of them: a name that one releases may be the next one's.
+            if not sum(self._accept_names(resource, key) for key in waiting):
+                return
+
+    def _accept_names(self, resource: Resource, key: str) -> bool:
+        """Write the status that the names lead to and report whether it is new."""
         for _ in range(_ATTEMPTS):
             current = self._store.get(crd.STORAGE, key)
             if current is None:
-                return
-            others = [other.obj for other in self._store.list(crd.STORAGE)[1]]
+                return False
+            others = [other.obj for other in self._store.list(crd.STORAGE)[1] if other.key != key]
             status = crd.accepted_status(current.obj, others, self._times.now_text())
             if status == current.obj.get("status"):
-                return
+                return False
             try:
                 self._store.update(crd.STORAGE, key, self._with_status(resource, current.obj, status), current.rv)
-                return
+                return True
             except (Changed, Missing):
                 continue
+        return False
 
     def _with_status(self, resource: Resource, obj: Json, status: Json) -> Json:
         new = {**obj, "metadata": dict(obj["metadata"]), "status": status}

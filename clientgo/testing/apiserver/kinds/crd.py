@@ -79,49 +79,76 @@ def _is_true(obj: Json, kind: str) -> bool:
 
 
 def accepted_status(obj: Json, others: list[Json], now: str) -> Json:
-    """The status after the naming and establishing controllers: names accepted unless another CRD has them."""
-    spec, status = obj["spec"], dict(obj.get("status") or {})
-    names = spec["names"]
-    conflict = _name_conflict(obj, others)
-    known = {c["type"]: c for c in status.get("conditions") or ()}
+    """Return the status after the naming and establishing controllers: each name is accepted unless it is in use.
+
+    A definition that is established stays so. Go: NamingConditionController.calculateNamesAndConditions.
+    """
+    status = dict(obj.get("status") or {})
+    names, conflict = _accepted_names(obj, others)
+    wanted = [
+        condition("NamesAccepted", "False", *conflict, now)
+        if conflict is not None
+        else condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", now)
+    ]
     if conflict is None:
-        wanted = [
-            condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", now),
-            condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now),
-        ]
-        status["acceptedNames"] = names
-    else:
-        wanted = [
-            condition("NamesAccepted", "False", *conflict, now),
-            condition("Established", "False", "NotAccepted", "not all names are accepted", now),
-        ]
+        wanted.append(
+            condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now)
+        )
+    elif not is_established(obj):
+        wanted.append(condition("Established", "False", "NotAccepted", "not all names are accepted", now))
+    known = {c.get("type"): c for c in status.get("conditions") or ()}
     for new in wanted:
         before = known.get(new["type"])
         if before is not None and before.get("status") == new["status"]:
             new["lastTransitionTime"] = before.get("lastTransitionTime", now)
         known[new["type"]] = new
-    status["conditions"] = list(known.values())
-    return status
+    return {**status, "acceptedNames": names, "conditions": list(known.values())}
 
 
-def _name_conflict(obj: Json, others: list[Json]) -> tuple[str, str] | None:
-    names = obj["spec"]["names"]
-    for other in others:
-        if other["spec"]["group"] != obj["spec"]["group"] or other["metadata"]["name"] == obj["metadata"]["name"]:
+_UNIQUE_NAMES = (
+    ("plural", "PluralConflict", "resource"),
+    ("singular", "SingularConflict", "resource"),
+    ("shortNames", "ShortNamesConflict", "resource"),
+    ("kind", "KindConflict", "kind"),
+    ("listKind", "ListKindConflict", "kind"),
+)
+
+
+def _accepted_names(obj: Json, others: list[Json]) -> tuple[Json, tuple[str, str] | None]:
+    """Return the names to accept, and reason and message of the last conflict."""
+    wanted, accepted = obj["spec"]["names"], (obj.get("status") or {}).get("acceptedNames") or {}
+    used = _used_names(obj, others)
+    names, conflict = dict(wanted), None
+    for field, reason, sort in _UNIQUE_NAMES:
+        asked, ours = wanted.get(field), accepted.get(field)
+        if asked == ours or not asked:
             continue
-        taken = (other.get("status") or {}).get("acceptedNames") or {}
-        resources = {taken.get("plural"), taken.get("singular"), *(taken.get("shortNames") or ())}
-        for field, reason in (("plural", "PluralConflict"), ("singular", "SingularConflict")):
-            if names.get(field) in resources:
-                return reason, f'"{names[field]}" is already in use'
-        for short in names.get("shortNames") or ():
-            if short in resources:
-                return "ShortNamesConflict", f'"{short}" is already in use'
-        kinds = {taken.get("kind"), taken.get("listKind")}
-        for field, reason in (("kind", "KindConflict"), ("listKind", "ListKindConflict")):
-            if names.get(field) in kinds:
-                return reason, f'"{names[field]}" is already in use'
-    return None
+        if field == "shortNames":
+            taken = [name for name in asked if name not in (ours or ()) and name in used[sort]]
+        else:
+            taken = [asked] if asked in used[sort] else []
+        if taken:
+            texts = [f'"{name}" is already in use' for name in taken]
+            conflict = reason, texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+            names[field] = ours if ours is not None or field not in ("plural", "kind") else ""
+    return {field: value for field, value in names.items() if value is not None}, conflict
+
+
+def waits_for_names(obj: Json, group: str) -> bool:
+    """Report whether a definition of this group has names that are not accepted."""
+    accepted = (obj.get("status") or {}).get("acceptedNames")
+    return bool(obj["spec"]["group"] == group and obj["spec"]["names"] != accepted)
+
+
+def _used_names(obj: Json, others: list[Json]) -> dict[str, set[str]]:
+    """Return the names that the definitions of the object's group hold, itself included, by sort."""
+    used: dict[str, set[str]] = {"resource": set(), "kind": set()}
+    for other in [obj, *others]:
+        if other["spec"]["group"] == obj["spec"]["group"]:
+            taken = (other.get("status") or {}).get("acceptedNames") or {}
+            used["resource"].update((taken.get("plural", ""), taken.get("singular", "")), taken.get("shortNames") or ())
+            used["kind"].update((taken.get("kind", ""), taken.get("listKind", "")))
+    return used
 
 
 # ---- serving
@@ -160,7 +187,9 @@ def make_group(name: str, definitions: list[Json], clients: WebhookClients) -> G
 
 def _add_resource(group: Group, version_name: str, obj: Json, version: Json, clients: WebhookClients) -> Resource:
     spec = obj["spec"]
-    names = (obj.get("status") or {}).get("acceptedNames") or spec["names"]
+    # The accepted names; those of the spec where a writer of the status has taken them away.
+    accepted = (obj.get("status") or {}).get("acceptedNames") or {}
+    names = {**spec["names"], **{field: value for field, value in accepted.items() if value}}
     namespaced = spec["scope"] == "Namespaced"
     entry: Json = {
         "name": names["plural"],

@@ -74,7 +74,8 @@ class Services:
     webhooks: Webhooks
     # After a commit, before the answer goes out: (event type, resource, new, old).
     committed: Hook
-    # Before a write: (user, resource, namespace, new object, old one). Raises ApiError when the writer may not make it.
+    # After the mutating webhooks: (user, resource, namespace, new object, old one). Raises ApiError when the writer may
+    # not make it.
     may_grant: Grant
     # Raises ApiError 403 when the user lacks a right that a request needs beside that of its own verb.
     authorize: Callable[[User, Attributes], None]

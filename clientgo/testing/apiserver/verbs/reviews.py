@@ -10,7 +10,7 @@ from typing import Any
 from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.access.tokens import API_AUDIENCES
-from clientgo.testing.apiserver.access.users import AUTHENTICATED, User
+from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.kinds import ownership, schema
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call
@@ -46,8 +46,8 @@ def review(
         if found:
             raise errors.invalid(call.resource.group, "", "", found)
         if plural != "selfsubjectaccessreviews":
-            groups = tuple(spec.get("groups") or ())
-            user = User(spec.get("user", ""), spec.get("uid", ""), groups or (AUTHENTICATED,))
+            # Exactly the given groups: the review does not add those that authentication would.
+            user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
         allowed, reason = authorizer.allowed(user, _attributes(spec))
         obj["status"] = {"allowed": allowed, **({"reason": reason} if reason else {})}
     if call.resource.struct is not None:

@@ -248,10 +248,9 @@ class Writer(Verb):
                 else validation.event_update(stored_form, before, resource.group)
             )
         elif resource.storage == crd.STORAGE:
-            if call.subresource == "":
-                from clientgo.testing.apiserver.kinds.validation import definitions  # Here, as above.
+            from clientgo.testing.apiserver.kinds.validation import definitions  # Here, as above.
 
-                found += definitions.validate(obj, old)
+            found += definitions.validate(obj, old) if call.subresource == "" else definitions.validate_status(obj)
         elif resource.group == _POLICIES:
             from clientgo.testing.apiserver.kinds import policy_checks  # Here, as above.
 
@@ -360,7 +359,6 @@ class Writer(Verb):
         resource = call.resource
         metadata, old_meta = obj["metadata"], live["metadata"]
         call.warnings += strategy.drop_repeated_owners(metadata)
-        self.may_grant(call.request.user, resource, call.namespace, obj, live)
         self._keep_system_fields(metadata, old_meta)
         sent = obj
         if call.subresource == "approval":
@@ -379,6 +377,7 @@ class Writer(Verb):
         if not call.admitted:
             self.plugins.admit(AdmissionRequest(resource, call.namespace, call.name, obj, live, call.subresource))
             obj = self._mutated_update(call, obj, live, options, managed)
+        self.may_grant(call.request.user, resource, call.namespace, obj, live)
         obj = self._in_order(resource, obj)
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, live)
@@ -458,7 +457,6 @@ class Writer(Verb):
             made = strategy.before_update(call.resource, made, live, call.subresource, self.allocate)
         made["metadata"] = dict(made["metadata"])
         ownership.set_managed(made, managed)
-        self.may_grant(call.request.user, call.resource, call.namespace, made, live)
         return made
 
     @staticmethod

@@ -83,6 +83,53 @@ def test_names_that_are_taken_are_not_accepted(api: Api) -> None:
     assert resources == {"foos"}
 
 
+def test_names_are_accepted_once_another_definition_releases_them(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), shortNames=["f"]), want=201)
+    bars = crd(version("v1", A, storage=True), kind="Bar", plural="bars", shortNames=["f", "b"])
+    assert api("POST", DEFINITIONS, bars, want=201)
+    names = api("GET", f"{DEFINITIONS}/bars.example.com", want=200)["status"]["acceptedNames"]
+    assert names == {"plural": "bars", "singular": "bar", "kind": "Bar", "listKind": "BarList"}, "the free ones"
+
+    api("DELETE", f"{DEFINITIONS}/foos.example.com", want=200)
+
+    eventually(lambda: "bars" in {r["name"] for r in api("GET", "/apis/example.com/v1").get("resources", ())})
+    status = api("GET", f"{DEFINITIONS}/bars.example.com", want=200)["status"]
+    assert status["acceptedNames"]["shortNames"] == ["f", "b"]
+    assert {c["type"]: c["status"] for c in status["conditions"]} == {"NamesAccepted": "True", "Established": "True"}
+
+
+def test_a_writer_of_the_status_cannot_take_names(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), shortNames=["f"]), want=201)
+    bars = f"{DEFINITIONS}/bars.example.com"
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), kind="Bar", plural="bars"), want=201)
+    for names in ({"plural": "zips", "kind": "Zip"}, {"kind": "Foo"}, {}, {"plural": "foos", "kind": "Foo"}):
+        definition = api("GET", bars, want=200)
+        definition["status"]["acceptedNames"] = {"plural": "", "kind": "", **names}
+        api("PUT", f"{bars}/status", definition, want=200)
+        status = api("GET", bars, want=200)["status"]
+        assert status["acceptedNames"]["plural"] == "bars" and status["acceptedNames"]["kind"] == "Bar", names
+        resources = api("GET", "/apis/example.com/v1", want=200)["resources"]
+        assert [(entry["name"], entry["kind"]) for entry in resources] == [("bars", "Bar"), ("foos", "Foo")]
+    definition["status"]["acceptedNames"] = {"plural": "Bad_Name", "kind": "K", "listKind": "K", "shortNames": ["a b"]}
+    definition["metadata"].pop("resourceVersion")
+    patch = {"status": {"acceptedNames": definition["status"]["acceptedNames"]}}
+    answer = api("PATCH", f"{bars}/status", patch, want=422, media="application/merge-patch+json")
+    fields = [cause["field"] for cause in answer["details"]["causes"]]
+    assert fields == [f"status.acceptedNames.{name}" for name in ("plural", "shortNames[0]", "listKind")]
+
+
+def test_an_emptied_list_of_stored_versions_is_filled_by_the_next_update(api: Api) -> None:
+    # A real server accepts it too: a migration of the storage may remove all but the current version.
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
+    where = f"{DEFINITIONS}/foos.example.com"
+    merge = "application/merge-patch+json"
+    api("PATCH", f"{where}/status", {"status": {"storedVersions": []}}, want=200, media=merge)
+    assert api("GET", where, want=200)["status"]["storedVersions"] == []
+    api("POST", path("v1"), foo("v1", "x", a="1"), want=201)
+    updated = api("PATCH", where, {"metadata": {"labels": {"a": "b"}}}, want=200, media=merge)
+    assert updated["status"]["storedVersions"] == ["v1"]
+
+
 def test_a_changed_schema_holds_from_the_next_request(api: Api) -> None:
     api("POST", DEFINITIONS, crd(version("v1", A, storage=True)), want=201)
     api("POST", path("v1"), foo("v1", "x", a="1", b="2"), want=201)

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 from apiclient import Api, let_bob
+from webhookserver import Webhooks, hook
 
+from clientgo.apimachinery.util.jsonpatch import Operation
+from clientgo.controller_runtime.webhook import admission
 from clientgo.testing.apiserver import Environment
 
 Json = dict[str, Any]
@@ -106,3 +109,43 @@ def test_one_object_may_be_listed_by_name(api: Api) -> None:
         'configmaps "theirs" is forbidden: User "bob" cannot list resource "configmaps"'
     )
     api("GET", path, want=403)
+
+
+@pytest.mark.parametrize(
+    ("sent", "made", "code"), [(["get", "delete"], ["get"], 200), (["get"], ["get", "delete"], 403)]
+)
+def test_an_update_is_checked_as_mutating_webhooks_leave_it(sent: list[str], made: list[str], code: int) -> None:
+    hooks = Webhooks()
+    try:
+        hooks.api("POST", ROLES, role("r", {**PODS, "verbs": ["list"]}), want=201)
+        change = Operation("replace", "/rules/0/verbs", made)
+        config = hooks.serve(lambda ctx, req: admission.patched("", change))
+        rule = {"apiGroups": ["rbac.authorization.k8s.io"], "apiVersions": ["v1"], "operations": ["UPDATE"],
+                "resources": ["roles"]}  # fmt: skip
+        hooks.configure("Mutating", "verbs", hook("v.example.com", config, rules=[rule]))
+        let_bob(hooks.api, MANAGE, PODS)
+
+        hooks.api("PUT", f"{ROLES}/r", role("r", {**PODS, "verbs": sent}), want=code)
+
+        del hooks.api.session.headers["Impersonate-User"]
+        rules = hooks.api("GET", f"{ROLES}/r", want=200)["rules"]
+        assert rules[0]["verbs"] == (made if code == 200 else ["list"])
+    finally:
+        hooks.close()
+
+
+REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+
+@pytest.mark.parametrize(("groups", "allowed"), [(None, False), ([], False), (["system:authenticated"], True)])
+def test_a_review_of_another_subject_adds_no_group(api: Api, groups: list[str] | None, allowed: bool) -> None:
+    group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:authenticated"}
+    reference = {"kind": "ClusterRole", "name": "view"}
+    api("POST", f"{RBAC}/clusterroles", role("view", PODS))
+    binding = {"metadata": {"name": "all"}, "roleRef": reference, "subjects": [group]}
+    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+    asked = {"verb": "get", "resource": "pods", "namespace": "default"}
+    spec = {"user": "eve", "resourceAttributes": asked, **({"groups": groups} if groups is not None else {})}
+    assert api("POST", REVIEWS, {"spec": spec}, want=201)["status"]["allowed"] is allowed
+    local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews"
+    assert api("POST", local, {"spec": spec}, want=201)["status"]["allowed"] is allowed

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -135,6 +137,41 @@ def heaps(api: Api) -> Iterator[Api]:
 
 def heap(**fields: Any) -> Json:
     return {"apiVersion": "grow.example.com/v1", "kind": "Heap", "metadata": {"name": "h"}, **fields}
+
+
+def nested(times: int) -> list[Json]:
+    """Return a JSON patch that doubles nested empty lists, which take little text but much work."""
+    steps: list[Json] = [{"op": "add", "path": "/x", "value": [[]]}]
+    for _ in range(times):
+        steps += [{"op": "copy", "from": "/x", "path": "/y"}, {"op": "move", "from": "/y", "path": "/x/-"}]
+    return steps
+
+
+@pytest.mark.parametrize("sort", ["a patch of nested lists", "an apply of many keys"])
+def test_other_requests_are_answered_during_a_long_one(heaps: Api, sort: str) -> None:
+    heaps("POST", f"{OBJECTS}/heaps", heap(), want=201)
+    path = f"{OBJECTS}/heaps/h"
+    slow = Api(heaps.env)
+    codes: list[int] = []
+    if sort == "a patch of nested lists":
+        long = functools.partial(slow.request, "PATCH", path, nested(17), JSON_PATCH)
+    else:
+        config = heap(data={f"key{i}": "value" for i in range(60_000)})
+        long = functools.partial(slow.request, "PATCH", f"{path}?fieldManager=me", config, APPLY)
+    thread = threading.Thread(target=lambda: codes.append(long().status_code), name="long-request")
+    thread.start()
+
+    answered = 0
+    while thread.is_alive():
+        heaps("GET", "/api/v1/namespaces/default", want=200)
+        made = heaps("POST", MAPS, {"metadata": {"generateName": "meanwhile-"}}, want=201)
+        heaps("DELETE", f"{MAPS}/{made['metadata']['name']}", want=200)
+        answered += thread.is_alive()
+
+    thread.join()
+    slow.close()
+    assert codes == [200]
+    assert answered >= 2, "a lock that a long write holds delays every other request until it ends"
 
 
 def test_an_object_above_etcds_limit_is_not_stored(heaps: Api) -> None:

@@ -47,7 +47,8 @@ def validate(obj: Json, old: Json | None) -> list[FieldError]:
     found += _versions(spec)
     if spec.get("preserveUnknownFields"):
         found.append(field_invalid("spec.preserveUnknownFields", True, _PRESERVED))
-    found += _names(names)
+    found += _required_names(names)
+    found += _names(names, "spec.names")
     found += _schemas(spec, (old or {}).get("spec") or {})
     for part in crd_internal.parts(spec, "subresources"):
         found += _scale(part.value.get("scale"), f"{part.place}.scale")
@@ -82,23 +83,36 @@ def _group(group: str) -> list[FieldError]:
     return wrong
 
 
-def _names(names: Json) -> list[FieldError]:
-    found = [field_required(f"spec.names.{name}") for name in ("plural", "singular", "kind", "listKind")
-             if not names.get(name)]  # fmt: skip
+def validate_status(obj: Json) -> list[FieldError]:
+    """Validate an update of the status. It may empty `storedVersions`, as in Go.
+
+    Go: ValidateUpdateCustomResourceDefinitionStatus.
+    """
+    return _names((obj.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
+
+
+def _required_names(names: Json) -> list[FieldError]:
+    """Return the errors of names that a spec must have, but not a status."""
+    fields = ("plural", "singular", "kind", "listKind")
+    return [field_required(f"spec.names.{name}") for name in fields if not names.get(name)]
+
+
+def _names(names: Json, where: str) -> list[FieldError]:
+    found: list[FieldError] = []
     for name in ("plural", "singular", "kind", "listKind"):
-        value = names.get(name, "")
+        value = names.get(name) or ""
         if not value:
             continue
         if name in ("plural", "singular"):
-            found += _joined(value, f"spec.names.{name}", is_dns1035_label(value))
+            found += _joined(value, f"{where}.{name}", is_dns1035_label(value))
         else:
             head = "may have mixed case, but should otherwise match: "
-            found += _joined(value, f"spec.names.{name}", is_dns1035_label(value.lower()), head)
+            found += _joined(value, f"{where}.{name}", is_dns1035_label(value.lower()), head)
     for kind in ("shortNames", "categories"):
         for i, value in enumerate(names.get(kind) or ()):
-            found += _joined(value, f"spec.names.{kind}[{i}]", is_dns1035_label(value))
+            found += _joined(value, f"{where}.{kind}[{i}]", is_dns1035_label(value))
     if names.get("kind") and names["kind"] == names.get("listKind"):
-        found.append(field_invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same"))
+        found.append(field_invalid(f"{where}.listKind", names["listKind"], "kind and listKind may not be the same"))
     return found
 
 
