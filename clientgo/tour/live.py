@@ -16,7 +16,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clientgo import klog
@@ -56,6 +56,9 @@ _TICK = 0.1
 _PATIENCE = 0.5
 # Rates are over so many ticks.
 _WINDOW = 10
+# Kinds of hops of reflectors and handlers that happen at the structure itself, and kinds that happen in its thread.
+_NAMES_OWNER = frozenset({"watch", "list", "taken"})
+_OF_THREAD = frozenset({"line", "called", "returned", "raised"})
 # More structures than that are not listed: a program that makes them without end shall not be kept from forgetting.
 _MOST = 200
 
@@ -130,6 +133,8 @@ class Live(Attached):
         self._queues: dict[int, Held] = {}
         # By thread. Each thread writes its own, in one step; a copy to look at is one step too.
         self._workers: dict[int, tuple[int, Any, float]] = {}
+        # By thread and station, the structure of the thread's last hop there. Each thread writes its own, in one step.
+        self._owners: dict[tuple[int, str], Any] = {}
         self._allowed = dict.fromkeys(self._seam.meters, float(BURST))
         self._marks: dict[Tap, deque[tuple[float, int, int]]] = {
             tap: deque(maxlen=_WINDOW + 1) for tap in self._seam.meters
@@ -194,6 +199,12 @@ class Live(Attached):
     # ---- what is always noted, where hops happen
 
     def _hear(self, hop: Hop) -> None:
+        place = threading.get_ident(), hop.station
+        if hop.kind in _NAMES_OWNER:
+            self._owners[place] = hop.owner
+        elif hop.kind in _OF_THREAD:
+            # It happens at a decoder or a notification: its owner is the reflector or the handler of the thread.
+            hop = replace(hop, owner=self._owners.get(place))
         self._heard.append(hop)
 
     def _probes(self) -> tuple[Probe, ...]:

@@ -206,7 +206,8 @@ class LiveScreen:
     def _ask_past(self, **about: str) -> Json:
         assert self.ask is not None  # else there were no views to choose from
         try:
-            return self.ask(f"/api/past?{urlencode(about)}")
+            chosen = {"informer": self._informer, "queue": self._queue}
+            return self.ask(f"/api/past?{urlencode({**about, **chosen})}")
         except OSError:
             self._answers = False
             return {"hops": [], "links": [], "changes": {}}

@@ -22,7 +22,7 @@ from clientgo.tools import cache
 from clientgo.tools.cache.reflector import type_string
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.live import KEPT_HOPS, Live, Sum
-from clientgo.tour.past import chain, last_changes
+from clientgo.tour.livepast import Owners, answer
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
@@ -116,15 +116,12 @@ class LiveView:
     def _see(self, informer: int, queue: int, since: int, key: str) -> tuple[Json, list[Hop]]:
         """All but the hops, and the hops."""
         live = self._live
-        if informer < 0 or queue < 0:
-            raise ValueError("informers and queues are counted from 0")
+        chosen, held = self._chosen(informer, queue)
         self._remember()
-        informers, queues = live.informers(), live.queues()
-        parts = [each.parts() for each in informers]
+        queues = live.queues()
+        parts = [each.parts() for each in live.informers()]
         sums = live.sums()
         rates = self._rates(sums)
-        chosen = parts[informer] if informer < len(parts) else None
-        held = queues[queue] if queue < len(queues) else None
         views: dict[str, Json] = {
             "apiserver": self._server(chosen, rates),
             "reflector": self._reflector(chosen, rates),
@@ -149,6 +146,14 @@ class LiveView:
         }
         return seen, hops
 
+    def _chosen(self, informer: int, queue: int) -> tuple[Any, Any]:
+        """Return the parts of an informer and the Held of a queue, by number; None for one that does not exist yet."""
+        if informer < 0 or queue < 0:
+            raise ValueError("informers and queues are counted from 0")
+        informers, queues = self._live.informers(), self._live.queues()
+        parts = informers[informer].parts() if informer < len(informers) else None
+        return parts, queues[queue] if queue < len(queues) else None
+
     def object(self, informer: int, key: str) -> Json:
         """Return each known state of an object, in the cache and in the hops, by its reference."""
         informers = self._live.informers()
@@ -169,16 +174,19 @@ class LiveView:
                 found[f"{key_of(state)}@{version_of(state)}"] = document
         return found
 
-    def past(self, place: str = "", key: str = "", handler: str = "", version: str = "") -> Json:
-        """Answer both queries of past.py from the hops that the tour has kept.
+    def past(
+        self, place: str = "", key: str = "", handler: str = "", version: str = "", *, informer: int = 0, queue: int = 0
+    ) -> Json:
+        """Answer both queries of past.py for one informer and one queue, from the hops that the tour has kept.
 
         Return the hops that the answers name, the links of the chain that brought `key` to `place`, and for each part
-        the hop that may have changed it last, by their indexes.
+        the hop that may have changed it last, by their indexes. Raises ValueError for negative numbers.
         """
+        parts, held = self._chosen(informer, queue)
         kept = self._live.hops(most=KEPT_HOPS)
         hops = [{**hop.to_dict(), "more": self._scrubbed_fields(dict(hop.more))} for hop in kept]
-        links = chain(hops, len(hops) - 1, place, key, handler=handler, version=version) if key else []
-        changes = last_changes(hops, key)
+        owners = Owners(parts, None if held is None else held.queue)
+        links, changes = answer(kept, hops, owners, place, key, handler=handler, version=version)
         named = sorted({*(link.at for link in links), *changes.values()})
         index = {at: number for number, at in enumerate(named)}
         sums = self._live.sums().values()

@@ -73,7 +73,8 @@ class LivePage(PageServer):
         return self._view.object(_number(query, "informer"), query.get("key", ""))
 
     def _past(self, request: Request, query: dict[str, str]) -> Json:
-        return self._view.past(*(query.get(name, "") for name in ("place", "key", "handler", "version")))
+        about = (query.get(name, "") for name in ("place", "key", "handler", "version"))
+        return self._view.past(*about, informer=_number(query, "informer"), queue=_number(query, "queue"))
 
     def _stay_connected(self, request: Request, query: dict[str, str]) -> Json:
         self.live.stay_connected()

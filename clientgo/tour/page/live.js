@@ -174,10 +174,10 @@ async function drawPane() {
 // Asked for once a second: the answer is made of all hops that the tour has kept.
 async function drawPast(fill) {
   const { chosen } = app;
-  const wanted = `${JSON.stringify(chosen)} ${app.language}`;
+  const wanted = `${JSON.stringify(chosen)} ${app.informer} ${app.queue} ${app.language}`;
   if (app.past?.wanted === wanted && performance.now() - app.past.asked < 1000) return;
   app.past = { wanted, asked: performance.now() };
-  const found = await ask(`/api/past?${new URLSearchParams(chosen ?? {})}`);
+  const found = await ask(`/api/past?${new URLSearchParams({ ...chosen, informer: app.informer, queue: app.queue })}`);
   if (app.tab === "past" && app.past.wanted === wanted) fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
 }
 

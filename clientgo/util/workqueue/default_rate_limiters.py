@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.hops import hop
 from clientgo.util.flowcontrol import rate
+from clientgo.util.workqueue.beyond.inspection import components_of
 from clientgo.util.workqueue.beyond.unhashable import check_hashable
 from clientgo.utils.clock import WithDelayedExecution
 
@@ -320,6 +321,10 @@ class TypedMaxOfRateLimiter(Generic[T]):
                 counts[item] = max(count, counts.get(item, 0))
         return counts
 
+    def components(self) -> tuple[object, ...]:
+        """Return the components of the limiters that this one compares. Beyond Go."""
+        return tuple(part for limiter in self._limiters for part in components_of(limiter))
+
     def __repr__(self) -> str:
         return f"<TypedMaxOfRateLimiter {', '.join(map(repr, self._limiters))}>"
 
@@ -361,6 +366,10 @@ class TypedWithMaxWaitRateLimiter(Generic[T]):
         """Return the inner limiter's number of failures of each item. Beyond Go."""
         counts: dict[T, int] = getattr(self._limiter, "failures", dict)()
         return counts
+
+    def components(self) -> tuple[object, ...]:
+        """Return the inner limiter's components. Beyond Go."""
+        return components_of(self._limiter)
 
     def __repr__(self) -> str:
         return f"<TypedWithMaxWaitRateLimiter {self._max_delay}s, {self._limiter!r}>"

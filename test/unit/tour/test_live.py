@@ -181,6 +181,64 @@ def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
     assert json.loads(json.dumps(past)) == past
 
 
+@contextmanager
+def two_programs() -> Iterator[tour.LiveView]:
+    """Run two programs with an informer of ConfigMaps and a queue each; the second handles only its first object."""
+    with running() as (first, _, view):
+        second = Program(first.bubble)
+        second.start()
+        try:
+            second.source.add(config_map("apple"))
+            second.queue.add_rate_limited("default/apple")
+            first.bubble.sleep(5.0)
+            for name in ("apple", "bread"):
+                first.source.add(config_map(name))
+            first.takes = 60.0
+            first.queue.add_rate_limited("default/cheese")
+            first.source.modify(config_map("apple", "red"))
+            first.bubble.sleep(1.5)
+            yield view
+        finally:
+            second.stop()
+
+
+def test_the_last_changes_are_those_of_one_informer_and_one_queue():
+    with two_programs() as view:
+        answers = {number: view.past(informer=number, queue=number) for number in (0, 1)}
+        mixed = view.past(informer=1, queue=0)
+        none = view.past(informer=7, queue=7)
+    times = {
+        number: {part: past["hops"][at]["time"] for part, at in past["changes"].items()}
+        for number, past in answers.items()
+    }
+    assert {*times[0]} == {*times[1]} > {"queue.failures", "queue.waiting", "handlers.handlers", "reflector.watches"}
+    moved = {part for part in times[1] if not part.startswith("reflector.")}
+    assert all(times[1][part] < 5.0 < times[0][part] for part in moved)
+    assert moved >= {"fifo.keys", "indexer.objects", "handlers.handlers", "queue.order", "queue.failures"}
+    for past in answers.values():
+        assert past["hops"][past["changes"]["handlers.handlers"]]["kind"] == "returned"
+    assert times[0]["reflector.watches"] < times[1]["reflector.watches"]
+    late = {part for part, at in mixed["changes"].items() if mixed["hops"][at]["time"] > 5.0}
+    assert late and all(part.startswith("queue.") for part in late)
+    assert none["changes"] == {}
+
+
+def test_a_key_in_two_queues_has_a_chain_in_each():
+    with two_programs() as view:
+        chains = [view.past("queue.order", "default/apple", informer=at, queue=at) for at in (0, 1)]
+        crossed = view.past("queue.order", "default/apple", informer=1, queue=0)
+        other = view.past("indexer.objects", "default/apple", informer=1, queue=0)
+    for number, past in enumerate(chains):
+        hops = [past["hops"][link["at"]] for link in past["links"]]
+        assert hops[-1]["station"] == "queue" and {(hop["time"] > 5.0) for hop in hops} == {number == 0}
+    # Another informer's handler may have added the key.
+    assert [crossed["hops"][link["at"]] for link in crossed["links"]] == [
+        chains[0]["hops"][link["at"]] for link in chains[0]["links"]
+    ]
+    assert other["links"]
+    assert all(other["hops"][link["at"]]["time"] < 5.0 for link in other["links"])
+
+
 def test_rates_count_every_call():
     with running() as (program, _, view):
         for number in range(40):

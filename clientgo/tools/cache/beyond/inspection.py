@@ -164,6 +164,10 @@ class InspectableCache:
         """Return the store's sizes. O(number of indexes). Beyond Go."""
         return self._cache_storage.statistics()
 
+    def components(self) -> tuple[object, ...]:
+        """Return the store's storage, at which the hops of the indexer happen. Beyond Go."""
+        return (self._cache_storage,)
+
     def size(self) -> int:
         """Return the number of objects. Takes no lock. Beyond Go."""
         return self._cache_storage.size()

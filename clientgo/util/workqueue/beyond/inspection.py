@@ -19,6 +19,7 @@ __all__ = [
     "InspectableRateLimitingQueue",
     "QueueContents",
     "QueueStatistics",
+    "components_of",
 ]
 
 T = TypeVar("T", bound=Hashable)
@@ -96,6 +97,10 @@ class InspectableQueue(Generic[T]):
         """Return the items that workers are processing. Takes no lock. Beyond Go."""
         return frozenset(dict(self._processing))
 
+    def components(self) -> tuple[object, ...]:
+        """Return the structures that make up the queue: only the queue itself. Beyond Go."""
+        return (self,)
+
     def state_of(self, item: T) -> tuple[bool, bool]:
         """Report whether `item` is dirty, and whether a worker processes it. Takes no lock. Beyond Go."""
         return item in self._dirty, item in self._processing
@@ -124,6 +129,10 @@ class InspectableDelayingQueue(Generic[T]):
         contents: QueueContents[T] = replace(self._inner.contents(), waiting=due)
         return contents
 
+    def components(self) -> tuple[object, ...]:
+        """Return the queue and its inner queue. Beyond Go."""
+        return (self, *components_of(self._inner))
+
     def due(self, item: T) -> tuple[float, float] | None:
         """Return (sort key, seconds) until a waiting item is added; None if the item does not wait.
 
@@ -149,3 +158,14 @@ class InspectableRateLimitingQueue(Generic[T]):
         failures = getattr(self._rate_limiter, "failures", dict)
         contents: QueueContents[T] = replace(self._delaying_queue.contents(), failures=failures())
         return contents
+
+    def components(self) -> tuple[object, ...]:
+        """Return the queue, its rate limiters and its delaying queue with the inner queue. Beyond Go."""
+        return (self, *components_of(self._rate_limiter), *components_of(self._delaying_queue))
+
+
+def components_of(structure: Any) -> tuple[object, ...]:
+    """Return the components of a queue or a rate limiter; the structure alone when it has no such method. Beyond Go."""
+    components = getattr(structure, "components", None)
+    found: tuple[object, ...] = (structure,) if components is None else components()
+    return found
