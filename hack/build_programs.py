@@ -1,4 +1,8 @@
-"""Builds the package: adds the programs of cmd/ to the wheel, as clientgo/programs, for the command `clientgo`."""
+"""Builds the package: adds the programs of cmd/ to the wheel, as clientgo/programs, for the command `clientgo`.
+
+The pages of the package and of the programs get links that work in the wheel (plain_links.py). The mode of a file does
+not depend on the umask, so that equal sources give an identical wheel.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import os
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
+
+from hack.plain_links import wheel_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,6 +27,14 @@ class BuildPrograms(build_py):
         for source, target in self._programs():
             self.mkpath(str(target.parent))
             self.copy_file(str(source), str(target))
+        build = Path(self.build_lib)
+        for path in sorted((build / "clientgo").rglob("*")):
+            if path.suffix == ".md":
+                below = path.relative_to(build / "clientgo").as_posix()
+                page = f"cmd{below.removeprefix('programs')}" if below.startswith("programs/") else f"clientgo/{below}"
+                path.write_text(wheel_page(page), encoding="utf-8")
+            if path.is_file():
+                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         """Return the files that the build writes."""

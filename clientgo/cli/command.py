@@ -115,6 +115,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "demo": Command("watch the sample-controller work, in ten seconds", _program("demo")),
     "tour": Command("see every step of the informer machinery in a web page", _program("informer-tour")),
+    "programs": Command("copy the example programs, to read and change", _module("clientgo.cli.programs", "programs")),
     "codegen": Command(
         "generate clients, informers, listers and CRDs from your types", _module("clientgo.codegen.command", "codegen")
     ),

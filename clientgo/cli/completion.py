@@ -12,6 +12,7 @@ from clientgo.cli import command
 # The modules whose `parser()` knows a command's options; other programs complete file names only.
 _PARSERS = {
     "explain": "clientgo.cli.explain",
+    "programs": "clientgo.cli.programs",
     "shell": "clientgo.cli.shell",
     "completion": "clientgo.cli.completion",
 }

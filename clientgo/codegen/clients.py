@@ -143,7 +143,7 @@ class GroupVersion:
         module = importlib.import_module(self.module)
         for name in ("GROUP_NAME", "SCHEME_GROUP_VERSION", "add_to_scheme", "resource", "__all__"):
             if not hasattr(module, name):
-                raise ValueError(f"{self.module} has no {name}; cmd/sample-controller/pkg/apis shows what belongs there")
+                raise ValueError(f"{self.module} has no {name}; sample-controller/pkg/apis in the folder of `clientgo programs` is an example")
         if module.SCHEME_GROUP_VERSION.version != self.version:
             raise ValueError(
                 f"{self.module} must be named after its version, which is {module.SCHEME_GROUP_VERSION.version}"

@@ -16,7 +16,7 @@ scenario again with a decision at a point, up to which everything is as before.
 `fixture` a pytest fixture: what happened in production is a test case. `replay` is a run as those of `execute`, fed
 from a recording.
 
-There is no Go counterpart. `hack/tour`, or `python cmd/informer-tour`, shows it all as a page.
+There is no Go counterpart. `clientgo tour` shows it all as a page.
 """
 
 from clientgo.tour.hop import KINDS, STATIONS, Code, Hop

@@ -45,6 +45,8 @@ _FILENAME = "<informer tour>"
 callers.mark_inserted(_FILENAME)
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
+# The folder of a wheel that has the programs of cmd/.
+_PROGRAMS = _ROOT / "clientgo" / "programs"
 
 Around = Callable[..., None]
 """Code around a function. It gets a Call, which it calls, and the function's arguments."""
@@ -262,8 +264,13 @@ def _file_of(code: CodeType) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def relative_path(filename: str) -> str:
-    """From the folder that holds `clientgo`; of a file elsewhere its name."""
+    """Return the path from the folder that holds `clientgo`, or the name of a file elsewhere.
+
+    A program of a wheel has the path that it has in a clone, below `cmd`, as the lessons name it.
+    """
     path = Path(filename)
+    if path.is_relative_to(_PROGRAMS):
+        return f"cmd/{path.relative_to(_PROGRAMS).as_posix()}"
     return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
 
 

@@ -1,4 +1,4 @@
-"""Run the demonstration of `hack/demo`: a Foo and its controller on the embedded API server, with a check of each step.
+"""Run `clientgo demo`: a Foo and its controller on the embedded API server, with a check of each step.
 
 The API server and the sample-controller are the processes that a user would start. This program plays the user with
 kubectl, waits for the controller's reaction, and counts the successful steps.
@@ -309,7 +309,7 @@ def apply_crd(cluster: Cluster) -> None:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="hack/demo", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="demo", description=__doc__, allow_abbrev=False)
     parser.add_argument("--stay", action="store_true", help="leave the server and the controller running for kubectl")
     parser.add_argument("--quiet", action="store_true", help="without the controller's log lines")
     return parser.parse_args(arguments)

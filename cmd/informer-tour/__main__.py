@@ -5,7 +5,9 @@ import sys
 
 # What follows must run on any Python 3, without the library: it tells the user what to type.
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMAND = os.path.join(os.path.relpath(ROOT), "hack", "tour")
+SCRIPT = os.path.join(os.path.relpath(ROOT), "hack", "tour")
+# A copy of the programs elsewhere has no scripts beside it.
+COMMAND = SCRIPT if os.path.exists(SCRIPT) else sys.executable + " -m pip install ./clientgo-*.whl"
 NEEDED = ("clientgo", "urllib3", "yaml")
 
 

@@ -1,6 +1,6 @@
 """Serve the tour on this machine and open a browser; or run a program with the tour attached.
 
-hack/tour                                        from a fresh clone: makes a virtual environment first
+clientgo tour                                    where the library is installed; hack/tour in a fresh clone
 python cmd/informer-tour
 python cmd/informer-tour --scenario sample-controller
 python cmd/informer-tour -- python cmd/sample-controller -kubeconfig=...

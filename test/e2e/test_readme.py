@@ -17,6 +17,7 @@ LIBRARY = (ROOT / "clientgo/README.md").read_text()
 PAGES = ["README.md", "cmd/README.md", "clientgo/README.md", "clientgo/scaffold/README.md"]
 
 CODEGEN = "python -m clientgo.codegen --root ~/shop --output shop.generated --crds ~/shop/crds shop.apis.shop.v1"
+QUICK_STARTS = "test_quick_starts.py"
 NETWORK = "test_network_controller.py"
 GUESTBOOK = "test_guestbook_operator.py"
 PATTERNS = "test_operator_patterns.py"
@@ -31,13 +32,16 @@ ELASTIC_OPERATOR = (
 ELASTIC_UPGRADE = """kubectl patch es quickstart --type=merge -p '{"spec":{"version":"8.12.0"}}'"""
 # The test of each command in the pages' shell blocks.
 RUN_BY = {
-    "hack/demo": "test_package.py, from a clone",
+    "python3 -m venv .venv && . .venv/bin/activate": QUICK_STARTS,
+    "pip install ./clientgo-*.whl": QUICK_STARTS,
+    "clientgo demo": QUICK_STARTS,
+    "clientgo tour": QUICK_STARTS,
+    "clientgo programs cmd": QUICK_STARTS,
+    "clientgo apiserver --kubeconfig-out /tmp/kc &": QUICK_STARTS,
+    "clientgo apiserver --kubeconfig-out /tmp/kc --simulate-workloads &": GUESTBOOK,
     "hack/test": "this test run",
-    "hack/tour    # or, with the library installed: python cmd/informer-tour": "test_package.py, from a clone",
     "hack/test test/property/workqueue": "this test run",
     "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person; test_thorough.py, shorter",
-    "python3 -m venv .venv && .venv/bin/pip install -e . && . .venv/bin/activate": "hack/lib.sh, for hack/demo",
-    "python cmd/apiserver --kubeconfig-out /tmp/kc &": "test_manual_session.py",
     "export KUBECONFIG=/tmp/kc": "test_manual_session.py",
     "kubectl apply -f cmd/sample-controller/artifacts/examples/crd.yaml": "test_manual_session.py",
     "python cmd/sample-controller -kubeconfig=$KUBECONFIG -v=4 &": "test_manual_session.py",
@@ -72,11 +76,9 @@ RUN_BY = {
     ELASTIC_UPGRADE: ELASTIC,
     "kubectl describe es quickstart": ELASTIC,
     CODEGEN: "test_command.py",
-    "python cmd/apiserver --kubeconfig-out /tmp/kc --simulate-workloads &": GUESTBOOK,
     "python cmd/pod-controller -kubeconfig=$KUBECONFIG &": "test_pod_controller.py",
     "kubectl run mypod --image=nginx": "test_pod_controller.py",
     "kubectl delete pod mypod": "test_pod_controller.py",
-    "python3 -m venv .venv && . .venv/bin/activate": SCAFFOLD,
     "pip install ~/clientgo": SCAFFOLD,
     "python -m clientgo.scaffold init --domain example.com": SCAFFOLD,
     "python -m clientgo.scaffold create api --group shop --version v1 --kind Order": SCAFFOLD,

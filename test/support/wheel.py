@@ -6,6 +6,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -52,6 +53,45 @@ def build_wheel(factory: pytest.TempPathFactory) -> Path:
 
     (wheel,) = (_made_once(factory, "wheel", make) / "dist").glob("clientgo-*.whl")
     return wheel
+
+
+def build_sdist(factory: pytest.TempPathFactory) -> Path:
+    """Return the source distribution of a fresh clone, as an archive."""
+    tools = build_tools(factory)
+
+    def make(folder: Path) -> None:
+        build = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+        run(sys.executable, "-c", build, folder / "dist", cwd=clone_into(folder), **tools)
+
+    (sdist,) = (_made_once(factory, "sdist", make) / "dist").glob("clientgo-*.tar.gz")
+    return sdist
+
+
+def unpack_sdist(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the unpacked source distribution, which tests only read."""
+    sdist = build_sdist(factory)
+
+    def make(folder: Path) -> None:
+        with tarfile.open(sdist) as archive:
+            archive.extractall(folder, filter="data")
+
+    (folder,) = _made_once(factory, "unpacked", make).iterdir()
+    return folder
+
+
+def find_python(version: str) -> Path:
+    """Return the Python of that version, which the scripts in hack find too.
+
+    If it is missing, the test fails in CI and is skipped elsewhere.
+    """
+    script = f"source hack/lib.sh; find_python_version {version}"
+    done = subprocess.run(["bash", "-euc", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    if found := done.stdout.strip():
+        executable = "import sys; print(sys.executable)"
+        return Path(subprocess.check_output([found, "-c", executable], text=True, timeout=60).strip())
+    if os.environ.get("CI"):
+        pytest.fail(f"Python {version} is needed in CI")
+    pytest.skip(f"no Python {version} on this machine")
 
 
 def build_tools(factory: pytest.TempPathFactory) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 It speaks the Kubernetes REST protocol over HTTP from memory: discovery, CRUD, watches, patches of every kind,
 server-side apply, CRDs, RBAC, garbage collection. There is no Go counterpart in client-go; it takes the place of
-envtest. Start it in a test with `Environment`, or as a program with `python cmd/apiserver`.
+envtest. Start it in a test with `Environment`, or as a program with `clientgo apiserver`.
 """
 
 from clientgo.testing.apiserver.access.auth import read_token_file

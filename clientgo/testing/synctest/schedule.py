@@ -167,5 +167,6 @@ def need_hypothesis(who: str) -> None:
     """Raise an ImportError that names the extra when Hypothesis is not installed."""
     if importlib.util.find_spec("hypothesis") is None:
         raise ModuleNotFoundError(
-            f"{who} needs Hypothesis, which the extra `test` brings: pip install 'clientgo[test]'", name="hypothesis"
+            f"{who} needs Hypothesis, which the extra `testing` brings: pip install 'clientgo[testing]'",
+            name="hypothesis",
         )

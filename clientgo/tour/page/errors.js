@@ -12,7 +12,7 @@ const CHINESE = [
   [/already exists/, "409 对象已经存在（AlreadyExists）"],
   [/not found/, "404 对象不存在（NotFound）"],
   [/open the address that the program printed/, "没有访问权限：请打开程序打印出来的地址，其中带有令牌"],
-  [/the static edition has no such run/, "静态版没有收录这一种运行；运行 hack/tour 可以自由操作"],
+  [/the static edition has no such run/, "静态版没有收录这一种运行；运行 clientgo tour 可以自由操作"],
   [/^the tour failed: (.*)/, "导览自身出错：$1"],
   [/at most 100 decisions/, "操作太多了，请先撤销一些"],
   [/there is no such|there is nothing here|no hop happens there/, "没有找到请求的内容"],

@@ -46,7 +46,7 @@ const keyOf = (known, settings, decisions) => JSON.stringify([
   decisions.map(({ at, kind, name }) => [at, kind, name]),
 ]);
 
-const unavailable = () => Object.assign(new Error("the static edition has no such run; hack/tour has them all"), { isUnavailable: true });
+const unavailable = () => Object.assign(new Error("the static edition has no such run; clientgo tour has them all"), { isUnavailable: true });
 
 export function exported() {
   const load = loader();

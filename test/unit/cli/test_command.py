@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,44 @@ def test_the_programs_of_a_clone_are_those_of_cmd() -> None:
     assert command.programs() == Path(clientgo.__file__).parents[1] / "cmd"
     assert (command.programs() / "demo" / "__main__.py").exists()
     assert (command.programs() / "informer-tour" / "__main__.py").exists()
+
+
+def test_the_programs_are_copied_to_a_new_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "cmd"
+
+    assert main(["programs", str(folder)]) == 0
+    assert "Copied the programs" in capsys.readouterr().out
+    assert (folder / "sample-controller/artifacts/examples/crd.yaml").exists()
+    assert (folder / "README.md").exists()
+    assert list(folder.rglob("__pycache__")) == []
+
+    # A copy that the user has changed stays as it is.
+    (folder / "README.md").write_text("mine")
+    assert main(["programs", str(folder)]) == 1
+    assert capsys.readouterr().err == f"clientgo programs: {folder} exists; name a new folder\n"
+    assert (folder / "README.md").read_text() == "mine"
+
+
+def test_the_programs_of_a_clone_are_not_copied_onto_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["programs", str(command.programs())]) == 0
+    assert "has the programs already" in capsys.readouterr().out
+
+
+def test_without_a_folder_the_programs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["programs"]) == 0
+    listed = [Path(line).name for line in capsys.readouterr().out.splitlines()]
+    assert {"demo", "sample-controller", "guestbook-operator"} <= set(listed)
+
+
+def test_a_copy_of_the_tour_does_not_name_a_script_that_is_not_there(tmp_path: Path) -> None:
+    assert main(["programs", str(tmp_path / "cmd")]) == 0
+    venv.create(tmp_path / "bare", with_pip=False)
+    bare = tmp_path / "bare/bin/python"
+    done = subprocess.run(
+        [bare, "cmd/informer-tour"], cwd=tmp_path, env={"PATH": "/usr/bin"}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"Type: {bare} -m pip install ./clientgo-*.whl\n")
 
 
 def test_bash_completes_commands_and_options() -> None:

@@ -108,4 +108,4 @@ def test_without_hypothesis_the_extra_is_named(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", hidden + program], capture_output=True, text=True, timeout=PATIENCE)
 
     assert done.returncode == 1
-    assert "needs Hypothesis, which the extra `test` brings: pip install 'clientgo[test]'" in done.stderr
+    assert "needs Hypothesis, which the extra `testing` brings: pip install 'clientgo[testing]'" in done.stderr
