@@ -16,6 +16,7 @@ Differs from Go:
   * A lease ends `lease_duration`, in whole seconds, after the start of its last request; in Go after the answer. A late
     answer does not make a leader. No renewal and no release takes longer than the rest of the lease.
   * With `release_on_cancel`, a lock is released even if the end of `run` interrupted its last write. In Go it is not.
+  * The metric shows the end of every term. In Go it keeps showing a term that the context ended.
   * `run` joins its callbacks' threads before returning. An `on_started_leading` that raises ends the term (Go crashes).
 """
 
@@ -222,6 +223,7 @@ class LeaderElector:
             if self._config.release_on_cancel:
                 self._release_after(working, klog.from_context(ctx))
         finally:
+            self._metrics.off(self._config.name)
             self._lock.record_event("stopped leading")
 
     @hop("election.lead", go="(*LeaderElector).Run")

@@ -385,7 +385,7 @@ def test_run_reports_and_returns_after_its_callbacks(metric):
         config.watch_dog.check()
         times = {name: round(at, 3) for at, name in calls}
         assert times == {"started": 0, "new leader baz": 0, "stopped": 5, "work ended": 6}
-        assert metric.calls == [("off", "n"), ("on", "n")], "as in Go, only a renewal that fails turns it off"
+        assert metric.calls == [("off", "n"), ("on", "n"), ("off", "n")], "Go's metric stays on"
 
 
 def test_run_that_never_led_still_reports_that_it_stopped():

@@ -19,7 +19,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.controller_runtime.controller.priorityqueue.priorityqueue import PriorityQueue
 from clientgo.testing import synctest
-from clientgo.tools import sharding
+from clientgo.tools import leaderelection, sharding
 from clientgo.tools.sharding import Sharder, ShardingConfig, assign, shard_of
 from clientgo.tools.sharding.membership import MEMBER_LABEL, SHARD_LABEL
 from clientgo.util import workqueue
@@ -155,6 +155,37 @@ def test_replicas_share_evenly_and_hand_over_when_one_comes_or_goes() -> None:
         for replica in replicas:
             replica.end()
             assert replica.held() == ()
+
+
+class StatusByLease:
+    """A provider and the metric of leader election: 1 for each Lease that an elector holds, 0 for one it gave up."""
+
+    def __init__(self) -> None:
+        self.status: dict[str, int] = {}
+
+    def new_leader_metric(self) -> StatusByLease:
+        return self
+
+    def on(self, name: str) -> None:
+        self.status[name] = 1
+
+    def off(self, name: str) -> None:
+        self.status[name] = 0
+
+    def slowpath_exercised(self, name: str) -> None: ...
+
+
+def test_the_metric_of_leader_election_shows_the_shards_of_a_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    factory = leaderelection.metrics._LeaderMetricsFactory()
+    monkeypatch.setattr(leaderelection.metrics, "_global_metrics_factory", factory)
+    metric = StatusByLease()
+    leaderelection.set_provider(metric)
+    with synctest.bubble() as b:
+        replica = Replica(Server(), "a")
+        b.sleep(SOON)
+        assert metric.status == {f"test-shard-{shard}": 1 for shard in range(SHARDS)}
+        replica.end()
+        assert metric.status == {f"test-shard-{shard}": 0 for shard in range(SHARDS)}
 
 
 def test_the_shards_of_a_replica_that_is_cut_off_come_to_the_others() -> None:
