@@ -1,1 +1,1 @@
-"""k8s.io/api: the built-in API types, one package a group."""
+"""k8s.io/api: the built-in API types, one package per group."""

@@ -19,7 +19,7 @@ from clientgo.apimachinery.runtime import FieldInfo, Struct
 
 
 def import_api(name: str, root: Path) -> ModuleType:
-    """The package. Raises ValueError that points into the user's own code for whatever goes wrong there."""
+    """Import and return a package. Raises ValueError that names the failing line of the user's own code."""
     try:
         return importlib.import_module(name)
     except SyntaxError as err:
@@ -58,7 +58,7 @@ def check_fields(module: ModuleType) -> None:
 
 
 def _fields_of(cls: type[Struct]) -> Iterator[tuple[FieldInfo, str, list[type[Struct]]]]:
-    """Each field the class itself declares, what is wrong with it or "", and the structs it is made of."""
+    """Yield each field that the class itself declares, its problem or "", and the structs that it is made of."""
     for attr, declared in vars(cls).items():
         info = cls._fields.get(attr)
         if info is None or not isinstance(declared, property) or declared.fget is None:
@@ -122,7 +122,7 @@ def _shown(annotation: Any) -> str:
 
 
 def place(cls: type, attr: str) -> str:
-    """The file and line that declare the attribute; the module of a class that stands in no file."""
+    """Return the file and line that declare an attribute, or the module when the class has no source file."""
     try:
         lines, start = inspect.getsourcelines(cls)
     except (OSError, TypeError):

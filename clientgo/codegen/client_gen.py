@@ -1,4 +1,4 @@
-"""Write a clientset: one module a kind, a client a group version, and `clientset.py` over them all."""
+"""Write a clientset: a module per kind, a client per group version, and `clientset.py` for all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GO_API = "k8s.io/api/"
 
 
 def render_kind(clientset: Clientset, group: GroupVersion, kind: Kind) -> str:
-    """typed/<group>/<version>/<kind>.py."""
+    """Return the text of typed/<group>/<version>/<kind>.py."""
     lines = list(_methods(group, kind, prefers_protobuf=clientset.prefers_protobuf))
     imports = {"from clientgo import gentype, rest", f"from {group.parent} import {group.version} as {group.alias}"}
     if lines:
@@ -51,7 +51,7 @@ from __future__ import annotations
 
 
 class {kind.plural}Getter(Protocol):
-    """Has a {kind.name}Interface; the group's client does."""
+    """An object that returns a {kind.name}Interface, such as the client of the group version."""
 
     def {kind.accessor}({getter_parameters}) -> {kind.name}Interface: ...
 
@@ -67,9 +67,9 @@ class {kind.name}Interface({base_class}):
 def _purpose(kind: Kind) -> str:
     resource = kind.genclient.resource
     if not kind.genclient.verbs:
-        return f"What can be done with {resource}: the methods of the expansion alone."
-    scope = " of one namespace, or lists all with an empty one" if kind.genclient.namespaced else ""
-    return f"Reads and writes {resource}{scope}."
+        return f"A client of {resource} that has only hand-written methods. Thread-safe; calls block for the request."
+    scope = ' in one namespace, or in all with ""' if kind.genclient.namespaced else ""
+    return f"A client of {resource}{scope}. Thread-safe; calls block for the request."
 
 
 def _expansion(group: GroupVersion, kind: Kind) -> str:
@@ -82,7 +82,7 @@ def _expansion(group: GroupVersion, kind: Kind) -> str:
 
 
 def _type(group: GroupVersion, kind: Kind, go_name: str) -> str:
-    """`k8s.io/api/autoscaling/v1.Scale`, `Scale` or "" (the kind itself) as the module names it."""
+    """Return the module's name for a Go type: `k8s.io/api/autoscaling/v1.Scale`, `Scale`, or "" for the kind itself."""
     if not go_name:
         return f"{group.alias}.{kind.name}"
     if go_name.startswith(_GO_API):
@@ -92,7 +92,7 @@ def _type(group: GroupVersion, kind: Kind, go_name: str) -> str:
 
 
 def _foreign(group: GroupVersion, kind: Kind) -> set[str]:
-    """The aliases of other API packages that extra methods mention."""
+    """Return the aliases of the other API packages that extra methods mention."""
     names = {_type(group, kind, name) for method in kind.genclient.methods for name in (method.input, method.result)}
     return {name.split(".")[0] for name in names} - {group.alias}
 
@@ -149,13 +149,16 @@ def _apply_method(kind: Kind, method: ClientMethod, result: str) -> str:
         {argument}: {result} | Mapping[str, Any],
         opts: metav1.ApplyOptions | None = None,
     ) -> {result}:
-        """Make the fields in `{argument}` this field manager's. Blocks for the request; raises StatusError."""
+        """Apply the fields in `{argument}` to the {method.subresource} subresource.
+
+        The field manager in `opts` becomes their owner. Blocks for the request; raises StatusError.
+        """
         return self.apply_subresource(ctx, {name}, {argument}, opts, "{method.subresource}", {result})
 '''
 
 
 def render_group_client(clientset: Clientset, group: GroupVersion) -> str:
-    """typed/<group>/<version>/<group>_client.py."""
+    """Return the text of typed/<group>/<version>/<group>_client.py."""
     package = f"{clientset.clientset}.typed.{group.directory}.{group.version}"
     kinds = group.kinds()
     hints = "\n".join(sorted(f"    from {package}.{kind.module} import {kind.name}Interface" for kind in kinds))
@@ -178,9 +181,9 @@ from __future__ import annotations
 {checking}
 
 class {name}:
-    """Reads and writes the resources of {group.group or "core"}/{group.version}. Thread-safe.
+    """A client of the resources of {group.group or "core"}/{group.version}. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
@@ -192,17 +195,17 @@ class {name}:
 
 
 def new_for_config(config: rest.Config) -> {name}:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> {name}:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> {name}:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return {name}(rest_client)
 
 
@@ -222,14 +225,14 @@ def _accessor(package: str, kind: Kind) -> str:
     if kind.genclient.namespaced:
         return f'''
     def {kind.accessor}(self, namespace: str) -> {kind.name}Interface:
-        """The client of {kind.genclient.resource} in `namespace`; "" for all of them."""
+        """Return the client of {kind.genclient.resource} in `namespace`; "" stands for all namespaces."""
         {imported}
 
         return {kind.name}Interface(self._rest_client, namespace)
 '''
     return f'''
     def {kind.accessor}(self) -> {kind.name}Interface:
-        """The client of {kind.genclient.resource}."""
+        """Return the client of {kind.genclient.resource}."""
         {imported}
 
         return {kind.name}Interface(self._rest_client)
@@ -237,7 +240,7 @@ def _accessor(package: str, kind: Kind) -> str:
 
 
 def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
-    """typed/<group>/<version>/__init__.py."""
+    """Return the text of typed/<group>/<version>/__init__.py."""
     package = f"{clientset.clientset}.typed.{group.directory}.{group.version}"
     imports = [(f"{package}.{kind.module}", [f"{kind.name}Interface", f"{kind.plural}Getter"]) for kind in group.kinds()]
     for kind in group.kinds():
@@ -254,7 +257,7 @@ def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
 
 
 def render_front_door(title: str, imports: list[tuple[str, list[str]]]) -> str:
-    """An `__init__.py` that re-exports names of its modules."""
+    """Return the text of an `__init__.py` that re-exports names of its modules."""
     lines = []
     for module, names in sorted(imports):
         ordered = sorted(names, key=lambda name: (not name[0].isupper(), name.lower()))
@@ -267,7 +270,7 @@ def render_front_door(title: str, imports: list[tuple[str, list[str]]]) -> str:
 
 
 def render_clientset(clientset: Clientset) -> str:
-    """clientset.py."""
+    """Return the text of clientset.py."""
     groups = clientset.groups
     typed = f"{clientset.clientset}.typed"
     hints = "\n".join(
@@ -276,7 +279,7 @@ def render_clientset(clientset: Clientset) -> str:
     accessors = "".join(
         f'''
     def {g.accessor}(self) -> {g.go_name}Client:
-        """The client of {g.group or "core"}/{g.version}."""
+        """Return the client of {g.group or "core"}/{g.version}."""
         from {typed}.{g.directory} import {g.version}
 
         return self._client("{g.accessor}", {g.version}.new_for_config_and_client)
@@ -284,10 +287,10 @@ def render_clientset(clientset: Clientset) -> str:
         for g in groups
     )
     declared = "".join(f"\n    def {g.accessor}(self) -> {g.go_name}Client: ...\n" for g in groups)
-    return f'''"""{clientset.title}, one client an API group version. Mirrors clientset.go.
+    return f'''"""{clientset.title}. Mirrors clientset.go.
 
-A group version's client is made, and its modules are imported, when it is first asked for: a program pays for the API
-groups it uses. {GENERATED}"""
+There is one client per group version. The first call of its accessor imports the modules and creates the client, so
+that a program only loads the API groups that it uses. {GENERATED}"""
 
 from __future__ import annotations
 
@@ -307,18 +310,18 @@ C = TypeVar("C")
 
 
 class Interface(Protocol):
-    """A clientset, real or fake."""
+    """The methods of a real or fake clientset. Go: Interface."""
 
     def discovery(self) -> DiscoveryInterface: ...
 {declared}
 
 class Clientset:
-    """Clients of all API groups over one pool of connections. Thread-safe."""
+    """The clients of all API groups. They share one pool of connections. Thread-safe. Go: Clientset."""
 
     def __init__(self, config: rest.Config, http: Client) -> None:
         self._config = config
         self._http = http
-        # Guards _clients; held while a client is made, so that each is made once.
+        # Guards _clients. Held while a client is created, so that there is one client per group version.
         self._lock = threading.Lock()
         self._clients: dict[str, Any] = {{}}
 
@@ -329,18 +332,18 @@ class Clientset:
             return cast(C, self._clients[name])
 
     def close(self) -> None:
-        """Close the idle connections; for programs that make clientsets again and again."""
+        """Close the idle connections. Programs that create many clientsets call this on each of them."""
         self._http.close_idle_connections()
 
     def discovery(self) -> DiscoveryClient:
-        """Return the client that discovers the server's resources. Go: Discovery."""
+        """Return the client of the discovery API, which lists the server's resources. Go: Discovery."""
         from clientgo import discovery
 
         return self._client("discovery", discovery.new_discovery_client_for_config_and_client)
 {accessors}
 
 def new_for_config(config: rest.Config) -> Clientset:
-    """A clientset with connections of its own, and one rate limiter for all its groups. Go: NewForConfig.
+    """Return a clientset with its own connections and one rate limiter for all API groups. Go: NewForConfig.
 
     Raises ValueError for a configuration it cannot use.
     """
@@ -351,7 +354,7 @@ def new_for_config(config: rest.Config) -> Clientset:
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> Clientset:
-    """A clientset over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a clientset that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     config = rest.copy_config(config)
     if config.rate_limiter is None and config.qps > 0:
         if config.burst <= 0:
@@ -361,12 +364,12 @@ def new_for_config_and_client(config: rest.Config, http: Client) -> Clientset:
 
 
 def new_for_config_or_die(config: rest.Config) -> Clientset:
-    """`new_for_config`; the name says what a Go program does when it fails. Go: NewForConfigOrDie."""
+    """Return a clientset as `new_for_config` does. Raises ValueError, where Go panics. Go: NewForConfigOrDie."""
     return new_for_config(config)
 '''
 
 
 def render_clientset_init(clientset: Clientset) -> str:
-    """The clientset's `__init__.py`."""
+    """Return the text of the clientset's `__init__.py`."""
     names = ["Clientset", "Interface", "new_for_config", "new_for_config_and_client", "new_for_config_or_die"]
     return render_front_door(f"{clientset.title}.", [(f"{clientset.clientset}.clientset", names)])

@@ -162,7 +162,7 @@ class GroupVersion:
                 raise ValueError(f"{self.module} exports {kind.name}, but no {kind.name}List")
 
     def kinds(self) -> list[Kind]:
-        """The kinds with a client, alphabetically: those with verbs, or with an expansion at least."""
+        """Return the kinds with a client in alphabetical order: those that have verbs or at least an expansion."""
         module = importlib.import_module(self.module)
         found = []
         for name in sorted(module.__all__):
@@ -177,7 +177,7 @@ class GroupVersion:
 
 @dataclass(frozen=True)
 class Clientset:
-    """Where the generated code of one clientset goes, as dotted packages, and what it covers."""
+    """The contents of one clientset, and the dotted packages to generate it in."""
 
     title: str
     clientset: str
@@ -190,14 +190,14 @@ class Clientset:
     prefers_protobuf: bool = False
 
     def parents(self) -> list[str]:
-        """The packages around the generated ones that hold generated code alone, and want an `__init__.py`."""
+        """Return the packages that contain only generated packages and need an `__init__.py`."""
         if not self.package:
             return []
         found = {self.package, self.listers, *(name.rpartition(".")[0] for name in (self.clientset, self.informers))}
         return sorted(found)
 
     def by_directory(self) -> dict[str, list[GroupVersion]]:
-        """The group versions under each group's folder."""
+        """Return the group versions by the folder of their group."""
         found: dict[str, list[GroupVersion]] = {}
         for group in self.groups:
             found.setdefault(group.directory, []).append(group)

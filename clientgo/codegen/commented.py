@@ -34,9 +34,10 @@ _Indented.add_representer(str, _Indented.represent_text)
 
 
 def dump(document: Any, existing: str = "") -> str:
-    """The document as YAML, keys in their order, with the comments of `existing`, each above what it stood at.
+    """Return the document as YAML with its keys in order, and with the comments of the `existing` text.
 
-    Where that is no longer, above what it stood in. Raises ValueError for an `existing` that is not one YAML document.
+    A comment stays above its key or element; if that is gone, it moves above the enclosing one. Raises ValueError when
+    `existing` is not a single YAML document.
     """
     text = yaml.dump(document, Dumper=_Indented, sort_keys=False, allow_unicode=True, width=120)
     lines = _lines(text)
@@ -61,7 +62,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _comments(text: str) -> dict[_Path, list[str]]:
-    """The comments of a YAML text, by the path of the key or element they stand above or behind; () for the end."""
+    """Return the comments by the path of the key or element below or before them; () holds those at the end."""
     try:
         paths, ends = _lines_of(text), _ends_of_lines(text)
     except yaml.YAMLError as err:
@@ -102,7 +103,7 @@ def _walk(node: yaml.Node | None, path: _Path) -> Iterator[tuple[int, _Path]]:
 
 
 def _name_of(item: yaml.Node) -> str:
-    """An element that has a name keeps its comments when it moves."""
+    """Return a name that lets an element keep its comments when it moves, or "" when it has none."""
     if isinstance(item, yaml.MappingNode):
         for key, value in item.value:
             if key.value == "name" and isinstance(value, yaml.ScalarNode):
@@ -111,7 +112,7 @@ def _name_of(item: yaml.Node) -> str:
 
 
 def _ends_of_lines(text: str) -> dict[int, int]:
-    """Up to which column each line is YAML; what follows is a comment or nothing."""
+    """Return the column at which the YAML of each line ends. Only a comment or nothing follows."""
     ends: dict[int, int] = {}
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         start, end = token.start_mark, token.end_mark

@@ -26,10 +26,11 @@ API_VERSION = "apiextensions.k8s.io/v1"
 
 
 def crd_for(cls: type[ResourceObject], *others: type[ResourceObject]) -> apiextensionsv1.CustomResourceDefinition:
-    """The definition of a kind; with `others`, the same kind in other versions.
+    """Return the definition of a kind. `others` are the same kind in other versions.
 
-    The version that is stored says names, scope and conversion. Raises ValueError for classes that are no kinds with
-    clients, or do not fit together, and for a field, with its line, that no schema can say.
+    Names, scope and conversion come from the stored version. Raises ValueError for classes that are not kinds with
+    clients
+    or do not fit together, and, with the line, for a field that no schema can express.
     """
     versions = (cls, *others)
     stored = [each for each in versions if _settings(each).storage]
@@ -57,7 +58,7 @@ def crd_for(cls: type[ResourceObject], *others: type[ResourceObject]) -> apiexte
 
 
 def to_yaml(crd: apiextensionsv1.CustomResourceDefinition, existing: str = "") -> str:
-    """The definition as a file, the same bytes each time, with the comments of the `existing` text of that file."""
+    """Return the definition as YAML, with the comments of the `existing` text. The result is deterministic."""
     return dump(crd.to_dict(), existing)
 
 
@@ -72,10 +73,10 @@ def write(output: Output, path: Path, crd: apiextensionsv1.CustomResourceDefinit
 
 
 def crds_of(apis: Iterable[str]) -> list[apiextensionsv1.CustomResourceDefinition]:
-    """The definitions of the kinds of the API packages: of the classes in `__all__` with a `CRD` or a `GENCLIENT`.
+    """Return the definitions of all classes in the packages' `__all__` that have a `CRD` or a `GENCLIENT`.
 
-    Classes are versions of each other where group and kind agree. Raises ValueError as `crd_for` does, and for a
-    package without kinds.
+    Classes with equal group and kind are versions of each other. Raises ValueError as `crd_for` does, and for a package
+    without kinds.
     """
     kinds: dict[GroupKind, list[type[ResourceObject]]] = {}
     for name in apis:
@@ -111,7 +112,7 @@ def _gvk(cls: type[ResourceObject]) -> GroupVersionKind:
 
 
 def _resource(cls: type[ResourceObject]) -> tuple[str, bool]:
-    """The resource's name, and whether it is in namespaces."""
+    """Return the resource's name and whether it is namespaced."""
     settings, genclient = _settings(cls), cls.GENCLIENT
     name = settings.resource or (genclient.resource if genclient else naming.plural(_gvk(cls).kind))
     if settings.namespaced is not None:

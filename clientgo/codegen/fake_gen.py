@@ -1,4 +1,4 @@
-"""Write a clientset's fake: the same typed clients over an object tracker."""
+"""Write a fake clientset, whose typed clients read and write an object tracker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from clientgo.codegen.clients import Clientset
 
 
 def render_clientset(clientset: Clientset) -> str:
-    """fake/clientset_generated.py."""
+    """Return the text of fake/clientset_generated.py."""
     package, _, name = clientset.clientset.rpartition(".")
     imports = "\n".join(
         sorted(
@@ -28,22 +28,26 @@ from __future__ import annotations
 
 
 class Clientset(testing.FakeClientset, clientset.Clientset):
-    """All typed clients, over an object tracker. Go: fake.Clientset. `testing.FakeClientset` says more."""
+    """A clientset whose typed clients read and write an object tracker. See testing.FakeClientset. Go: fake.Clientset."""
 
     def __init__(self, tracker: testing.ObjectTracker) -> None:
         super().__init__(tracker, SCHEME)
 
 
 def new_simple_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """A fake clientset that holds `objects`. Go: fake.NewSimpleClientset. Nothing is validated or defaulted.
+    """Return a fake clientset that holds `objects`. Go: fake.NewSimpleClientset.
 
-    An apply is a strategic merge. With `history` it honours resourceVersion in watches: see `clientgo.testing.fixture`.
+    It neither validates objects nor sets defaults, and handles an apply as a strategic merge. With `history`, watches
+    honour resourceVersion: see `clientgo.testing.fixture`.
     """
     return _with_objects(testing.new_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history), objects)
 
 
 def new_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """Return a fake clientset that keeps managedFields and merges applies as a server does. Go: fake.NewClientset."""
+    """Return a fake clientset that holds `objects` and tracks field managers. Go: fake.NewClientset.
+
+    It merges an apply by managedFields, like an API server. See `new_simple_clientset` for `history`.
+    """
     tracker = testing.new_field_managed_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history)
     return _with_objects(tracker, objects)
 
@@ -56,14 +60,14 @@ def _with_objects(tracker: testing.ObjectTracker, objects: tuple[Object, ...]) -
 
 
 def render_init(clientset: Clientset) -> str:
-    """fake/__init__.py."""
+    """Return the text of fake/__init__.py."""
     return f'''"""A fake clientset over an object tracker, for tests.
 
     client = fake.new_clientset(obj, ...)
-    client.actions()                                       # what was asked
-    client.prepend_reactor("get", "<resource>", reaction)  # answer differently
+    client.actions()                                       # the requests so far
+    client.prepend_reactor("get", "<resource>", reaction)  # replace the answer
 
-Unlike the rest of the library this package builds on `clientgo.testing`; nothing but tests should import it.
+Only tests should import this package: unlike the rest of the library, it depends on `clientgo.testing`.
 {GENERATED}"""
 
 from {clientset.clientset}.fake.clientset_generated import Clientset, new_clientset, new_simple_clientset

@@ -29,7 +29,7 @@ class ImportedFolder:
         self._aside: dict[str, ModuleType] = {}
 
     def module(self, name: str) -> Any:
-        """One of its modules; only inside `with`."""
+        """Import and return a module of the folder. Call it only inside the `with` block."""
         return importlib.import_module(name)
 
     def __enter__(self) -> ImportedFolder:

@@ -1,4 +1,4 @@
-"""Write the informers: one module a kind, an `interface.py` a group and group version, `factory.py` and `generic.py`."""
+"""Write the informers: modules for kinds, packages for groups and versions, `factory.py` and `generic.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _sorted(lines: list[str]) -> str:
 
 
 def render_kind(clientset: Clientset, group: GroupVersion, kind: Kind) -> str:
-    """<group>/<version>/<kind>.py."""
+    """Return the text of <group>/<version>/<kind>.py."""
     name, resource = kind.name, kind.genclient.resource
     snake = naming.snake(name)
     namespaced = kind.genclient.namespaced
@@ -46,7 +46,7 @@ from __future__ import annotations
 
 
 class {name}Informer:
-    """The shared informer and the lister of {resource}, from a factory."""
+    """The factory's shared informer of {resource}, and its lister."""
 
     def __init__(
         self,
@@ -59,11 +59,14 @@ class {name}Informer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for({group.alias}.{name}, self._default_informer)
 
     def lister(self) -> {name}Lister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_{snake}_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -79,7 +82,10 @@ class {name}Informer:
 def new_{snake}_informer(
     client: Interface, {scope}resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: New{name}Informer."""
+    """Return a new informer, which shares no cache; prefer `{name}Informer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: New{name}Informer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_{snake}_informer_with_options(client, {passed}options)
 
@@ -91,7 +97,10 @@ def new_filtered_{snake}_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFiltered{name}Informer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `{name}Informer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFiltered{name}Informer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -101,7 +110,10 @@ def new_filtered_{snake}_informer(
 def new_{snake}_informer_with_options(
     client: Interface, {scope}options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: New{name}InformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `{name}Informer` of a factory.
+
+    Go: New{name}InformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> {group.alias}.{name}List:
@@ -126,12 +138,12 @@ def new_{snake}_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""
 '''.replace("\n        \n", "\n").replace("    namespace: str, \n", "    namespace: str,\n").replace("\n    \n", "\n")
 
 
 def render_version_interface(clientset: Clientset, group: GroupVersion) -> str:
-    """<group>/<version>/__init__.py: the informers of a group version."""
+    """Return the text of <group>/<version>/__init__.py, which has the informers of a group version."""
     package = f"{clientset.informers}.{group.directory}.{group.version}"
     kinds = [kind for kind in group.kinds() if kind.watchable]
     typing = "from typing import TYPE_CHECKING\n\n" if kinds else ""
@@ -139,7 +151,7 @@ def render_version_interface(clientset: Clientset, group: GroupVersion) -> str:
     accessors = "".join(
         f'''
     def {kind.accessor}(self) -> {kind.name}Informer:
-        """The informer of {kind.genclient.resource}."""
+        """Return the factory's informer of {kind.genclient.resource}."""
         from {package}.{kind.module} import {kind.name}Informer
 
         return {kind.name}Informer(self._factory, {"self._namespace, " if kind.genclient.namespaced else ""}self._tweak_list_options)
@@ -157,7 +169,10 @@ from __future__ import annotations
 
 
 class Interface:
-    """One accessor a resource of {group.group or "core"}/{group.version}; imports what a kind needs when it is asked."""
+    """The informers of {group.group or "core"}/{group.version}, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -172,13 +187,13 @@ class Interface:
 
 
 def render_group_interface(clientset: Clientset, directory: str, groups: list[GroupVersion]) -> str:
-    """<group>/__init__.py: the versions of a group."""
+    """Return the text of <group>/__init__.py, which has the versions of a group."""
     package = f"{clientset.informers}.{directory}"
     hints = f"    from {package} import {', '.join(g.version for g in groups)}"
     accessors = "".join(
         f'''
     def {g.version}(self) -> {g.version}.Interface:
-        """The informers of {g.group or "core"}/{g.version}."""
+        """Return the informers of {g.group or "core"}/{g.version}."""
         from {package}.{g.version} import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)
@@ -200,7 +215,10 @@ __all__ = ["Interface"]
 
 
 class Interface:
-    """One accessor a version; a version's modules are imported when it is first asked for."""
+    """The informers of a group, with one accessor per version.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -215,13 +233,13 @@ class Interface:
 
 
 def render_factory(clientset: Clientset) -> str:
-    """factory.py."""
+    """Return the text of factory.py."""
     by_directory = clientset.by_directory()
     hints = f"    from {clientset.informers} import {', '.join(by_directory)}"
     accessors = "".join(
         f'''
     def {groups[0].group_word.lower()}(self) -> {directory}.Interface:
-        """The informers of the API group {groups[0].group or "core"}."""
+        """Return the informers of the API group {groups[0].group or "core"}."""
         from {clientset.informers}.{directory} import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
@@ -240,7 +258,7 @@ def render_factory(clientset: Clientset) -> str:
             f"from {clientset.clientset} import Interface",
         ]
     )
-    return f'''"""The shared informers of a clientset, one accessor an API group. Mirrors factory.go.
+    return f'''"""The shared informers of a clientset, with one accessor per API group. Mirrors factory.go.
 
     factory = new_shared_informer_factory(client, 30.0)
     {example[0].lower()} = factory.{groups[0].group_word.lower()}().{groups[0].version}().{example[1]}()
@@ -275,24 +293,30 @@ __all__ = [
 
 
 class SharedInformerFactory(BaseSharedInformerFactory):
-    """Shared informers, one accessor an API group. Go: SharedInformerFactory."""
+    """A factory of shared informers, with one accessor per API group. Thread-safe. Go: SharedInformerFactory.
+
+    All users of the factory share one informer, and thus one watch and one cache, per resource.
+    """
 
     def for_resource(self, resource: GroupVersionResource) -> GenericInformer:
-        """The informer of a resource named at run time. Raises ValueError for an unknown one. Go: ForResource."""
+        """Return the informer of a resource named at run time. Raises ValueError if unknown. Go: ForResource."""
         from {clientset.informers}.generic import for_resource
 
         return for_resource(self, resource)
 {accessors}
 
 def new_shared_informer_factory(client: Interface, default_resync: float) -> SharedInformerFactory:
-    """A factory for all namespaces; `default_resync` in seconds, 0 for none. Go: NewSharedInformerFactory."""
+    """Return a factory of informers for all namespaces. Go: NewSharedInformerFactory.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     return new_shared_informer_factory_with_options(client, default_resync)
 
 
 def new_filtered_shared_informer_factory(
     client: Interface, default_resync: float, namespace: str, tweak_list_options: TweakListOptionsFunc | None
 ) -> SharedInformerFactory:
-    """Deprecated in favour of new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
+    """Deprecated: use new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
     options = [with_namespace(namespace)]
     if tweak_list_options is not None:
         options.append(with_tweak_list_options(tweak_list_options))
@@ -302,7 +326,10 @@ def new_filtered_shared_informer_factory(
 def new_shared_informer_factory_with_options(
     client: Interface, default_resync: float, *options: SharedInformerOption
 ) -> SharedInformerFactory:
-    """A factory with options applied in order. Go: NewSharedInformerFactoryWithOptions."""
+    """Return a factory to which the options are applied in order. Go: NewSharedInformerFactoryWithOptions.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     factory = SharedInformerFactory(client, default_resync)
     for option in options:
         option(factory)
@@ -311,7 +338,7 @@ def new_shared_informer_factory_with_options(
 
 
 def render_generic(clientset: Clientset) -> str:
-    """generic.py."""
+    """Return the text of generic.py."""
     rows = "".join(
         f'    ("{g.group}", "{g.version}", "{kind.genclient.resource}"): '
         f"lambda f: f.{g.group_word.lower()}().{g.version}().{kind.accessor}().informer(),\n"
@@ -334,23 +361,23 @@ if TYPE_CHECKING:
 
 
 class GenericInformer:
-    """An informer and a lister of objects whose class the caller need not know. Go: GenericInformer."""
+    """An informer and a lister for callers that do not know the class of the objects. Go: GenericInformer."""
 
     def __init__(self, informer: cache.SharedIndexInformer, resource: GroupResource) -> None:
         self._informer = informer
         self._resource = resource
 
     def informer(self) -> cache.SharedIndexInformer:
-        """Go: Informer."""
+        """Return the shared informer. Go: Informer."""
         return self._informer
 
     def lister(self) -> cache.GenericLister:
-        """Go: Lister."""
+        """Return a lister of the informer's cache. Go: Lister."""
         return cache.new_generic_lister(self._informer.get_indexer(), self._resource)
 
 
 def for_resource(factory: SharedInformerFactory, resource: GroupVersionResource) -> GenericInformer:
-    """The factory's informer of `resource`. Raises ValueError naming a resource there is none for."""
+    """Return the factory's informer of `resource`. Raises ValueError when the clientset has no such resource."""
     make = _INFORMERS.get((resource.group, resource.version, resource.resource))
     if make is None:
         raise ValueError(f"no informer found for {{resource}}")
@@ -363,7 +390,7 @@ _INFORMERS: dict[tuple[str, str, str], Callable[[SharedInformerFactory], cache.S
 
 
 def render_init(clientset: Clientset) -> str:
-    """The informers' `__init__.py`."""
+    """Return the text of the informers' `__init__.py`."""
     names = [
         "SharedInformerFactory",
         "SharedInformerOption",

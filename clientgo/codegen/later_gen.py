@@ -1,4 +1,4 @@
-"""Write packages whose names are imported when they are first asked for: a program uses few kinds of a group."""
+"""Write packages that import a name on its first use, since a program uses few kinds of a group."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from clientgo.codegen import naming
 
 
 def render_later(package: str, imports: list[tuple[str, list[str]]]) -> str:
-    """The imports of a package that passes on the names of its modules, with two lines after them."""
+    """Return the late imports of a package that re-exports names of its modules, followed by two empty lines."""
     if not imports:
         return ""
     hints, rows = [], []
@@ -32,7 +32,7 @@ else:
 
 
 def render_front_door(docstring: str, package: str, imports: list[tuple[str, list[str]]]) -> str:
-    """An `__init__.py` that has nothing but names of its modules."""
+    """Return the text of an `__init__.py` that only re-exports names of its modules."""
     listed = "".join(
         f'    "{name}",\n' for name in naming.sort_exports({name for _, names in imports for name in names})
     )

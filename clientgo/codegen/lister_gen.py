@@ -1,4 +1,4 @@
-"""Write the listers: one module a kind."""
+"""Write the listers, one module per kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clientgo.codegen.later_gen import render_front_door
 
 
 def render_kind(group: GroupVersion, kind: Kind) -> str:
-    """<group>/<version>/<kind>.py."""
+    """Return the text of <group>/<version>/<kind>.py."""
     api = f"from {group.parent} import {group.version} as {group.alias}"
     imports = {api, "from clientgo.listers import ResourceIndexer", "from clientgo.tools import cache"}
     expanded = (group.module, kind.name) in LISTER_EXPANSIONS
@@ -28,31 +28,31 @@ from __future__ import annotations
 
 
 class {name}Lister({base}):
-    """Lists {resource} from a cache. What it returns is shared and read-only."""
+    """A lister of {resource} in an informer's cache. The objects are shared and read-only."""
 '''
     if kind.genclient.namespaced:
         text += f'''
     def {kind.accessor}(self, namespace: str) -> {name}NamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return {name}NamespaceLister(self.indexer, self.resource, namespace)
 
 
 class {name}NamespaceLister(ResourceIndexer[{typed}]):
-    """Lists and gets {resource} of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's {resource} in an informer's cache. The objects are shared and read-only."""
 '''
     return (
         text
         + f'''
 
 def new_{_snake(kind)}_lister(indexer: cache.Indexer) -> {name}Lister:
-    """A lister over an informer's indexer. Go: New{name}Lister."""
+    """Return a lister that reads an informer's indexer. Go: New{name}Lister."""
     return {name}Lister(indexer, {group.alias}.resource("{resource}"))
 '''
     )
 
 
 def render_group_init(clientset: Clientset, group: GroupVersion) -> str:
-    """<group>/<version>/__init__.py."""
+    """Return the text of <group>/<version>/__init__.py."""
     package = f"{clientset.listers}.{group.directory}.{group.version}"
     imports = []
     for kind in group.kinds():

@@ -36,7 +36,7 @@ class Marker:
             raise ValueError(f"{self.place}: missing argument {missing[0]!r}")
 
     def list(self, name: str) -> list[str]:
-        """The texts of an argument; none when it is absent."""
+        """Return the values of an argument, or [] when it is absent."""
         return self.arguments.get(name, [])
 
     def text(self, name: str, default: str = "") -> str:
@@ -47,7 +47,7 @@ class Marker:
         return values[0]
 
     def boolean(self, name: str) -> bool:
-        """Raises ValueError for what is neither true nor false."""
+        """Return the value of a boolean argument. Raises ValueError unless it is "true" or "false"."""
         text = self.text(name)
         if text not in ("true", "false"):
             raise ValueError(f"{self.place}: {name} is true or false, not {text!r}")
@@ -55,9 +55,9 @@ class Marker:
 
 
 def read_all(root: Path, folder: Path, name: str) -> list[Marker]:
-    """The markers of a name in all modules below `folder`, in a stable order; places are relative to `root`.
+    """Return the markers of a name in all modules below `folder`, in a stable order. Places are relative to `root`.
 
-    Raises ValueError, with the place, for a marker that cannot be read, and for a module that is no Python; OSError.
+    Raises ValueError, with the place, for an unreadable marker or a module that is not Python. Raises OSError.
     """
     found: list[Marker] = []
     for path in sorted(folder.rglob("*.py")):
@@ -66,7 +66,7 @@ def read_all(root: Path, folder: Path, name: str) -> list[Marker]:
 
 
 def read(path: Path, name: str, shown: str) -> Iterator[Marker]:
-    """The markers of a name (`kubebuilder:rbac`) in one module, which messages call `shown`."""
+    """Yield the markers of a name (`kubebuilder:rbac`) in one module, which messages call `shown`."""
     data = path.read_bytes()
     prefix = f"+{name}:"
     if prefix.encode() not in data:
@@ -82,7 +82,7 @@ def read(path: Path, name: str, shown: str) -> Iterator[Marker]:
 
 
 def _arguments(text: str, place: str) -> dict[str, list[str]]:
-    """`a=b;c,d="e"` is {"a": ["b", "c"], "d": ["e"]}; so is `a={b,c},d=e`."""
+    """Return a marker's arguments: {"a": ["b", "c"], "d": ["e"]} for `a=b;c,d="e"` and for `a={b,c},d=e`."""
     found: dict[str, list[str]] = {}
     position = 0
     while True:
@@ -100,7 +100,7 @@ def _arguments(text: str, place: str) -> dict[str, list[str]]:
 
 
 def _values(text: str, position: int, place: str) -> tuple[list[str], int]:
-    """The texts from here on, and where they end."""
+    """Return the values that begin at `position` and the position after them."""
     braces = text.startswith("{", position)
     separator = "," if braces else ";"
     position += braces

@@ -11,7 +11,10 @@ _OPENAPI = re.compile("OpenAPI")
 
 
 def snake(name: str) -> str:
-    """`ClusterIPs` -> cluster_ips, `HostIPC` -> host_ipc, `V1beta1` sticks to the word before; keywords get a `_`."""
+    """Return a Go name in snake case: `ClusterIPs` -> cluster_ips, `HostIPC` -> host_ipc.
+
+    A version such as `V1beta1` is one word. A keyword gets a `_` at its end.
+    """
     text = _OPENAPI.sub("Openapi", name)
     text = _PLURAL_INITIALISM.sub(lambda match: match[1][0] + match[1][1:].lower() + "s", text)
     text = re.sub(r"(?<=[a-zA-Z0-9])V(\d+(?:[Aa]lpha\d+|[Bb]eta\d+)?)", lambda match: "_v" + match[1].lower(), text)
@@ -21,7 +24,7 @@ def snake(name: str) -> str:
 
 
 def constant(name: str, type_name: str = "") -> str:
-    """UPPER_SNAKE, with the type's name stripped when it is prefix or suffix of the constant."""
+    """Return a name in upper snake case, without the type's name at its beginning or end."""
     if type_name and name != type_name:
         if name.startswith(type_name):
             name = name[len(type_name) :]
@@ -31,7 +34,7 @@ def constant(name: str, type_name: str = "") -> str:
 
 
 def plural(kind: str) -> str:
-    """The resource name of a kind, as Kubernetes forms it: lower case, English plural."""
+    """Return the resource name of a kind by Kubernetes' rule: lower case, English plural."""
     lower = kind.lower()
     if lower == "endpoints":
         return lower
@@ -43,7 +46,7 @@ def plural(kind: str) -> str:
 
 
 def sort_exports(names: set[str]) -> list[str]:
-    """The order of an `__all__`: constants, classes, functions."""
+    """Return the names in the order of an `__all__`: constants, classes, functions."""
 
     def rank(name: str) -> tuple[int, str]:
         if name.isupper():
@@ -54,7 +57,7 @@ def sort_exports(names: set[str]) -> list[str]:
 
 
 def public_names(text: str) -> set[str]:
-    """The classes and constants the text of a generated module defines."""
+    """Return the classes and constants that the text of a generated module defines."""
     constants = re.findall(r"^([A-Z]\w*) = ", text, flags=re.MULTILINE)
     classes = re.findall(r"^class ([A-Z]\w*)\(", text, flags=re.MULTILINE)
     return {*constants, *classes}

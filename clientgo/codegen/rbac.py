@@ -55,7 +55,7 @@ def roles(markers: Iterable[Marker], name: str) -> list[JSONObject]:
 
 
 def empty(name: str) -> JSONObject:
-    """A ClusterRole that allows nothing."""
+    """Return a ClusterRole that allows nothing."""
     return _document("", name, [])
 
 
@@ -92,7 +92,7 @@ def _rule(marker: Marker) -> _Rule:
 
 
 def _set(values: Iterable[str]) -> _Strings:
-    """Sorted, each once; `*` says all there is to say."""
+    """Return the sorted distinct values, or only `*` when it is among them."""
     found = set(values)
     return ("*",) if "*" in found else tuple(sorted(found))
 

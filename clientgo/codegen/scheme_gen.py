@@ -1,4 +1,4 @@
-"""Write a clientset's scheme: `scheme/register.py`, which knows the kinds of all its API groups."""
+"""Write a clientset's scheme: `scheme/register.py`, which registers the kinds of all its API groups."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _IMPORTS = [
 
 
 def render(title: str, clientset: Clientset) -> str:
-    """scheme/register.py.
+    """Return the text of scheme/register.py.
 
-    Of the built-in groups each is imported when one of its kinds is first asked for, since a program uses a few of
-    fifty. The packages of a project may do more to a scheme than register kinds, and are few.
+    The built-in scheme imports a group on the first request for one of its kinds, since a program uses few of the fifty
+    groups. A project's scheme imports its packages immediately: they are few and may do more than register kinds.
     """
     groups = clientset.groups
     if clientset.package:
@@ -28,7 +28,7 @@ def render(title: str, clientset: Clientset) -> str:
     else:
         lines = _IMPORTS
         listed = "\n".join(f'    GroupVersion("{g.group}", "{g.version}"): "{g.module}",' for g in groups)
-        table = f"# Each is imported when one of its kinds is first asked for.\n_PACKAGES = {{\n{listed}\n}}"
+        table = f"# The scheme imports a package on the first request for one of its kinds.\n_PACKAGES = {{\n{listed}\n}}"
         add = """\
     for group_version, package in _PACKAGES.items():
         metav1.add_to_group_version(scheme, group_version)
@@ -48,7 +48,7 @@ SCHEME = runtime.Scheme("{clientset.clientset}.scheme")
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make all kinds of this clientset known to another scheme. Go: AddToScheme."""
+    """Register all kinds of this clientset in another scheme. Go: AddToScheme."""
 {add}
 
 
@@ -62,6 +62,6 @@ __all__ = ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"]
 
 
 def render_init(clientset: Clientset) -> str:
-    """scheme/__init__.py."""
+    """Return the text of scheme/__init__.py."""
     modules = [(f"{clientset.clientset}.scheme.register", ["CODECS", "PARAMETER_CODEC", "SCHEME", "add_to_scheme"])]
     return render_front_door("The scheme of this clientset.", modules)

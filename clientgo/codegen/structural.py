@@ -135,10 +135,11 @@ _LAST = ("required", "properties", "additionalProperties", "items")
 
 
 def schema_of(cls: type[Struct], *, descriptions: bool = True, number_formats: bool = True) -> JSONObject:
-    """The structural schema of a kind, without the apiVersion, kind and metadata that every object has.
+    """Return the structural schema of a kind, without the apiVersion, kind and metadata that every object has.
 
-    `descriptions`: whether docstrings and comments are written; `number_formats`: whether int32, double and so on are.
-    Raises ValueError, with the line of the field, for what no schema can say.
+    `descriptions` selects whether docstrings and comments are written, and `number_formats` whether formats such as
+    int32
+    and double are. Raises ValueError, with the line of the field, for a type that no schema can express.
     """
     return _Writer(descriptions, number_formats).struct(cls, (), {"kind", "apiVersion", "metadata"})
 
@@ -160,7 +161,7 @@ class _Writer:
     number_formats: bool
 
     def struct(self, cls: type[Struct], above: tuple[type, ...], without: set[str] | None = None) -> JSONObject:
-        """`above` are the structs this one stands in."""
+        """Return the schema of a struct. `above` are the structs that contain this one."""
         properties: JSONObject = {}
         required = []
         for found in _fields_of(cls):
@@ -187,7 +188,7 @@ class _Writer:
         return _sorted(schema)
 
     def _typed(self, found: _Field, notation: str, marker: Schema, above: tuple[type, ...]) -> JSONObject:
-        """The schema of a type in the notation of `runtime.field`, with what the marker says."""
+        """Return the schema of a type in the notation of `runtime.field`, completed by the marker."""
         notation = notation.lstrip("*")
         if notation in _LEAVES:
             schema = dict(_LEAVES[notation])
@@ -223,7 +224,7 @@ class _Writer:
         return self.struct(cls, above)
 
     def _description(self, cls: type[Struct]) -> str:
-        """The class's own docstring; those of the built-in types say their names and no more."""
+        """Return the class's own docstring, or "" for built-in types, whose docstrings only repeat their names."""
         if not self.descriptions or cls.__module__.startswith("clientgo."):
             return ""
         return _one_line(inspect.cleandoc(cls.__dict__.get("__doc__") or ""))
@@ -235,7 +236,8 @@ def _fields_of(cls: type[Struct]) -> Iterator[_Field]:
 
 
 def _marked(schema: JSONObject, marker: Schema, error: Any) -> JSONObject:
-    """The schema with what the marker says. Raises `error` for what is no word on its type."""
+    """Return the schema completed by the marker. Raises `error` for a marker that does not apply to the schema's type.
+    """
     is_a = schema.get("type", "")
     for attr, (key, types) in _MARKERS.items():
         value = getattr(marker, attr)
@@ -278,7 +280,7 @@ def _rule(rule: ValidationRule | str) -> JSONObject:
 
 
 def _check_map_keys(items: JSONObject, marker: Schema, found: _Field) -> None:
-    """A list that is a map has keys, which each element has: a server takes no other definition."""
+    """Check that a list of type `map` has keys and that each element has them, as API servers require."""
     if (marker.list_type == "map") != bool(marker.list_map_keys):
         raise found.error('list_type="map" and list_map_keys go together')
     for key in marker.list_map_keys:
@@ -331,5 +333,5 @@ def _comment_above(lines: list[str], line: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Each paragraph on one line: where lines break in a source says nothing."""
+    """Return the text with each paragraph on one line, since the line breaks of a source have no meaning."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

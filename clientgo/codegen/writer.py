@@ -13,7 +13,7 @@ from clientgo.codegen.clients import Clientset, GroupVersion
 
 @dataclass
 class Output:
-    """Where generated files go: to disk, or, when verifying, into a comparison with what is on disk."""
+    """The destination of generated files: the disk, or a comparison with the files on disk (`verify`)."""
 
     # The folder the paths of messages are relative to.
     root: Path
@@ -44,9 +44,9 @@ class Output:
 
 
 def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], title: str) -> None:
-    """A project's own clientset, informers and listers, in `package`, for the API packages `apis`.
+    """Generate a project's own clientset, informers and listers in `package` for the API packages `apis`.
 
-    Both are dotted names from the folder `root` on. Raises ValueError for an API package that lacks something.
+    All are dotted names relative to the folder `root`. Raises ValueError for an incomplete API package.
     """
     groups = tuple(GroupVersion(name) for name in apis)
     for group in groups:
@@ -68,7 +68,7 @@ def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], 
 
 
 def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
-    """Everything generated for one clientset; `root` is the folder its dotted packages start from."""
+    """Write all generated files of one clientset. Its dotted packages are relative to the folder `root`."""
     def put(module: str, text: str) -> None:
         output.put(root / (module.replace(".", "/") + ".py"), text)
 

@@ -1,4 +1,4 @@
-"""The shared informers of a clientset, one accessor an API group. Mirrors factory.go.
+"""The shared informers of a clientset, with one accessor per API group. Mirrors factory.go.
 
     factory = new_shared_informer_factory(client, 30.0)
     pods = factory.core().v1().pods()
@@ -67,156 +67,162 @@ __all__ = [
 
 
 class SharedInformerFactory(BaseSharedInformerFactory):
-    """Shared informers, one accessor an API group. Go: SharedInformerFactory."""
+    """A factory of shared informers, with one accessor per API group. Thread-safe. Go: SharedInformerFactory.
+
+    All users of the factory share one informer, and thus one watch and one cache, per resource.
+    """
 
     def for_resource(self, resource: GroupVersionResource) -> GenericInformer:
-        """The informer of a resource named at run time. Raises ValueError for an unknown one. Go: ForResource."""
+        """Return the informer of a resource named at run time. Raises ValueError if unknown. Go: ForResource."""
         from clientgo.informers.generic import for_resource
 
         return for_resource(self, resource)
 
     def admissionregistration(self) -> admissionregistration.Interface:
-        """The informers of the API group admissionregistration.k8s.io."""
+        """Return the informers of the API group admissionregistration.k8s.io."""
         from clientgo.informers.admissionregistration import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def internal(self) -> apiserverinternal.Interface:
-        """The informers of the API group internal.apiserver.k8s.io."""
+        """Return the informers of the API group internal.apiserver.k8s.io."""
         from clientgo.informers.apiserverinternal import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def apps(self) -> apps.Interface:
-        """The informers of the API group apps."""
+        """Return the informers of the API group apps."""
         from clientgo.informers.apps import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def authentication(self) -> authentication.Interface:
-        """The informers of the API group authentication.k8s.io."""
+        """Return the informers of the API group authentication.k8s.io."""
         from clientgo.informers.authentication import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def authorization(self) -> authorization.Interface:
-        """The informers of the API group authorization.k8s.io."""
+        """Return the informers of the API group authorization.k8s.io."""
         from clientgo.informers.authorization import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def autoscaling(self) -> autoscaling.Interface:
-        """The informers of the API group autoscaling."""
+        """Return the informers of the API group autoscaling."""
         from clientgo.informers.autoscaling import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def batch(self) -> batch.Interface:
-        """The informers of the API group batch."""
+        """Return the informers of the API group batch."""
         from clientgo.informers.batch import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def certificates(self) -> certificates.Interface:
-        """The informers of the API group certificates.k8s.io."""
+        """Return the informers of the API group certificates.k8s.io."""
         from clientgo.informers.certificates import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def coordination(self) -> coordination.Interface:
-        """The informers of the API group coordination.k8s.io."""
+        """Return the informers of the API group coordination.k8s.io."""
         from clientgo.informers.coordination import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def core(self) -> core.Interface:
-        """The informers of the API group core."""
+        """Return the informers of the API group core."""
         from clientgo.informers.core import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def discovery(self) -> discovery.Interface:
-        """The informers of the API group discovery.k8s.io."""
+        """Return the informers of the API group discovery.k8s.io."""
         from clientgo.informers.discovery import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def events(self) -> events.Interface:
-        """The informers of the API group events.k8s.io."""
+        """Return the informers of the API group events.k8s.io."""
         from clientgo.informers.events import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def extensions(self) -> extensions.Interface:
-        """The informers of the API group extensions."""
+        """Return the informers of the API group extensions."""
         from clientgo.informers.extensions import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def flowcontrol(self) -> flowcontrol.Interface:
-        """The informers of the API group flowcontrol.apiserver.k8s.io."""
+        """Return the informers of the API group flowcontrol.apiserver.k8s.io."""
         from clientgo.informers.flowcontrol import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def networking(self) -> networking.Interface:
-        """The informers of the API group networking.k8s.io."""
+        """Return the informers of the API group networking.k8s.io."""
         from clientgo.informers.networking import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def node(self) -> node.Interface:
-        """The informers of the API group node.k8s.io."""
+        """Return the informers of the API group node.k8s.io."""
         from clientgo.informers.node import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def policy(self) -> policy.Interface:
-        """The informers of the API group policy."""
+        """Return the informers of the API group policy."""
         from clientgo.informers.policy import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def rbac(self) -> rbac.Interface:
-        """The informers of the API group rbac.authorization.k8s.io."""
+        """Return the informers of the API group rbac.authorization.k8s.io."""
         from clientgo.informers.rbac import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def resource(self) -> resource.Interface:
-        """The informers of the API group resource.k8s.io."""
+        """Return the informers of the API group resource.k8s.io."""
         from clientgo.informers.resource import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def scheduling(self) -> scheduling.Interface:
-        """The informers of the API group scheduling.k8s.io."""
+        """Return the informers of the API group scheduling.k8s.io."""
         from clientgo.informers.scheduling import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def storage(self) -> storage.Interface:
-        """The informers of the API group storage.k8s.io."""
+        """Return the informers of the API group storage.k8s.io."""
         from clientgo.informers.storage import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
     def storagemigration(self) -> storagemigration.Interface:
-        """The informers of the API group storagemigration.k8s.io."""
+        """Return the informers of the API group storagemigration.k8s.io."""
         from clientgo.informers.storagemigration import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
 
 def new_shared_informer_factory(client: Interface, default_resync: float) -> SharedInformerFactory:
-    """A factory for all namespaces; `default_resync` in seconds, 0 for none. Go: NewSharedInformerFactory."""
+    """Return a factory of informers for all namespaces. Go: NewSharedInformerFactory.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     return new_shared_informer_factory_with_options(client, default_resync)
 
 
 def new_filtered_shared_informer_factory(
     client: Interface, default_resync: float, namespace: str, tweak_list_options: TweakListOptionsFunc | None
 ) -> SharedInformerFactory:
-    """Deprecated in favour of new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
+    """Deprecated: use new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
     options = [with_namespace(namespace)]
     if tweak_list_options is not None:
         options.append(with_tweak_list_options(tweak_list_options))
@@ -226,7 +232,10 @@ def new_filtered_shared_informer_factory(
 def new_shared_informer_factory_with_options(
     client: Interface, default_resync: float, *options: SharedInformerOption
 ) -> SharedInformerFactory:
-    """A factory with options applied in order. Go: NewSharedInformerFactoryWithOptions."""
+    """Return a factory to which the options are applied in order. Go: NewSharedInformerFactoryWithOptions.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     factory = SharedInformerFactory(client, default_resync)
     for option in options:
         option(factory)

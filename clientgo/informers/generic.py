@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 class GenericInformer:
-    """An informer and a lister of objects whose class the caller need not know. Go: GenericInformer."""
+    """An informer and a lister for callers that do not know the class of the objects. Go: GenericInformer."""
 
     def __init__(self, informer: cache.SharedIndexInformer, resource: GroupResource) -> None:
         self._informer = informer
         self._resource = resource
 
     def informer(self) -> cache.SharedIndexInformer:
-        """Go: Informer."""
+        """Return the shared informer. Go: Informer."""
         return self._informer
 
     def lister(self) -> cache.GenericLister:
-        """Go: Lister."""
+        """Return a lister of the informer's cache. Go: Lister."""
         return cache.new_generic_lister(self._informer.get_indexer(), self._resource)
 
 
 def for_resource(factory: SharedInformerFactory, resource: GroupVersionResource) -> GenericInformer:
-    """The factory's informer of `resource`. Raises ValueError naming a resource there is none for."""
+    """Return the factory's informer of `resource`. Raises ValueError when the clientset has no such resource."""
     make = _INFORMERS.get((resource.group, resource.version, resource.resource))
     if make is None:
         raise ValueError(f"no informer found for {resource}")

@@ -76,7 +76,7 @@ def _generate(root: Path, given: argparse.Namespace) -> int:
 
 
 def _new(root: Path, given: argparse.Namespace) -> int:
-    """`operator-sdk new NAME`: a project in a folder of that name."""
+    """Run `operator-sdk new NAME`: create a project in a folder of that name."""
     name = names.project(given.name)
     project = Project(domain=names.domain(given.domain), name=name, repo=names.repo(given.repo or name))
     folder = root / name
@@ -94,7 +94,7 @@ def _new(root: Path, given: argparse.Namespace) -> int:
 
 
 def _add_api(root: Path, given: argparse.Namespace) -> int:
-    """`operator-sdk add api`: the type; `add controller`: its controller."""
+    """Run `operator-sdk add api`, which creates the type, or `add controller`, which creates its controller."""
     full, _, version = given.api_version.rpartition("/")
     group, _, domain = full.partition(".")
     if not domain:
@@ -165,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_older(commands: Any) -> None:
-    """operator-sdk's commands before it took over kubebuilder's."""
+    """Add the commands that operator-sdk had before it adopted kubebuilder's."""
     new = _add(commands, "new", "in older texts: a folder, and `init` in it", _new)
     new.add_argument("name", help="of the folder and the project")
     new.add_argument("--domain", default="my.domain", help="(default my.domain)")

@@ -45,7 +45,7 @@ def generate(workspace: Workspace, project: Project) -> None:
 
 @contextmanager
 def _imported_quietly() -> Iterator[None]:
-    """Without files of compiled modules."""
+    """Suppress the files of compiled modules inside the `with` block."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield

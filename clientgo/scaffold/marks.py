@@ -16,12 +16,15 @@ _FROM = re.compile(r"from (\S+) import (.*)")
 
 
 def mark(name: str) -> str:
-    """The comment that a line consists of."""
+    """Return the comment line that marks a place for scaffolded code."""
     return f"# +kubebuilder:scaffold:{name}"
 
 
 def insert(text: str, name: str, lines: Sequence[str], file: str) -> str:
-    """The text with the lines above the mark, as far in as it is. Raises Refused when the mark is not there once."""
+    """Return the text with the lines inserted above the mark, at its indentation.
+
+    Raises Refused unless the mark occurs exactly once.
+    """
     existing, end = text.splitlines(keepends=True), _end_of(text)
     if _contains([line.strip() for line in existing], [line.strip() for line in lines if line.strip()]):
         return text
@@ -32,9 +35,9 @@ def insert(text: str, name: str, lines: Sequence[str], file: str) -> str:
 
 
 def add_import(text: str, line: str, package: str, file: str) -> str:
-    """The text with a `from ... import ...` above the mark `imports`, in the sorted place of its section.
+    """Return the text with an import added above the mark `imports`, in the sorted place of its section.
 
-    Imports of the project's own `package` are the section after all others.
+    Imports of the project's own `package` form the last section.
     """
     existing, end = text.splitlines(keepends=True), _end_of(text)
     new = naming.wrap_imports(line).splitlines()
@@ -59,7 +62,7 @@ def add_import(text: str, line: str, package: str, file: str) -> str:
 
 
 def export(text: str, names: Sequence[str], file: str) -> str:
-    """The text with the names in the list above the mark `exports`, each in a line of its own, in their place."""
+    """Return the text with the names added to the list above the mark `exports`, one per line, in sorted order."""
     existing, end = text.splitlines(keepends=True), _end_of(text)
     for name in names:
         line = f'"{name}",'
@@ -96,7 +99,8 @@ def _end_of(text: str) -> str:
 
 
 def _section(line: str, package: str) -> int | None:
-    """The number of an import's section: __future__, the standard library, others, the project."""
+    """Return the section of an import: __future__, the standard library, third parties, the project; None if not one.
+    """
     match = _FROM.match(line)
     if match is None:
         return None
@@ -107,13 +111,13 @@ def _section(line: str, package: str) -> int | None:
 
 
 def import_order(line: str) -> list[tuple[int, int, str]]:
-    """Sorts imports of one section as isort does: numbers by their value, v2 before v10."""
+    """Return a key that sorts the imports of a section like isort: numbers by value, v2 before v10."""
     parts = re.split(r"(\d+)", line)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """The order of an `__all__`: constants, classes, functions."""
+    """Return a key that sorts the names of an `__all__`: constants, classes, functions."""
     if name.isupper():
         return 0, name
     return (1 if name[0].isupper() else 2), name

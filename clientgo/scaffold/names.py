@@ -44,18 +44,18 @@ def _complain(what: str, value: str, complaints: list[str]) -> str:
 
 
 def domain(value: str) -> str:
-    """A domain: example.com. Raises Refused."""
+    """Return a valid domain such as example.com. Raises Refused."""
     return _complain("the domain", value, is_dns1123_subdomain(value))
 
 
 def project(value: str) -> str:
-    """A project's name, which those of its namespace, services and roles begin with. Raises Refused."""
+    """Return a valid project name, the prefix of its namespace, services and roles. Raises Refused."""
     too_long = [f"must be no more than {_LONGEST_PROJECT} bytes"] if len(value) > _LONGEST_PROJECT else []
     return _complain("the project name", value, is_dns1035_label(value) + too_long)
 
 
 def repo(value: str) -> str:
-    """A package (shop_operator), or a repository (github.com/acme/shop-operator). Raises Refused."""
+    """Return a valid package (shop_operator) or repository (github.com/acme/shop-operator). Raises Refused."""
     if not _REPO.fullmatch(value):
         raise Refused(f"the repo {value!r}: expected a Python package, or the path of a repository")
     package(value)
@@ -63,7 +63,8 @@ def repo(value: str) -> str:
 
 
 def package(value: str) -> str:
-    """The Python package of a repo: its last part, with underscores. Raises Refused for what Python cannot import."""
+    """Return the Python package of a repo: its last part, with underscores. Raises Refused if Python cannot import it.
+    """
     name = value.rpartition("/")[2].replace("-", "_").replace(".", "_")
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise Refused(f"the repo {value!r}: {name!r} is no name of a Python package")
@@ -87,7 +88,7 @@ def is_installed(name: str) -> bool:
 
 
 def group(value: str) -> str:
-    """An API group, without its domain: shop. Raises Refused."""
+    """Return a valid API group without its domain, such as shop. Raises Refused."""
     _complain("the group", value, is_dns1123_subdomain(value))
     folder = group_package(value)
     if not folder.isidentifier():
@@ -98,19 +99,19 @@ def group(value: str) -> str:
 
 
 def group_package(value: str) -> str:
-    """The package of a group, as Go's: without dots and dashes."""
+    """Return the package of a group, which like Go's has neither dots nor dashes."""
     return value.replace(".", "").replace("-", "")
 
 
 def version(value: str) -> str:
-    """A version: v1, v1alpha1. Raises Refused."""
+    """Return a valid version such as v1 or v1alpha1. Raises Refused."""
     if not _VERSION.fullmatch(value):
         raise Refused(f"the version {value!r}: expected v1, v1beta1, v2alpha1 or the like")
     return value
 
 
 def kind(value: str) -> str:
-    """A kind: Order. Raises Refused."""
+    """Return a valid kind such as Order. Raises Refused."""
     if not value[:1].isupper():
         raise Refused(f"the kind {value!r}: must start with an uppercase character")
     if not _KIND.fullmatch(value):
@@ -128,18 +129,18 @@ def kind(value: str) -> str:
 
 
 def plural(value: str) -> str:
-    """The name of a resource in paths: orders. Raises Refused."""
+    """Return a valid plural, the resource's name in paths, such as orders. Raises Refused."""
     return _complain("the plural", value, is_dns1035_label(value))
 
 
 def path(value: str) -> str:
-    """A module: shop_operator.api.shop.v1. Raises Refused."""
+    """Return a valid module such as shop_operator.api.shop.v1. Raises Refused."""
     if not all(part.isidentifier() for part in value.split(".")):
         raise Refused(f"the path {value!r}: expected the name of a Python module")
     return value
 
 
 def variable(kind: str) -> str:
-    """A variable that holds an object of the kind."""
+    """Return a name for a variable that holds an object of the kind."""
     name = naming.snake(kind)
     return f"{name}_" if name in _TAKEN_VARIABLES else name

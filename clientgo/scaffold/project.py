@@ -137,7 +137,7 @@ class Project:
 
     @property
     def namespace(self) -> str:
-        """Where it runs in a cluster."""
+        """Return the namespace in which the project runs in a cluster."""
         return f"{self.name}-system"
 
     def find(self, group: str, version: str, kind: str) -> Resource | None:
@@ -149,14 +149,14 @@ class Project:
         return [each for each in self.resources if (each.group, each.kind) == (group, kind)]
 
     def with_resource(self, resource: Resource) -> Project:
-        """The project with this one, instead of what it had for its kind and version."""
+        """Return the project with this resource added. It replaces an existing one with the same kind and version."""
         others = [each if each.gvk != resource.gvk else resource for each in self.resources]
         if self.find(*resource.gvk) is None:
             others.append(resource)
         return replace(self, resources=tuple(others))
 
     def to_yaml(self) -> str:
-        """The text of the file."""
+        """Return the text of the PROJECT file."""
         document: JSONObject = yaml.safe_load(self.text) or {}
         document |= {"domain": self.domain, "layout": [LAYOUT], "projectName": self.name, "repo": self.repo}
         kept = {_identity(each): each for each in document.pop("resources", ())}
@@ -170,7 +170,7 @@ class Project:
 
     @classmethod
     def load(cls, root: Path) -> Self:
-        """Raises Refused when there is none, or when it is not one of ours."""
+        """Read the project in a folder. Raises Refused when there is none, or when another tool created it."""
         path = root / FILE
         try:
             text = _read(path)

@@ -77,7 +77,7 @@ class Done:
 
 
 def init(root: Path, project: Project) -> Done:
-    """A new project in the folder. Raises Refused, OSError; nothing is there then."""
+    """Create a project in the folder. Raises Refused or OSError, and then leaves the folder unchanged."""
     names.domain(project.domain)
     if names.is_installed(project.package):
         raise Refused(f"the repo {project.repo!r}: there is a module {project.package!r} already, which it would hide")
@@ -100,7 +100,7 @@ def init(root: Path, project: Project) -> Done:
 def create_api(
     root: Path, resource: Resource, *, with_resource: bool | None, with_controller: bool | None, force: bool
 ) -> Done:
-    """A kind with its type, and a controller for it; None for what the user did not say. Raises Refused, OSError."""
+    """Add a kind's type, its controller, or both. None means that the user did not choose. Raises Refused, OSError."""
     project = Project.load(root)
     there = project.find(*resource.gvk)
     siblings = project.versions_of(resource.group, resource.kind)
@@ -136,7 +136,7 @@ def create_api(
 
 
 def create_webhook(root: Path, group: str, version: str, kind: str, wanted: Webhooks, *, force: bool) -> Done:
-    """Webhooks for a kind of the project. Raises Refused, OSError."""
+    """Add webhooks for a kind of the project. Raises Refused, OSError."""
     project = Project.load(root)
     resource = project.find(names.group(group), names.version(version), names.kind(kind))
     if resource is None or not resource.api:
@@ -228,7 +228,7 @@ def _classes(resource: Resource) -> set[str]:
 
 
 def _of_kubernetes(resource: Resource) -> Resource:
-    """The kind of Kubernetes that is meant. Raises Refused when there is none."""
+    """Complete a resource that names a built-in kind. Raises Refused when there is no such kind."""
     path = f"clientgo.api.{resource.package}.{resource.version}"
     try:
         cls = getattr(importlib.import_module(path), resource.kind, None)
@@ -385,7 +385,7 @@ def _serve_in_cluster(work: Workspace, values: dict[str, str]) -> None:
 
 
 def _once(work: Workspace, name: str, template: str, values: dict[str, str]) -> None:
-    """A file that several commands need: the first one creates it."""
+    """Create a file that several commands need, unless it exists already."""
     if not (work.copy / name).exists():
         work.create(name, render(template, values))
 
@@ -433,7 +433,7 @@ def _values(project: Project, resource: Resource | None = None) -> dict[str, str
 def resource_of(
     project: Project, group: str, version: str, kind: str, *, plural: str, namespaced: bool, domain: str = ""
 ) -> Resource:
-    """A kind as the command line names it. Raises Refused for names that cannot be."""
+    """Return the resource that the command line names. Raises Refused for invalid names."""
     names.group(group), names.version(version), names.kind(kind)
     return Resource(
         group=group,

@@ -14,9 +14,9 @@ _IMPORTS = re.compile(r"(?:^from \S+ import [^(\n]+\n)+", re.MULTILINE)
 
 
 def render(name: str, values: Mapping[str, str]) -> str:
-    """The template with the values in their places. Raises KeyError for a value that is not given.
+    """Return the template with the values filled in. Raises KeyError for a missing value.
 
-    Imports are put in order: which comes first depends on names.
+    The imports are sorted again, since their order depends on the names.
     """
     template = resources.files(__package__).joinpath("templates", f"{name}.tmpl").read_text(encoding="utf-8")
     text = _PLACE.sub(lambda match: values[match[1]], template)
@@ -26,7 +26,7 @@ def render(name: str, values: Mapping[str, str]) -> str:
 
 
 def _arranged(imports: str, package: str) -> str:
-    """Sorted, in two sections: the project's own come last."""
+    """Return the imports sorted, in two sections: the project's own come last."""
     lines = sorted(imports.splitlines(keepends=True), key=import_order)
     own = [line for line in lines if re.match(rf"from {package}[. ]", line)]
     others = [line for line in lines if line not in own]

@@ -35,11 +35,12 @@ class Workspace:
         self._kept: list[str] = []
 
     def overwrite(self) -> None:
-        """From here on `create` replaces what is there: --force."""
+        """Let later calls of `create` replace existing files. Called for --force."""
         self._force = True
 
     def create(self, name: str, text: str, *, executable: bool = False, keep: bool = False) -> None:
-        """A file that the user will own. One that is there stands in the way, or with `keep` is left alone."""
+        """Create a file that the user will own. If it exists, raise Refused, or leave it unchanged when `keep` is set.
+        """
         path = self._path(name)
         # Not all of the project is in the copy.
         for there in (path, self.root / name):
@@ -59,7 +60,7 @@ class Workspace:
             path.chmod(path.stat().st_mode | 0o111)
 
     def insert(self, name: str, mark: str, lines: Sequence[str], unless: str = "") -> None:
-        """Lines at a mark of a file, unless they, or the text `unless`, are there."""
+        """Insert lines at a mark of a file, unless the file contains them or the text `unless`."""
 
         def edit(text: str) -> str:
             return text if unless and unless in text else marks.insert(text, mark, lines, name)
@@ -67,11 +68,11 @@ class Workspace:
         self._edit(name, lines, edit)
 
     def add_import(self, name: str, line: str, package: str) -> None:
-        """An import at the mark of a file, in its sorted place; `package` is the project's own."""
+        """Add an import at the mark of a file, in its sorted place. `package` is the project's own package."""
         self._edit(name, [line], lambda text: marks.add_import(text, line, package, name))
 
     def export(self, name: str, exported: Sequence[str]) -> None:
-        """Names for the `__all__` of a module, at its mark."""
+        """Add names to the `__all__` of a module, at its mark."""
         self._edit(name, exported, lambda text: marks.export(text, exported, name))
 
     def _edit(self, name: str, lines: Sequence[str], edit: Callable[[str], str]) -> None:
@@ -84,7 +85,7 @@ class Workspace:
             self._complaints.append(str(err))
 
     def write(self, name: str, text: str) -> None:
-        """A file that is generated, whatever it was."""
+        """Write a generated file, replacing any existing one."""
         self._put(self._path(name), text)
 
     def check(self) -> None:
@@ -98,7 +99,7 @@ class Workspace:
         return self._kept
 
     def changes(self) -> list[str]:
-        """The files that differ from the project's, the PROJECT file last."""
+        """Return the files that differ from the project's, with the PROJECT file last."""
         found = []
         for folder, _, files in os.walk(self.copy):
             for each in files:
@@ -122,7 +123,7 @@ class Workspace:
         return names
 
     def _path(self, name: str) -> Path:
-        """Raises Refused for a name that symbolic links lead elsewhere."""
+        """Return the path of a file in the copy. Raises Refused when a symbolic link leads out of the project."""
         if not (self.root / name).parent.resolve().is_relative_to(self.root.resolve()):
             raise Refused(f"{name}: a symbolic link leads out of the project")
         return self.copy / name
@@ -182,9 +183,9 @@ class Move:
 
 @contextmanager
 def opened(root: Path, *parts: str) -> Iterator[Workspace]:
-    """A workspace with copies of these files and folders of the project; it is gone afterwards.
+    """Open a workspace with copies of these files and folders of the project, and remove it afterwards.
 
-    One command at a time: raises Refused when another one is at work. Raises OSError where nothing can be written.
+    Raises Refused while another command is at work in the project, and OSError when the folder is not writable.
     """
     with _locked(root):
         for left in root.glob(f"{_PREFIX}*"):  # By a command that was killed.

@@ -137,7 +137,7 @@ SCENARIOS: Mapping[str, Scenario] = {
         ),
         Scenario(
             name="level",
-            title="Why reconcile is level-triggered",
+            title="Reconcile is level-triggered",
             before=[_APPLE],
             steps=[
                 Step(2, "create", "bread", "some bread"),

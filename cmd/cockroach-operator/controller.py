@@ -36,7 +36,7 @@ class ClusterReconciler:
     """Makes of each CrdbCluster what it asks for, one action at a time."""
 
     def __init__(self, client: client.Client, reader: client.Reader, director: Director) -> None:
-        """`client` reads from the cache, `reader` from the API server."""
+        """Create a reconciler. `client` reads from the cache, `reader` from the API server."""
         self.client = client
         self.reader = reader
         self.director = director
@@ -136,7 +136,7 @@ class ClusterReconciler:
         raise err
 
     def _update_status(self, ctx: Context, cluster: Cluster, before: CrdbCluster) -> None:
-        """If it is news. Raises StatusError: a conflict when the cluster has changed meanwhile."""
+        """Write the status if it has changed. Raises StatusError: a conflict when the cluster has changed meanwhile."""
         cluster.set_cluster_status()
         if cluster.status == before.status:
             return

@@ -37,7 +37,7 @@ class Database(Protocol):
         ...
 
     def pod_logs(self, ctx: Context, namespace: str, pod: str, container: str, lines: int) -> str:
-        """The last lines it has logged; "" when there are none yet."""
+        """Return the last log lines of a container, or "" when there are none yet."""
         ...
 
 
@@ -45,7 +45,7 @@ class KubectlDatabase:
     """By `kubectl exec` and `kubectl logs`, which speak the protocols for it."""
 
     def __init__(self, *flags: str, kubectl: str = "kubectl") -> None:
-        """`flags` for each call, such as --kubeconfig=FILE."""
+        """Create a database driver. Each call of kubectl gets `flags`, such as --kubeconfig=FILE."""
         self._command = [kubectl, *flags]
 
     def exec_in_pod(self, ctx: Context, namespace: str, pod: str, container: str, command: Sequence[str]) -> str:
@@ -102,7 +102,7 @@ class Node:
                 raise
 
     def statuses(self, ctx: Context) -> list[NodeStatus]:
-        """All nodes that belong, or belonged, to the cluster."""
+        """Return the status of all present and former nodes of the cluster."""
         secure, port = self._cluster.secure_mode, f"--port={self._cluster.spec.grpc_port}"
         text = self._run(ctx, "./cockroach", "node", "status", "--decommission", "--format=csv", secure, port)
         rows = csv.DictReader(io.StringIO(text))
@@ -114,7 +114,7 @@ class Node:
             raise ExecError(f"could not read the status of the nodes: {err}") from err
 
     def status_of(self, ctx: Context, ordinal: int) -> NodeStatus | None:
-        """Of the node in the pod with this ordinal; the newest, if there were several."""
+        """Return the status of the newest node in the pod with this ordinal, or None."""
         host = f"{self._cluster.statefulset_name}-{ordinal}.{self._cluster.discovery_service_name}."
         found = [status for status in self.statuses(ctx) if status.address.startswith(host)]
         return max(found, key=lambda status: status.id, default=None)

@@ -31,7 +31,7 @@ class FeatureGates:
     """The enabled features. Immutable."""
 
     def __init__(self, text: str = "") -> None:
-        """`text` is the flag's, "" for the defaults. Raises ValueError for what it does not know."""
+        """Parse the flag's value; "" selects the defaults. Raises ValueError for unknown features."""
         self._enabled = dict(DEFAULTS)
         for pair in filter(None, text.split(",")):
             name, equals, value = pair.partition("=")

@@ -28,7 +28,7 @@ SETUP_LOG = ctrl.LOG.with_name("setup")
 
 
 def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in the forms that Go accepts: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog="cockroach-operator", allow_abbrev=False)
     parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
 
@@ -61,7 +61,7 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
 
 
 def new_scheme() -> Scheme:
-    """The built-in kinds and our own."""
+    """Return a scheme with the built-in kinds and the operator's own."""
     scheme = Scheme()
     clientgoscheme.add_to_scheme(scheme)
     v1alpha1.add_to_scheme(scheme)
@@ -86,14 +86,14 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
 
 
 def new_database(flags: argparse.Namespace, mgr: ctrl.Manager) -> Database:
-    """Raises ValueError for a file that is no state."""
+    """Return the database that the flags select. Raises ValueError for a file that does not hold a database's state."""
     if flags.simulate_database:
         return SimulatedDatabase(mgr.get_api_reader(), flags.simulate_database)
     return KubectlDatabase(*([f"--kubeconfig={flags.kubeconfig}"] if flags.kubeconfig else []))
 
 
 def new_reconciler(mgr: ctrl.Manager, database: Database, gates: FeatureGates) -> ClusterReconciler:
-    """With the Director and all actors."""
+    """Return a reconciler with its Director and all actors."""
     action = Action(
         client=mgr.get_client(),
         reader=mgr.get_api_reader(),
@@ -105,7 +105,7 @@ def new_reconciler(mgr: ctrl.Manager, database: Database, gates: FeatureGates) -
 
 
 def new_manager(flags: argparse.Namespace) -> ctrl.Manager:
-    """The manager with everything it runs. Raises what is wrong with the flags or the kubeconfig."""
+    """Return the manager with everything that it runs. Raises an error for invalid flags or an invalid kubeconfig."""
     mgr = ctrl.new_manager(ctrl.get_config_or_die(), manager_options(flags))
     new_reconciler(mgr, new_database(flags, mgr), flags.feature_gates).setup_with_manager(mgr)
     mgr.add_healthz_check("healthz", healthz.ping)

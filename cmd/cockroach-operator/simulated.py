@@ -41,7 +41,10 @@ class SimulatedDatabase:
     def __init__(
         self, reader: client.Reader, path: str | Path | None = None, *, seconds_per_replica: float = 0.2
     ) -> None:
-        """`reader` tells of pods. Without `path` the state is in memory. Raises ValueError for a file that is none."""
+        """Create a database whose nodes are the pods that `reader` lists.
+
+        Without `path` the state is kept in memory. Raises ValueError for a file that does not hold a database's state.
+        """
         self._reader = reader
         self._path = Path(path) if path is not None else None
         self._seconds_per_replica = seconds_per_replica
@@ -55,7 +58,7 @@ class SimulatedDatabase:
         return f"<SimulatedDatabase of {sorted(self._state)}>"
 
     def membership(self, namespace: str, pod: str) -> str:
-        """Of the newest node in this pod; "" when there was none."""
+        """Return the membership of the newest node in this pod, or "" when the pod never had a node."""
         with self._lock:
             self._state = self._load()
             nodes = self._cluster(namespace, pod)["nodes"]
@@ -109,7 +112,7 @@ class SimulatedDatabase:
             raise ExecError(str(err)) from err
 
     def _living(self, ctx: Context, namespace: str, pod: str) -> dict[str, str]:
-        """The pods that run a node, with the volume each has."""
+        """Return the pods that run a node, with the uid of each pod's volume."""
         prefix = pod.rpartition("-")[0]
         pods = self._reader.list(ctx, corev1.PodList, client.InNamespace(namespace)).items
         claims = self._reader.list(ctx, corev1.PersistentVolumeClaimList, client.InNamespace(namespace)).items

@@ -23,7 +23,7 @@ CONTAINER = "guestbook"
 
 
 class GuestbookReconciler:
-    """Makes the cluster, and the directory, what Guestbooks ask for."""
+    """A reconciler that makes the cluster and the directory match the Guestbooks."""
 
     def __init__(
         self, client: client.Client, scheme: Scheme, recorder: events.EventRecorder, directory: Directory

@@ -19,7 +19,7 @@ class Directory:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Raises ValueError for a file that is no directory, OSError for one that cannot be read."""
+        """Open a directory. Raises ValueError when the file holds something else, and OSError when it is unreadable."""
         self._path = Path(path)
         # Guards the file between reading and writing it.
         self._lock = threading.Lock()

@@ -26,7 +26,7 @@ SETUP_LOG = ctrl.LOG.with_name("setup")
 
 
 def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in the forms that Go accepts: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog="guestbook-operator", allow_abbrev=False)
     parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
 
@@ -49,7 +49,7 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
 
 
 def new_scheme() -> Scheme:
-    """The built-in kinds and our own."""
+    """Return a scheme with the built-in kinds and the operator's own."""
     scheme = Scheme()
     clientgoscheme.add_to_scheme(scheme)
     webappv1.add_to_scheme(scheme)
@@ -77,7 +77,7 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
 
 
 def new_manager(flags: argparse.Namespace) -> ctrl.Manager:
-    """The manager with everything it runs. Raises what is wrong with the flags or the kubeconfig."""
+    """Return the manager with everything that it runs. Raises an error for invalid flags or an invalid kubeconfig."""
     directory = Directory(flags.directory)
     mgr = ctrl.new_manager(ctrl.get_config_or_die(), manager_options(flags))
     reconciler = GuestbookReconciler(

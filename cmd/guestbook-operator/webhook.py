@@ -21,19 +21,19 @@ def setup_webhook_with_manager(mgr: ctrl.Manager) -> None:
 
 
 class GuestbookDefaulter:
-    """Sets what a new Guestbook leaves open."""
+    """A webhook that sets the defaults of a new Guestbook."""
 
     def default(self, ctx: Context, guestbook: Guestbook) -> None:
-        """A Guestbook is titled as it is named."""
+        """Set the title to the Guestbook's name, unless the user has set one."""
         if not guestbook.spec.title:
             guestbook.spec.title = f"Guestbook {guestbook.get_name()}"
 
 
 class GuestbookValidator:
-    """Refuses what cannot work, with an error that names all the fields at fault."""
+    """A webhook that rejects invalid Guestbooks with an error that names all invalid fields."""
 
     def validate_create(self, ctx: Context, guestbook: Guestbook) -> admission.Warnings | None:
-        """A size that is too large, and an image whose content may change."""
+        """Reject a size that is too large, and an image whose content may change."""
         return _check(guestbook, _spec_errors(guestbook))
 
     def validate_update(self, ctx: Context, old: Guestbook, new: Guestbook) -> admission.Warnings | None:
@@ -50,7 +50,7 @@ class GuestbookValidator:
         return _check(new, found)
 
     def validate_delete(self, ctx: Context, guestbook: Guestbook) -> admission.Warnings | None:
-        """One that is protected stays."""
+        """Reject the deletion of a protected Guestbook."""
         if guestbook.get_annotations().get(PROTECTED) == "true":
             raise ValueError(f"the Guestbook is protected; remove the annotation {PROTECTED} first")
         return None

@@ -83,7 +83,7 @@ class Answer:
     text: str
     is_right: bool
     why: str
-    """Why it is wrong; "" for the right one."""
+    """The reason why the answer is wrong; "" for the right answer."""
     place: str = ""
 
 

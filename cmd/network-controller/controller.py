@@ -223,7 +223,7 @@ def desired_network(network: samplecrdv1.Network) -> RealNetwork:
 
 
 def go_syntax(network: samplecrdv1.Network) -> str:
-    """A Network in the words of the walkthrough's log, which Go's %#v makes: the fields that its reader looks at."""
+    """Return a Network's most important fields in Go's %#v syntax, as in the walkthrough's log."""
     meta, spec = network.metadata, network.spec
     names = f"Name:{quote(meta.name)}, Namespace:{quote(meta.namespace)}, UID:{quote(meta.uid)}"
     versions = f"ResourceVersion:{quote(meta.resource_version)}, Generation:{meta.generation}"

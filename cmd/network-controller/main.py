@@ -22,7 +22,7 @@ WORKERS = 2
 
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in the forms that Go accepts: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog="network-controller", allow_abbrev=False)
     parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
     parser.add_argument(

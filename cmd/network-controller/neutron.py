@@ -37,19 +37,19 @@ class Neutron(Protocol):
     """
 
     def get(self, namespace: str, name: str) -> tuple[RealNetwork | None, bool]:
-        """The network and True, or None and False."""
+        """Return the network and True, or None and False."""
         ...
 
     def list(self) -> dict[tuple[str, str], RealNetwork]:
-        """All networks, by namespace and name."""
+        """Return all networks, by namespace and name."""
         ...
 
     def create(self, namespace: str, name: str, network: RealNetwork) -> None:
-        """Raises NeutronError when there is such a network already."""
+        """Create a network. Raises NeutronError when it already exists."""
         ...
 
     def update(self, namespace: str, name: str, network: RealNetwork) -> None:
-        """Raises NeutronError when there is no such network."""
+        """Update a network. Raises NeutronError when it does not exist."""
         ...
 
     def delete(self, namespace: str, name: str) -> None:
@@ -103,7 +103,9 @@ class FileNeutron(MemoryNeutron):
     """
 
     def __init__(self, path: str | Path) -> None:
-        """The file need not exist. Raises NeutronError, naming the file, when it cannot be read or written."""
+        """Open a file, and create it if necessary. Raises a NeutronError that names the file if it cannot be read or
+        written.
+        """
         super().__init__()
         self._path = Path(path)
         with self._change():

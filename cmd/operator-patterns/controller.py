@@ -38,7 +38,7 @@ FINGERPRINT_ANNOTATION = "patterns.example.com/certificate-sha256"
 
 
 class SiteReconciler(ReconcilerBase):
-    """Makes the cluster, and the zone, what Sites ask for."""
+    """A reconciler that makes the cluster and the zone match the Sites."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class SiteReconciler(ReconcilerBase):
             return self.manage_error(ctx, site, err)
 
     def manage(self, ctx: Context, site: Site) -> ctrl.Result:
-        """One cycle for one Site, which is changed. What goes wrong is raised, and `reconcile` manages it."""
+        """Run one cycle for a Site, and change the Site. `reconcile` handles the errors that this method raises."""
         if is_being_deleted(site):
             self.manage_deletion(ctx, site)
             return ctrl.Result()
@@ -149,7 +149,10 @@ class SiteReconciler(ReconcilerBase):
         self.apply_deployment(ctx, site, fingerprint)
 
     def certificate_fingerprint(self, ctx: Context, site: Site) -> str:
-        """Of the certificate in the Secret that the Site names; "" when it names none. Raises when there is none."""
+        """Return the fingerprint of the certificate in the Site's Secret, or "" when the Site names no Secret.
+
+        Raises an error when the Secret or the certificate is missing.
+        """
         name = site.spec.tls_secret_name
         if not name:
             return ""

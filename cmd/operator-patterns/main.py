@@ -34,7 +34,7 @@ SETUP_LOG = ctrl.LOG.with_name("setup")
 
 
 def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in the forms that Go accepts: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog=NAME, allow_abbrev=False)
     parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
 
@@ -73,7 +73,7 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
 
 
 def new_scheme() -> Scheme:
-    """The built-in kinds and our own."""
+    """Return a scheme with the built-in kinds and the operator's own."""
     scheme = Scheme()
     clientgoscheme.add_to_scheme(scheme)
     v1alpha1.add_to_scheme(scheme)
@@ -108,7 +108,7 @@ def manager_options(flags: argparse.Namespace, informers: ShardedInformers | Non
 
 
 def new_manager(config: rest.Config, zone: Zone, flags: argparse.Namespace) -> ctrl.Manager:
-    """The manager with everything it runs. Raises what is wrong with the flags or the cluster."""
+    """Return the manager with everything that it runs. Raises an error for invalid flags or an unreachable cluster."""
     informers = shards.sharded_informers(flags)
     mgr = ctrl.new_manager(config, manager_options(flags, informers))
     reconciler = SiteReconciler(

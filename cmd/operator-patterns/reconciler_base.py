@@ -69,11 +69,13 @@ class ReconcilerBase:
         return ctrl.Result(requeue_after=retry if self._write_status(ctx, obj) else FIRST_RETRY)
 
     def retry_interval(self, before: ReconcileStatus, generation: int) -> float:
-        """Seconds until the next try after a failure: twice as many as since the last, from FIRST_ to LONGEST_RETRY.
+        """Return the seconds until the next try after a failure: twice the time since the last one, within limits.
 
-        `before` is what the status said till now. Where it told of no failure, or of one of another generation, this is
-        a first one: what the user has changed is tried again soon. (The guides begin with two seconds, and go on from
-        hours when a user has changed something.)
+        The limits are FIRST_RETRY and LONGEST_RETRY. `before` is the status of the previous cycle. If it records no
+        failure, or
+        a failure of another generation, this failure counts as the first, so that a user's correction is tried soon.
+        (The
+        guides begin with two seconds, and continue from hours after a user's correction.)
         """
         if before.status != FAILURE or before.observed_generation != generation or before.last_update is None:
             return FIRST_RETRY
@@ -112,7 +114,7 @@ class ReconcilerBase:
         return True
 
     def _now(self) -> datetime:
-        """To the second, as it is stored."""
+        """Return the time in whole seconds, the precision of the stored status."""
         return from_clock(self._clock.now()).replace(microsecond=0)
 
 

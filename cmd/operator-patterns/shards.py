@@ -41,7 +41,10 @@ class Shards:
         flags: argparse.Namespace,
         informers: ShardedInformers | None = None,
     ) -> None:
-        """`reader` is the manager's client, whose cache it reads. Raises ValueError for flags that make no sense."""
+        """Divide the Sites among replicas. `reader` is the manager's client, which reads from the cache.
+
+        Raises ValueError for flags that exclude each other.
+        """
         if flags.leader_elect:
             raise ValueError("-shards and -leader-elect exclude each other: several replicas work, or one does")
         if not flags.leader_elect_namespace:
@@ -76,7 +79,7 @@ class Shards:
     def new_queue(
         self, name: str, rate_limiter: workqueue.TypedRateLimiter[ctrl.Request]
     ) -> workqueue.TypedRateLimitingInterface[ctrl.Request]:
-        """The controller's queue, the usual one behind the filter: the `new_queue` of controller.Options."""
+        """Return the controller's usual queue behind a filter. It is the `new_queue` of controller.Options."""
 
         def choose(opts: priorityqueue.Opts[ctrl.Request]) -> None:
             opts.rate_limiter = rate_limiter

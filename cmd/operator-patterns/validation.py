@@ -11,7 +11,7 @@ from clientgo.apimachinery.util.validation import field
 
 
 def validate(site: Site, domain: str) -> field.ErrorList:
-    """All that is wrong with the spec. The domain is the operator's, which is why no schema can check it."""
+    """Return all errors in the spec. A schema cannot check the domain, which is a setting of the operator."""
     found = field.ErrorList()
     host = site.spec.host
     if host and not host.endswith(f".{domain}"):

@@ -19,10 +19,10 @@ TLS_SECRET_FIELD = ".spec.tlsSecretName"
 
 
 class ResourceGenerationOrFinalizerChangedPredicate(predicate.Funcs):
-    """Drops the updates that changed neither the spec nor the finalizers.
+    """A predicate that drops updates which changed neither the spec nor the finalizers.
 
-    A written status is such an update: without the predicate each reconcile would be the reason for the next one. A
-    finalizer alone, as initialisation may add it, does not change the generation.
+    Writing a status is such an update: without the predicate each reconcile would cause the next one. A change of the
+    finalizers, which initialisation may add, does not change the generation.
     """
 
     def update(self, e: event.UpdateEvent, /) -> bool:
@@ -32,9 +32,9 @@ class ResourceGenerationOrFinalizerChangedPredicate(predicate.Funcs):
 
 
 def is_annotated_secret() -> predicate.TypedFuncs[corev1.Secret]:
-    """Passes what happens to TLS Secrets with the annotation, and their losing it.
+    """Return a predicate that accepts events of annotated TLS Secrets, and updates that remove the annotation.
 
-    Of a change only that of the certificate, of the authority, or of the annotation counts.
+    It drops updates that change neither the certificate, nor its authority, nor the annotation.
     """
 
     def update(e: event.TypedUpdateEvent[corev1.Secret]) -> bool:
@@ -62,12 +62,12 @@ def is_annotated(secret: corev1.Secret) -> bool:
 
 
 def certificate_of(secret: corev1.Secret) -> tuple[bytes, bytes]:
-    """The certificate and its authority. The key changes with the certificate."""
+    """Return the certificate and its authority. The key changes together with the certificate."""
     return secret.data.get(corev1.TLS_CERT_KEY, b""), secret.data.get(corev1.SERVICE_ACCOUNT_ROOT_CA_KEY, b"")
 
 
 def match_secret(reader: client.Reader, ctx: Context, secret: client.Object) -> list[ctrl.Request]:
-    """The Sites that name the Secret: one event becomes a request for each of them."""
+    """Return a request for each Site that names the Secret."""
     found = reader.list(
         ctx,
         SiteList,

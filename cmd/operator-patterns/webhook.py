@@ -20,7 +20,7 @@ def setup_webhook_with_manager(mgr: ctrl.Manager, domain: str) -> None:
 
 
 class SiteDefaulter:
-    """Initialises a Site, so that its user sees at once what it will be."""
+    """A webhook that initialises a new Site, so that its user immediately sees the defaults."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
@@ -31,7 +31,7 @@ class SiteDefaulter:
 
 
 class SiteValidator:
-    """Refuses what makes no sense, with an error that names all the fields at fault."""
+    """A webhook that rejects invalid Sites with an error that names all invalid fields."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
@@ -49,7 +49,7 @@ class SiteValidator:
         return self._check(new) if new.spec != old.spec else None
 
     def validate_delete(self, ctx: Context, site: Site) -> admission.Warnings | None:
-        """Nothing keeps a Site."""
+        """Allow the deletion of every Site."""
         return None
 
     def _check(self, site: Site) -> admission.Warnings | None:

@@ -36,12 +36,12 @@ class Zone:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Makes the folder. Raises OSError."""
+        """Create the folder if necessary. Raises OSError."""
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def records(self) -> dict[str, Record]:
-        """All records by host. Blocks for the files; raises as `publish` does."""
+        """Return all records by host. Blocks while it reads the files; raises as `publish` does."""
         hosts = [path.name for path in self._folder.iterdir() if not path.name.startswith(".")]
         found = {host: self._read(host) for host in sorted(hosts)}
         return {host: record for host, record in found.items() if record is not None}
@@ -91,10 +91,11 @@ class Zone:
             raise ValueError(f"{path} is no record of a zone: {type(err).__name__}: {err}") from err
 
     def _written(self, host: str, record: Record) -> Path:
-        """The record in a file beside the others.
+        """Write the record to a temporary file in the folder and return its path.
 
-        What a killed process has left there goes first, instead of being written over: it may be the record itself,
-        which two names link to for a moment.
+        If a killed process has left such a file, the method deletes it instead of writing to it: the file may be the
+        record
+        itself, which has two names for a moment.
         """
         name = hashlib.blake2b(f"{record.owner} {host}".encode(), digest_size=16).hexdigest()
         path = self._folder / f".{name}"

@@ -27,7 +27,7 @@ MAX_RETRIES = 5
 
 
 class Controller:
-    """Prints what happens to Pods. Go: Controller."""
+    """A controller that prints the events of Pods. Go: Controller."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Controller:
         return True
 
     def sync_to_stdout(self, key: str) -> None:
-        """The business logic: print what the cache says of the Pod. It raises errors; retrying is not its business."""
+        """Print the Pod in the cache: the business logic. Raises errors; the caller retries."""
         try:
             obj, exists = self.indexer.get_by_key(key)
         except Exception as err:
@@ -111,14 +111,14 @@ class Controller:
 
 
 def start(name: str, target: Any, *args: Any) -> threading.Thread:
-    """A running thread."""
+    """Start and return a thread."""
     thread = threading.Thread(target=target, args=args, name=name, daemon=True)
     thread.start()
     return thread
 
 
 def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
-    """The controller with everything that it needs, not running yet."""
+    """Return the controller with everything that it needs. The caller starts it with `run`."""
     pod_list_watcher = cache.new_list_watch_from_client(
         clientset.core_v1().rest_client(), "pods", metav1.NAMESPACE_DEFAULT, fields.everything()
     )
@@ -148,7 +148,7 @@ def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
 
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in the forms that Go accepts: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(prog="pod-controller", allow_abbrev=False)
     parser.add_argument("-help", action="help", help=argparse.SUPPRESS)
     parser.add_argument("-kubeconfig", "--kubeconfig", default="", help="absolute path to the kubeconfig file")

@@ -292,7 +292,7 @@ def new_controller(
 
 
 def new_queue() -> Queue:
-    """The work queue: a failed item comes back ever later, and not more than 50 items a second do in the long run."""
+    """Return the work queue. It retries a failed item after growing delays, at most 50 items per second on average."""
     ratelimiter: workqueue.TypedRateLimiter[cache.ObjectName] = workqueue.new_typed_max_of_rate_limiter(
         workqueue.new_typed_item_exponential_failure_rate_limiter(0.005, 1000.0),
         workqueue.TypedBucketRateLimiter(flowcontrol.rate.new_limiter(50.0, 300)),
@@ -301,7 +301,7 @@ def new_queue() -> Queue:
 
 
 def new_deployment(foo: samplev1alpha1.Foo) -> appsv1.Deployment:
-    """The Deployment a Foo asks for. Its owner reference is how handle_object finds the Foo again."""
+    """Return the Deployment that a Foo asks for. handle_object finds the Foo by the Deployment's owner reference."""
     labels = {"app": "nginx", "controller": foo.metadata.name}
     return appsv1.Deployment(
         metadata=metav1.ObjectMeta(

@@ -77,9 +77,9 @@ def _bool(text: str) -> bool:
 
 
 def lock_for_config(cfg: rest.Config, flags: argparse.Namespace) -> resourcelock.Interface:
-    """The Lease the flags name, seen by this process under a name that no other process has.
+    """Return the Lease that the flags name, held under an identity that is unique to this process.
 
-    Raises ValueError for a kind of lock that there is not.
+    Raises ValueError for an unknown kind of lock.
     """
     return resourcelock.new_from_kubeconfig(
         flags.leader_elect_resource_lock,

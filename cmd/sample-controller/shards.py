@@ -102,7 +102,7 @@ def new_sharder(
 
 
 def queue_for(sharder: sharding.Sharder) -> Queue:
-    """The controller's queue, for this replica's Foos only."""
+    """Return the controller's queue, which accepts only this replica's Foos."""
 
     def name_of(item: cache.ObjectName) -> tuple[str, str]:
         return item.namespace, item.name

@@ -96,8 +96,8 @@ def write_types(output: Output) -> None:
     for parent, group in parents.items():
         if parent != "clientgo.apimachinery.apis.meta":
             path = ROOT / parent.replace(".", "/") / "__init__.py"
-            output.put(path, f'"""The API group {group}, one package a version."""\n')
-    output.put(ROOT / "clientgo/api/__init__.py", '"""k8s.io/api: the built-in API types, one package a group."""\n')
+            output.put(path, f'"""The API group {group}, one package per version."""\n')
+    output.put(ROOT / "clientgo/api/__init__.py", '"""k8s.io/api: the built-in API types, one package per group."""\n')
 
 
 def write_package(output: Output, package: Package, types: str) -> None:

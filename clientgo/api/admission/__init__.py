@@ -1,1 +1,1 @@
-"""The API group admission.k8s.io, one package a version."""
+"""The API group admission.k8s.io, one package per version."""

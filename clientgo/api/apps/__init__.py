@@ -1,1 +1,1 @@
-"""The API group apps, one package a version."""
+"""The API group apps, one package per version."""

@@ -1,1 +1,1 @@
-"""The API group authorization.k8s.io, one package a version."""
+"""The API group authorization.k8s.io, one package per version."""

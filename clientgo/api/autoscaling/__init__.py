@@ -1,1 +1,1 @@
-"""The API group autoscaling, one package a version."""
+"""The API group autoscaling, one package per version."""

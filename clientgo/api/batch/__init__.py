@@ -1,1 +1,1 @@
-"""The API group batch, one package a version."""
+"""The API group batch, one package per version."""

@@ -1,1 +1,1 @@
-"""The API group core, one package a version."""
+"""The API group core, one package per version."""

@@ -1,1 +1,1 @@
-"""The API group extensions, one package a version."""
+"""The API group extensions, one package per version."""

@@ -1,1 +1,1 @@
-"""The API group policy, one package a version."""
+"""The API group policy, one package per version."""

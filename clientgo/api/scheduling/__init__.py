@@ -1,1 +1,1 @@
-"""The API group scheduling.k8s.io, one package a version."""
+"""The API group scheduling.k8s.io, one package per version."""

@@ -18,7 +18,7 @@ KUBE_API_APPROVED_ANNOTATION = "api-approved.kubernetes.io"
 
 
 class ConditionStatus(str):
-    """The values of ConditionStatus this version knows; servers may send others."""
+    """The known values of ConditionStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class ConditionStatus(str):
 
 
 class ConversionStrategyType(str):
-    """The values of ConversionStrategyType this version knows; servers may send others."""
+    """The known values of ConversionStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class ConversionStrategyType(str):
 
 
 class CustomResourceDefinitionConditionType(str):
-    """The values of CustomResourceDefinitionConditionType this version knows; servers may send others."""
+    """The known values of CustomResourceDefinitionConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class CustomResourceDefinitionConditionType(str):
 
 
 class FieldValueErrorReason(str):
-    """The values of FieldValueErrorReason this version knows; servers may send others."""
+    """The known values of FieldValueErrorReason. A server may send others."""
 
     __slots__ = ()
 
@@ -61,13 +61,13 @@ class FieldValueErrorReason(str):
 
 
 class JSONSchemaURL(str):
-    """The values of JSONSchemaURL this version knows; servers may send others."""
+    """The known values of JSONSchemaURL. A server may send others."""
 
     __slots__ = ()
 
 
 class ResourceScope(str):
-    """The values of ResourceScope this version knows; servers may send others."""
+    """The known values of ResourceScope. A server may send others."""
 
     __slots__ = ()
 

@@ -13,7 +13,10 @@ __all__ = ["Interface"]
 
 
 class Interface:
-    """One accessor a version; a version's modules are imported when it is first asked for."""
+    """The informers of a group, with one accessor per version.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def v1alpha1(self) -> v1alpha1.Interface:
-        """The informers of internal.apiserver.k8s.io/v1alpha1."""
+        """Return the informers of internal.apiserver.k8s.io/v1alpha1."""
         from clientgo.informers.apiserverinternal.v1alpha1 import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)

@@ -13,7 +13,10 @@ __all__ = ["Interface"]
 
 
 class Interface:
-    """One accessor a version; a version's modules are imported when it is first asked for."""
+    """The informers of a group, with one accessor per version.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -26,19 +29,19 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def v1(self) -> v1.Interface:
-        """The informers of coordination.k8s.io/v1."""
+        """Return the informers of coordination.k8s.io/v1."""
         from clientgo.informers.coordination.v1 import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)
 
     def v1alpha2(self) -> v1alpha2.Interface:
-        """The informers of coordination.k8s.io/v1alpha2."""
+        """Return the informers of coordination.k8s.io/v1alpha2."""
         from clientgo.informers.coordination.v1alpha2 import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)
 
     def v1beta1(self) -> v1beta1.Interface:
-        """The informers of coordination.k8s.io/v1beta1."""
+        """Return the informers of coordination.k8s.io/v1beta1."""
         from clientgo.informers.coordination.v1beta1 import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)

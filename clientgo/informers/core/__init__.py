@@ -13,7 +13,10 @@ __all__ = ["Interface"]
 
 
 class Interface:
-    """One accessor a version; a version's modules are imported when it is first asked for."""
+    """The informers of a group, with one accessor per version.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def v1(self) -> v1.Interface:
-        """The informers of core/v1."""
+        """Return the informers of core/v1."""
         from clientgo.informers.core.v1 import Interface
 
         return Interface(self._factory, self._namespace, self._tweak_list_options)

@@ -9,22 +9,26 @@ from clientgo.kubernetes.scheme import CODECS, SCHEME
 
 
 class Clientset(testing.FakeClientset, clientset.Clientset):
-    """All typed clients, over an object tracker. Go: fake.Clientset. `testing.FakeClientset` says more."""
+    """A clientset whose typed clients read and write an object tracker. See testing.FakeClientset. Go: fake.Clientset."""
 
     def __init__(self, tracker: testing.ObjectTracker) -> None:
         super().__init__(tracker, SCHEME)
 
 
 def new_simple_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """A fake clientset that holds `objects`. Go: fake.NewSimpleClientset. Nothing is validated or defaulted.
+    """Return a fake clientset that holds `objects`. Go: fake.NewSimpleClientset.
 
-    An apply is a strategic merge. With `history` it honours resourceVersion in watches: see `clientgo.testing.fixture`.
+    It neither validates objects nor sets defaults, and handles an apply as a strategic merge. With `history`, watches
+    honour resourceVersion: see `clientgo.testing.fixture`.
     """
     return _with_objects(testing.new_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history), objects)
 
 
 def new_clientset(*objects: Object, history: bool = False) -> Clientset:
-    """Return a fake clientset that keeps managedFields and merges applies as a server does. Go: fake.NewClientset."""
+    """Return a fake clientset that holds `objects` and tracks field managers. Go: fake.NewClientset.
+
+    It merges an apply by managedFields, like an API server. See `new_simple_clientset` for `history`.
+    """
     tracker = testing.new_field_managed_object_tracker(SCHEME, CODECS.universal_deserializer(), history=history)
     return _with_objects(tracker, objects)
 

@@ -11,7 +11,7 @@ from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_
 
 SCHEME = runtime.Scheme("clientgo.kubernetes.scheme")
 
-# Each is imported when one of its kinds is first asked for.
+# The scheme imports a package on the first request for one of its kinds.
 _PACKAGES = {
     GroupVersion("admissionregistration.k8s.io", "v1"): "clientgo.api.admissionregistration.v1",
     GroupVersion("admissionregistration.k8s.io", "v1alpha1"): "clientgo.api.admissionregistration.v1alpha1",
@@ -70,7 +70,7 @@ _PACKAGES = {
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make all kinds of this clientset known to another scheme. Go: AddToScheme."""
+    """Register all kinds of this clientset in another scheme. Go: AddToScheme."""
     for group_version, package in _PACKAGES.items():
         metav1.add_to_group_version(scheme, group_version)
         scheme.add_known_types_later(group_version, package)

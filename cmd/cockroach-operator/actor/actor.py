@@ -72,7 +72,9 @@ class Action:
             return None
 
     def stateful_set(self, ctx: Context, cluster: Cluster) -> appsv1.StatefulSet:
-        """Raises NotReadyError when there is none, or when its controller has not seen it as it is now."""
+        """Return the cluster's StatefulSet. Raises NotReadyError when it is missing or its controller lags behind its
+        spec.
+        """
         found = self.find(ctx, cluster, cluster.statefulset_name, appsv1.StatefulSet)
         if found is None or found.metadata.deletion_timestamp is not None:
             raise NotReadyError("statefulset is not there")
@@ -116,7 +118,9 @@ class Action:
 
 
 def check_ready(pods: Pods, replicas: int, *, but: int = -1) -> None:
-    """Raises NotReadyError when a pod of these replicas, except for `but`, is not ready, or one is too many."""
+    """Raise NotReadyError unless exactly these replicas exist and all are ready. The pod with ordinal `but` may be
+    unready.
+    """
     ordinal = pods.unready(replicas, but)
     if ordinal is not None:
         raise NotReadyError(f"pod {ordinal} is not ready" if ordinal < replicas else f"pod {ordinal} is not gone yet")

@@ -52,7 +52,9 @@ class Decommission(Action):
         log.info("decommissioned node", pod=f"{cluster.statefulset_name}-{ordinal}")
 
     def _drain(self, ctx: Context, cluster: Cluster, ordinal: int, log: Logger) -> None:
-        """Returns when the node has left the cluster. Raises NotReadyError while data moves."""
+        """Move a node's data away, and return when the node has left the cluster. Raises NotReadyError while data
+        moves.
+        """
         node = Node(self.database, cluster)
         status = self._status(ctx, node, ordinal)
         if status.membership == "active":
@@ -87,7 +89,7 @@ class Decommission(Action):
             client.ignore_not_found(err)
 
     def _scale_down(self, ctx: Context, stateful_set: appsv1.StatefulSet, ordinal: int) -> None:
-        """The node, and what is said of it, in one write."""
+        """Remove the node's replica and its annotation in a single write."""
         del stateful_set.metadata.annotations[DECOMMISSION_ANNOTATION]
         stateful_set.spec.replicas = ordinal
         self.client.update(ctx, stateful_set)

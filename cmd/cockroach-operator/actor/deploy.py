@@ -12,7 +12,7 @@ from clientgo.logr import Logger
 
 
 def builders_of(cluster: Cluster, stateful_set: StatefulSetBuilder) -> list[Builder]:
-    """In the order in which they are made."""
+    """Return the builders in the order in which they run."""
     return [DiscoveryServiceBuilder(cluster), PublicServiceBuilder(cluster), stateful_set, PdbBuilder(cluster)]
 
 

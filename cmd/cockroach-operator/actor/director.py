@@ -45,7 +45,7 @@ class ClusterDirector:
     """The order of the questions is the order of urgency."""
 
     def __init__(self, action: Action) -> None:
-        """`action` has what the actors work with."""
+        """Create all actors with the client, reader and other tools of `action`."""
         tools = vars(action)
         self._client = action.client
         self._gates = action.gates
@@ -96,12 +96,12 @@ class ClusterDirector:
             return None
 
     def _version_is_checked(self, cluster: Cluster) -> bool:
-        """Or need not be."""
+        """Report whether the version has been checked, or needs no check."""
         is_checked = cluster.is_true(ClusterConditionType.VERSION_CHECKED)
         return is_checked or not self._gates.enabled(Feature.CRDB_VERSION_VALIDATOR)
 
     def _needs_restart(self, cluster: Cluster) -> bool:
-        """When the user's annotation asks for one."""
+        """Report whether the user's annotation asks for a restart."""
         if not self._gates.enabled(Feature.CLUSTER_RESTART) or not self._version_is_checked(cluster):
             return False
         if not cluster.is_true(ClusterConditionType.INITIALIZED):
@@ -109,7 +109,7 @@ class ClusterDirector:
         return bool(cluster.annotations.get(RESTART_TYPE_ANNOTATION))
 
     def _needs_decommission(self, cluster: Cluster, stateful_set: appsv1.StatefulSet | None) -> bool:
-        """When there are more nodes than there shall be, or one of them is on its way out."""
+        """Report whether there are more nodes than wanted, or a node is being decommissioned."""
         if not self._gates.enabled(Feature.DECOMMISSION) or stateful_set is None:
             return False
         if not cluster.is_true(ClusterConditionType.INITIALIZED):
@@ -119,7 +119,7 @@ class ClusterDirector:
         return (stateful_set.spec.replicas or 0) > cluster.spec.nodes
 
     def _needs_version_check(self, ctx: Context, cluster: Cluster) -> bool:
-        """When the image is new, or the Job of the last check is still there."""
+        """Report whether the image is new, or the Job of the last check still exists."""
         if not self._gates.enabled(Feature.CRDB_VERSION_VALIDATOR):
             return False
         if cluster.is_false(ClusterConditionType.VERSION_CHECKED):
@@ -132,7 +132,8 @@ class ClusterDirector:
         return job.metadata.deletion_timestamp is None
 
     def _needs_certificate_generation(self, cluster: Cluster) -> bool:
-        """When TLS is asked for and the user has no certificates, or when that of the nodes lacks a host."""
+        """Report whether TLS needs certificates that the user does not provide, or the nodes' certificate lacks a host.
+        """
         if not self._gates.enabled(Feature.GENERATE_CERTS):
             return False
         if not cluster.spec.tls_enabled or cluster.spec.node_tls_secret:
@@ -142,7 +143,7 @@ class ClusterDirector:
         return cluster.sql_ingress is not None and cluster.status.sql_host != cluster.sql_ingress.host
 
     def _needs_partitioned_update(self, cluster: Cluster, stateful_set: appsv1.StatefulSet | None) -> bool:
-        """When the nodes have another image than they shall, or an update has not reached all of them."""
+        """Report whether the nodes run another image than wanted, or an update has not reached all of them."""
         if not self._gates.enabled(Feature.PARTITIONED_UPDATE) or stateful_set is None:
             return False
         if not cluster.is_true(ClusterConditionType.INITIALIZED) or not self._version_is_checked(cluster):
@@ -152,7 +153,7 @@ class ClusterDirector:
         return bool(wanted and current != wanted) or is_rolling(stateful_set)
 
     def _needs_pvc_resize(self, cluster: Cluster, stateful_set: appsv1.StatefulSet | None) -> bool:
-        """When the volumes are not as large as they shall be."""
+        """Report whether the volumes differ from the wanted size."""
         if not self._gates.enabled(Feature.RESIZE_PVC) or stateful_set is None:
             return False
         if not cluster.is_true(ClusterConditionType.INITIALIZED):
@@ -161,13 +162,13 @@ class ClusterDirector:
         return bool(deployed and wanted) and not is_same_size(deployed, wanted)
 
     def _needs_deploy(self, ctx: Context, cluster: Cluster) -> bool:
-        """When a part is missing, or is not as it should be."""
+        """Report whether a part of the cluster is missing or out of date."""
         return self._version_is_checked(cluster) and self._deploy.needed(ctx, cluster)
 
     def _needs_initialization(self, cluster: Cluster) -> bool:
-        """Once."""
+        """Report whether the database has not been initialized yet."""
         return cluster.is_false(ClusterConditionType.INITIALIZED) and self._version_is_checked(cluster)
 
     def _needs_ingress(self, ctx: Context, cluster: Cluster) -> bool:
-        """When the database runs, and what leads to it from outside is not as it should be."""
+        """Report whether the database runs and its Ingress objects are missing or out of date."""
         return cluster.is_true(ClusterConditionType.INITIALIZED) and self._expose_ingress.needed(ctx, cluster)

@@ -49,7 +49,7 @@ class GenerateCert(Action):
         cluster.status.sql_host = host
 
     def _note(self, ctx: Context, cluster: Cluster, new_host: str) -> None:
-        """When the certificates end; and that nodes which have started must do so again to use theirs."""
+        """Record when the certificates expire, and request a restart if running nodes must load a new certificate."""
         notes: dict[str, str | None] = {}
         if new_host or CERT_EXPIRATION_ANNOTATION not in cluster.annotations:
             notes[CERT_EXPIRATION_ANNOTATION] = now().replace(year=now().year + _YEARS).isoformat()
@@ -83,7 +83,7 @@ class GenerateCert(Action):
         log: Logger,
         outside: str = "",
     ) -> None:
-        """Unless it is there, and for the host `outside`, if there is one."""
+        """Issue a certificate into a Secret, unless the Secret already has one that includes the host `outside`."""
         found = self.find(ctx, cluster, name, corev1.Secret)
         if found is not None and (not outside or found.get_annotations().get(SQL_HOST_ANNOTATION) == outside):
             return

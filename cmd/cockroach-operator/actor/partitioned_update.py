@@ -75,7 +75,7 @@ class PartitionedUpdate(Action):
         return self.reconcile(ctx, cluster, builder)
 
     def _check_database(self, ctx: Context, cluster: Cluster, ordinal: int, replicas: int) -> None:
-        """Raises NotReadyError unless all the other nodes are live: by a pod that is not the next to go."""
+        """Raise NotReadyError unless all other nodes are live, according to a pod that is not restarted next."""
         asked = Node(self.database, cluster, ordinal=0 if ordinal else replicas - 1)
         for other in range(replicas):
             status = asked.status_of(ctx, other)
@@ -88,7 +88,7 @@ class PartitionedUpdate(Action):
 
 
 def check_versions(before: str, after: str) -> None:
-    """Raises ValidationError for a way that data cannot go: only one release up, or back down again."""
+    """Raise ValidationError unless the upgrade is to the next release, within a release, or back by one release."""
     old, new = _VERSION.match(before), _VERSION.match(after)
     if old is None or new is None:
         return  # the versions were never checked

@@ -21,7 +21,7 @@ from clientgo.logr import Logger
 
 
 def deployed_storage(stateful_set: appsv1.StatefulSet) -> str:
-    """The size that its claims are made with; "" without claims."""
+    """Return the storage size that the StatefulSet requests, or "" when it has no claims."""
     for template in stateful_set.spec.volume_claim_templates:
         return _requested(template)
     return ""

@@ -73,7 +73,7 @@ class VersionChecker(Action):
         log.info("completed version checker", calVersion=version, containerImage=image)
 
     def _delete(self, ctx: Context, job: batchv1.Job) -> None:
-        """With its pods, and not another one that has taken its name."""
+        """Delete the Job and its pods, but not a newer Job with the same name."""
         if job.metadata.deletion_timestamp is not None:
             return
         options = (client.PropagationPolicy("Background"), client.Preconditions(uid=job.get_uid()))

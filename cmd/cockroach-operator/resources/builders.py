@@ -25,7 +25,7 @@ GET_VERSION = "/cockroach/cockroach.sh version | grep 'Build Tag:' | awk '{print
 
 
 class Builder(Protocol):
-    """Says how one part of a cluster shall be."""
+    """A builder of the desired state of one part of a cluster."""
 
     kind: ClassVar[type[ResourceObject]]
 
@@ -37,7 +37,7 @@ class Builder(Protocol):
     def resource_name(self) -> str: ...
 
     def build(self, existing: Any) -> Manifest:
-        """All but the status of what shall be there, in place of `existing`, which is None or of this kind."""
+        """Return the desired object without its status. `existing` is the current object, or None."""
         ...
 
 

@@ -45,7 +45,7 @@ _INITIAL = (ClusterConditionType.INITIALIZED, ClusterConditionType.VERSION_CHECK
 
 
 def now() -> datetime:
-    """In whole seconds, as objects have it."""
+    """Return the time in whole seconds, the precision of API objects."""
     return datetime.fromtimestamp(int(REAL_CLOCK.now()), UTC)
 
 
@@ -53,7 +53,7 @@ class Cluster:
     """One look at a CrdbCluster. Actors change its status here; the reconciler writes that once, when they are done."""
 
     def __init__(self, crdb: CrdbCluster) -> None:
-        """`crdb` belongs to this object from now on."""
+        """Wrap an object. The caller must not change it afterwards."""
         self.crdb = crdb
         self._init_conditions()
 
@@ -154,7 +154,7 @@ class Cluster:
         return self.spec.ingress.sql if self.spec.ingress is not None else None
 
     def image(self) -> str:
-        """The image asked for; "" when its version is not supported."""
+        """Return the wanted image, or "" when its version is not supported."""
         if self.spec.image is not None and self.spec.image.name:
             return self.spec.image.name
         return os.environ.get(RELATED_IMAGE_PREFIX + self.spec.cockroach_db_version.replace(".", "_"), "")
@@ -195,7 +195,7 @@ class Cluster:
         self._set_action(kind, ActionStatus.FAILED, message)
 
     def set_actions_finished(self, *kinds: str) -> None:
-        """Of those that had failed, these have done by now what they could not; without any, all of them."""
+        """Mark failed actions of these kinds, or of all kinds when none is given, as finished."""
         for action in self.status.operator_actions:
             if action.status == ActionStatus.FAILED and (not kinds or action.type in kinds):
                 self._set_action(action.type, ActionStatus.FINISHED, "")
@@ -210,7 +210,7 @@ class Cluster:
         self.status.operator_actions.append(action)
 
     def set_cluster_status(self) -> None:
-        """Failed while an action fails, Running when the database runs, Starting before."""
+        """Set the status: Failed while an action fails, Running when the database runs, and Starting before."""
         failed = any(action.status == ActionStatus.FAILED for action in self.status.operator_actions)
         running = self.is_true(ClusterConditionType.INITIALIZED)
         status = ActionStatus.FAILED if failed else ActionStatus.RUNNING if running else ActionStatus.STARTING

@@ -24,7 +24,10 @@ class Pods:
     """By ordinal. Also those that no StatefulSet owns at the moment, because theirs is being made anew."""
 
     def __init__(self, ctx: Context, reader: client.Reader, cluster: Cluster) -> None:
-        """Lists them; raises StatusError. Give the API server's own reader where a stale answer could do harm."""
+        """List the cluster's pods. Raises StatusError.
+
+        Pass the API server's own reader where stale data could do harm.
+        """
         found = reader.list(
             ctx, corev1.PodList, client.InNamespace(cluster.namespace), client.MatchingLabels(selector_of(cluster))
         )
@@ -46,9 +49,10 @@ class Pods:
         return self.by_ordinal[min(self.by_ordinal)] if self.by_ordinal else None
 
     def unready(self, replicas: int, but: int = -1) -> int | None:
-        """The lowest ordinal of these replicas that is not ready, or of a pod beyond them; None when all is well.
+        """Return the lowest ordinal that is not ready, or the lowest surplus ordinal, or None when all replicas are
+        ready.
 
-        `but`: an ordinal that does not matter.
+        The method ignores the readiness of ordinal `but`.
         """
         for ordinal in range(replicas):
             pod = self.by_ordinal.get(ordinal)
@@ -57,7 +61,7 @@ class Pods:
         return next((ordinal for ordinal in sorted(self.by_ordinal) if ordinal >= replicas), None)
 
     def outdated(self, replicas: int, revision: str) -> int | None:
-        """The highest ordinal of these replicas whose pod is of another revision; None when there is none."""
+        """Return the highest ordinal of these replicas whose pod has another revision, or None."""
         for ordinal in reversed(range(replicas)):
             pod = self.by_ordinal.get(ordinal)
             if pod is not None and pod.metadata.labels.get(REVISION) != revision:

@@ -88,7 +88,7 @@ class StatefulSetBuilder:
         return manifest
 
     def _deployed(self, existing: appsv1.StatefulSet | None) -> tuple[str, dict[str, str]]:
-        """The image to run, and the annotations of pods that stay as they are."""
+        """Return the image to run, and the annotations of pods that must not be restarted."""
         template: Any = existing.spec.template if existing is not None else self._pods and self._pods.first()
         if not template or self._cluster.is_false(ClusterConditionType.INITIALIZED):
             status = self._cluster.status
@@ -106,7 +106,7 @@ class StatefulSetBuilder:
         return max(standing, self._cluster.spec.nodes)
 
     def _partition(self, existing: appsv1.StatefulSet | None, manifest: Manifest, replicas: int) -> int:
-        """From which ordinal on the StatefulSet brings pods up to date by itself."""
+        """Return the lowest ordinal whose pod the StatefulSet controller may update by itself."""
         if existing is None:
             return self._pods.count if self._pods is not None else 0
         if self._cluster.is_false(ClusterConditionType.INITIALIZED):
@@ -145,7 +145,7 @@ class StatefulSetBuilder:
         return {"metadata": {"labels": labels_of(self._cluster), "annotations": annotations}, "spec": spec}
 
     def _scheduling(self) -> Manifest:
-        """Where the pods may go, as far as gates let the user say so."""
+        """Return the pods' scheduling constraints that the feature gates let the user set."""
         wanted, found = self._cluster.spec, Manifest()
         if wanted.affinity is not None and self._gates.enabled(Feature.AFFINITY_RULES):
             found["affinity"] = wanted.affinity.to_dict()

@@ -30,12 +30,12 @@ Maker = Callable[[list[str], float], tuple[str, str, str]]
 
 
 def make(hosts: list[str], now: float) -> tuple[str, str, str]:
-    """A certificate of an authority of its own, whose key is forgotten at once."""
+    """Return a certificate, its key and the certificate of its own authority, whose key is discarded."""
     return make_certificates(hosts, now, (f"{hosts[0]}-ca", hosts[0]), _VALIDITY_YEARS)
 
 
 class Certificates:
-    """Makes the Secrets of clusters."""
+    """A reconciler of the Secrets of clusters."""
 
     def __init__(self, c: client.Client, clock: Clock = REAL_CLOCK, maker: Maker = make) -> None:
         self._client = c
@@ -43,7 +43,7 @@ class Certificates:
         self._maker = maker
 
     def reconcile(self, ctx: Context, es: Elasticsearch) -> None:
-        """All of a cluster. Raises StatusError."""
+        """Create or renew all Secrets of a cluster. Raises StatusError."""
         self._elastic_user(ctx, es)
         name, namespace = es.get_name(), es.get_namespace()
         service = names.http_service(name)
@@ -54,7 +54,7 @@ class Certificates:
         self._pair(ctx, es, names.transport_certificates(name), [f"*.{each}.{namespace}.svc" for each in sets])
 
     def _elastic_user(self, ctx: Context, es: Elasticsearch) -> None:
-        """A password that stays once it is made."""
+        """Create the password of the user `elastic`, unless it exists."""
         secret = _secret(es, names.elastic_user(es.get_name()))
         if get(ctx, self._client, secret) is not None:
             return
@@ -62,9 +62,10 @@ class Certificates:
         self._create(ctx, es, secret)
 
     def _pair(self, ctx: Context, es: Elasticsearch, name: str, hosts: list[str]) -> corev1.Secret:
-        """A certificate for these hosts, made anew when they change and before it ends.
+        """Return the Secret with a certificate for these hosts, renewed when the hosts change or it is about to expire.
 
-        Nodes take up a new one at different times. So the authority before is still trusted beside the new one.
+        Nodes load a new certificate at different times. The Secret therefore trusts the previous authority beside the
+        new one.
         """
         secret = _secret(es, name)
         known = get(ctx, self._client, secret)

@@ -76,7 +76,7 @@ class Shard:
 
 
 class ShutdownType(StrEnum):
-    """Why a node shuts down: to come back, or for good."""
+    """The reason for a node's shutdown: a restart, or its removal."""
 
     RESTART = "restart"
     REMOVE = "remove"
@@ -109,23 +109,23 @@ class Client(Protocol):
     """
 
     def cluster_uuid(self) -> str:
-        """The id that the cluster got when it was formed, "" before. GET /"""
+        """Return the id that the cluster got when it was formed, or "" before. Request: GET /"""
         ...
 
     def health(self) -> Health:
-        """GET /_cluster/health"""
+        """Return the cluster's health. Request: GET /_cluster/health"""
         ...
 
     def shards(self) -> list[Shard]:
-        """All copies of all shards. GET /_cat/shards"""
+        """Return all copies of all shards. Request: GET /_cat/shards"""
         ...
 
     def nodes(self) -> dict[str, str]:
-        """The ids of the nodes that are in the cluster, by name. GET /_nodes"""
+        """Return the ids of the nodes in the cluster, by name. Request: GET /_nodes"""
         ...
 
     def shutdowns(self) -> dict[str, NodeShutdown]:
-        """The shutdowns that were asked for, by the id of the node. GET /_nodes/shutdown"""
+        """Return the requested shutdowns, by the id of the node. Request: GET /_nodes/shutdown"""
         ...
 
     def put_shutdown(self, node_id: str, type: ShutdownType, reason: str) -> None:
@@ -137,7 +137,7 @@ class Client(Protocol):
         ...
 
     def voting_config_exclusions(self) -> list[str]:
-        """The names of the nodes that shall not vote. GET /_cluster/state/metadata"""
+        """Return the names of the nodes that are excluded from voting. Request: GET /_cluster/state/metadata"""
         ...
 
     def add_voting_config_exclusions(self, names: list[str]) -> None:
@@ -153,8 +153,8 @@ class Client(Protocol):
 
 
 class Clients(Protocol):
-    """Finds the API of a cluster."""
+    """A source of clients for the API of clusters."""
 
     def client_for(self, es: Elasticsearch) -> Client:
-        """Never blocks; whether it can be reached, its first answer tells."""
+        """Return a client for a cluster. Never blocks: an unreachable cluster fails the client's first request."""
         ...

@@ -38,7 +38,9 @@ class ReconcileElasticsearch:
         certificates: Certificates | None = None,
         requeue_after: float = REQUEUE_AFTER,
     ) -> None:
-        """`live` reads from no cache; `clients` are the way to the clusters' own API; `requeue_after` in seconds."""
+        """Create a reconciler. `live` reads without a cache, `clients` reach the clusters, `requeue_after` is in
+        seconds.
+        """
         self.client = client
         self.recorder = recorder
         self.clients = clients

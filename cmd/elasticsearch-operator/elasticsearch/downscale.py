@@ -79,7 +79,10 @@ class Invariants:
         self._too_many_away = budget is not None and away > budget
 
     def check(self, removal: Removal) -> str:
-        """Why the first of its nodes may not go now; "" when it may, and then none else may."""
+        """Return the reason why the first leaving node must stay for now, or "" when it may leave.
+
+        At most one node may leave at a time.
+        """
         (node, *_) = removal.leaving
         reason = self._reason(node, sset.is_master_set(removal.stateful_set))
         self._removing = self._removing or not reason
@@ -101,7 +104,7 @@ class Invariants:
 
 
 def removals(expected: sset.StatefulSets, actual: sset.StatefulSets) -> list[Removal]:
-    """The StatefulSets that are too large."""
+    """Return the StatefulSets that have too many replicas."""
     found = [Removal(each, sset.replicas_of(expected.get(name))) for name, each in actual.items()]
     return [each for each in found if each.final < each.size]
 
@@ -109,7 +112,7 @@ def removals(expected: sset.StatefulSets, actual: sset.StatefulSets) -> list[Rem
 def handle_downscale(
     ctx: Context, down: Downscale, expected: sset.StatefulSets, actual: sset.StatefulSets, pods: list[corev1.Pod]
 ) -> None:
-    """One step of it. Raises StatusError, Unreachable, RequestFailed."""
+    """Run one step of the downscale. Raises StatusError, Unreachable, RequestFailed."""
     wanted = removals(expected, actual)
     all_leaving = [node for each in wanted for node in each.leaving]
     down.state.nodes_to_remove(all_leaving)
@@ -183,7 +186,7 @@ def _attempt(ctx: Context, down: Downscale, removal: Removal) -> None:
 
 
 def _do(ctx: Context, down: Downscale, removal: Removal) -> None:
-    """Its vote first: a master that goes with its vote takes a part of the quorum along."""
+    """Remove a node. Revokes its vote first, since a master that leaves with its vote weakens the quorum."""
     node = removal.leaving[0]
     if sset.is_master_set(removal.stateful_set):
         voting.exclude(ctx, down.api, [node])

@@ -27,7 +27,7 @@ from elasticsearch.upscale import Upscale, handle_upscale_and_spec_changes
 
 @dataclass
 class Driver:
-    """Reconciles one cluster once."""
+    """One reconciliation of one cluster."""
 
     client: client.Client
     api: Client

@@ -25,7 +25,7 @@ class ExpectedGenerations:
     """StatefulSets that were written: the cache must show this generation, or a later one. Not thread-safe."""
 
     def __init__(self, reader: client.Reader, live: client.Reader) -> None:
-        """`live` reads from no cache; asked about what was created and is not in the cache."""
+        """Create the expectations. `live` reads without a cache, for new objects that the cache does not have yet."""
         self._reader = reader
         self._live = live
         self._generations: dict[NamespacedName, tuple[str, int]] = {}
@@ -35,7 +35,7 @@ class ExpectedGenerations:
         self._generations[client.object_key_from_object(obj)] = obj.get_uid(), obj.get_generation()
 
     def pending_generations(self, ctx: Context) -> list[str]:
-        """The names of those that the cache does not show yet; those it shows are forgotten."""
+        """Return the names of the StatefulSets that the cache still shows in an old generation. Drops the others."""
         for key, (uid, generation) in list(self._generations.items()):
             if self._is_seen(ctx, key, uid, generation):
                 del self._generations[key]
@@ -65,7 +65,7 @@ class ExpectedPodDeletions:
         self._deletions[client.object_key_from_object(pod)] = pod.get_uid()
 
     def pending_pod_deletions(self, ctx: Context) -> list[str]:
-        """The names of those that the cache still shows; the others are forgotten."""
+        """Return the names of the deleted pods that the cache still shows. Drops the others."""
         for key, uid in list(self._deletions.items()):
             if self._is_gone(ctx, key, uid):
                 del self._deletions[key]
@@ -112,7 +112,7 @@ class ClustersExpectations:
             return self._clusters.setdefault(key, Expectations(self._reader, self._live))
 
     def forget(self, key: NamespacedName) -> None:
-        """The cluster is gone."""
+        """Drop the expectations of a deleted cluster."""
         with self._lock:
             self._clusters = {each: kept for each, kept in self._clusters.items() if each[0] != key}
 

@@ -35,8 +35,9 @@ _ATTEMPTS = 3
 def reconcile_image_checks(
     ctx: Context, c: client.Client, es: Elasticsearch, expected: Sequence[Resources]
 ) -> list[str]:
-    """The images that are being looked at; empty when every one is known to be good. Raises Refused for one that is
-    not, StatusError.
+    """Return the images whose check has not finished. Empty when every image has passed.
+
+    Raises Refused for an image that has failed, and StatusError.
     """
     wanted = {job.get_name(): job for job in (_job(es, image, expected) for image in _images(es, expected))}
     _delete_others(ctx, c, es, wanted)

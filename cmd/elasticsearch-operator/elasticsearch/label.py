@@ -43,18 +43,18 @@ def of_cluster(name: str) -> dict[str, str]:
 
 
 def of_roles(roles: Iterable[str]) -> dict[str, str]:
-    """A label for each role there is: whether the node has it."""
+    """Return a label for each existing role, whose value says whether the node has the role."""
     has = set(roles)
     return {role_label(role): "true" if role in has else "false" for role in ROLES}
 
 
 def role_label(role: str) -> str:
-    """The label of a role."""
+    """Return the label of a role."""
     return _ROLE_PREFIX + role
 
 
 def roles_of(node: Node) -> set[str]:
-    """Its roles."""
+    """Return a node's roles."""
     labels = _labels_of(node)
     return {role for role in ROLES if labels.get(role_label(role)) == "true"}
 

@@ -65,7 +65,7 @@ def pod(stateful_set: str, ordinal: int) -> str:
 
 
 def ordinal(pod: str) -> int:
-    """Raises ValueError for what is no pod of a StatefulSet."""
+    """Return a pod's ordinal. Raises ValueError when the name is not one of a StatefulSet's pods."""
     return int(pod.rpartition("-")[2])
 
 

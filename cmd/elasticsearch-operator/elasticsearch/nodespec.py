@@ -42,18 +42,18 @@ def config_of(node_set: NodeSet) -> dict[str, Any]:
 
 
 def roles_of(node_set: NodeSet) -> list[str]:
-    """The roles of the nodes: all, when the configuration names none."""
+    """Return the roles of the nodes: all roles when the configuration names none."""
     roles = config_of(node_set).get("node.roles")
     return list(label.ROLES) if roles is None else [str(role) for role in roles]
 
 
 def build_expected_resources(es: Elasticsearch) -> list[Resources]:
-    """One for each node set, in the order of the spec."""
+    """Return the resources of each node set, in the order of the spec."""
     return [_resources_of(es, node_set) for node_set in es.spec.node_sets]
 
 
 def expected_stateful_sets(resources: list[Resources]) -> sset.StatefulSets:
-    """Theirs."""
+    """Return the StatefulSets of all resources, by name."""
     return sset.by_name(each.stateful_set for each in resources)
 
 
@@ -69,7 +69,7 @@ def _resources_of(es: Elasticsearch, node_set: NodeSet) -> Resources:
 
 
 def _config(es: Elasticsearch, node_set: NodeSet) -> dict[str, Any]:
-    """The operator's settings; what the user says wins, except for who the node is."""
+    """Return the configuration: the user's settings override the operator's, except those that identify the node."""
     defaults = {
         "http.publish_host": "${POD_NAME}.${HEADLESS_SERVICE_NAME}.${NAMESPACE}.svc",
         "path.data": _DATA_PATH,
@@ -106,7 +106,7 @@ def _stateful_set(
 
 
 def volume_claims(node_set: NodeSet) -> list[corev1.PersistentVolumeClaim]:
-    """The user's, or one for the data."""
+    """Return the user's claim templates, or the default one for the data."""
     if node_set.volume_claim_templates:
         return [claim.deep_copy() for claim in node_set.volume_claim_templates]
     return [
@@ -145,7 +145,7 @@ def _pod_template(
 
 
 def default_image(version: str) -> str:
-    """The image of a version."""
+    """Return the image of a version."""
     return f"docker.elastic.co/elasticsearch/elasticsearch:{version}"
 
 
@@ -205,9 +205,9 @@ def _port(name: str, port: int) -> corev1.ServicePort:
 
 
 def config_secret(es: Elasticsearch, resources: Resources, initial_master_nodes: list[str]) -> corev1.Secret:
-    """elasticsearch.yml as the pods mount it.
+    """Return elasticsearch.yml as the pods mount it.
 
-    Who forms the cluster is no part of the template's hash: a node needs it once, and must not restart to forget it.
+    The template's hash does not include the initial masters: a node needs them once, and must not restart to drop them.
     """
     config = dict(resources.config)
     if initial_master_nodes and sset.is_master_set(resources.stateful_set):

@@ -15,7 +15,7 @@ from elasticsearch.reconciler import reconcile_resource
 def reconcile_disruption_budget(
     ctx: Context, c: client.Client, es: Elasticsearch, actual: sset.StatefulSets, health: HealthStatus
 ) -> None:
-    """Raises StatusError."""
+    """Create or update the PodDisruptionBudget of a cluster. Raises StatusError."""
     expected = policyv1.PodDisruptionBudget(
         metadata=metav1.ObjectMeta(
             namespace=es.get_namespace(),

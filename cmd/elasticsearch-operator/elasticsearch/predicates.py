@@ -98,7 +98,7 @@ def do_not_restart_healthy_node_if_MaxUnavailable_reached(ctx: PredicateContext,
 
 @_predicate
 def skip_already_terminating_pods(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """It is on its way out."""
+    """Allow pods that are not already terminating."""
     return candidate.get_deletion_timestamp() is None
 
 
@@ -112,7 +112,11 @@ def only_restart_healthy_node_if_green_or_yellow(ctx: PredicateContext, candidat
 def if_yellow_only_restart_upgrading_nodes_with_unassigned_replicas(
     ctx: PredicateContext, candidate: corev1.Pod
 ) -> bool:
-    """Copies are missing. That may be because the nodes left are too old for them: then going on is what helps."""
+    """Allow a healthy pod in a yellow cluster only if it changes its version and no shard moves.
+
+    Clusters with a single pod are exempt. Replicas may be unassigned because all remaining nodes are too old for them.
+    Then only further upgrades help.
+    """
     if ctx.health.status != HealthStatus.YELLOW or not ctx.is_healthy(candidate) or len(ctx.pods) == 1:
         return True
     return ctx.changes_version(candidate) and not ctx.health.has_shard_activity
@@ -120,7 +124,7 @@ def if_yellow_only_restart_upgrading_nodes_with_unassigned_replicas(
 
 @_predicate
 def require_started_replica(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """It has the only copy, of those there should be, of a shard. An index without replicas has to bear it."""
+    """Allow a pod unless it has the only started copy of a shard that has replicas."""
     if ctx.health.status == HealthStatus.GREEN:
         return True
     if len(ctx.pods) == 1 and ctx.health.status == HealthStatus.YELLOW and ctx.is_healthy(candidate):
@@ -134,7 +138,7 @@ def require_started_replica(ctx: PredicateContext, candidate: corev1.Pod) -> boo
 
 @_predicate
 def one_master_at_a_time(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """Masters go one by one, each when all others are there."""
+    """Allow one master at a time, and only while all other masters are available."""
     is_master = label.is_master_node(candidate)
     if not is_master and not ctx.becomes_master(candidate):
         return True
@@ -154,7 +158,7 @@ def one_master_at_a_time(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
 def do_not_delete_last_master_if_all_master_ineligible_nodes_are_not_upgraded(
     ctx: PredicateContext, candidate: corev1.Pod
 ) -> bool:
-    """The last of the old masters waits for all nodes that are none: it may elect no node of an older version."""
+    """Allow the last old master only after all other nodes: a new master may not elect nodes of an older version."""
     if not label.is_master_node(candidate):
         return True
     others = [pod for pod in ctx.to_update if pod.get_name() != candidate.get_name()]
@@ -163,7 +167,7 @@ def do_not_delete_last_master_if_all_master_ineligible_nodes_are_not_upgraded(
 
 @_predicate
 def do_not_delete_pods_with_same_shards(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """Another that has just been let go has copies of the same shards."""
+    """Allow a pod unless a pod deleted in this step has copies of the same shards."""
     if not ctx.deleted:
         return True
     gone = {shard.key for pod in ctx.deleted for shard in ctx.shards_on(pod)}
@@ -185,7 +189,7 @@ def do_not_delete_all_members_of_a_tier(ctx: PredicateContext, candidate: corev1
 
 
 def run_predicates(ctx: Context, context: PredicateContext, candidate: corev1.Pod) -> str:
-    """The name of the first predicate that does not let the pod go; "" when all do. Raises Unreachable."""
+    """Return the name of the first predicate that refuses the pod, or "" when all allow it. Raises Unreachable."""
     disabled = context.es.get_annotations().get(names.DISABLE_PREDICATES, "").split(",")
     for name, predicate in PREDICATES.items():
         if predicate(context, candidate):
@@ -226,7 +230,7 @@ def apply_predicates(
 
 
 def sort_candidates(pods: Iterable[corev1.Pod]) -> list[corev1.Pod]:
-    """In the order in which they go: masters last; then by StatefulSet, the highest ordinal first."""
+    """Return the pods in the order of restarts: masters last; within a StatefulSet, the highest ordinal first."""
 
     def key(pod: corev1.Pod) -> tuple[bool, str, int]:
         stateful_set = pod.get_labels().get(label.STATEFUL_SET_NAME, "")

@@ -59,7 +59,10 @@ def storage_of(claim: corev1.PersistentVolumeClaim) -> Quantity:
 def check_claims(
     ctx: Context, reader: client.Reader, expected: sset.StatefulSets, actual: sset.StatefulSets
 ) -> None:
-    """Raises Refused when a StatefulSet that is there would need other volumes than it may have; StatusError."""
+    """Raise Refused when an existing StatefulSet would need a change of its volumes that is not allowed.
+
+    Also raises StatusError.
+    """
     for name, wanted in expected.items():
         if name in actual:
             _check_set(ctx, reader, wanted, actual[name])
@@ -117,7 +120,7 @@ def _check_class(
 def _class_of(
     ctx: Context, reader: client.Reader, claim: corev1.PersistentVolumeClaim, stateful_set: str
 ) -> storagev1.StorageClass:
-    """The claim's, or the default one: the youngest, if there are several."""
+    """Return the claim's storage class, or else the youngest default class."""
     if name := claim.spec.storage_class_name:
         try:
             return reader.get(ctx, NamespacedName("", name), storagev1.StorageClass)
@@ -182,7 +185,10 @@ def _ordinal(claim: corev1.PersistentVolumeClaim) -> str:
 
 
 def _grow(ctx: Context, c: client.Client, claim: corev1.PersistentVolumeClaim, size: Quantity) -> None:
-    """Some volumes are larger only when their pods have been restarted: that is left to the user, who knows which."""
+    """Request more storage for a claim.
+
+    Some volumes only grow when their pods restart. The user knows which, and must restart these pods.
+    """
     ctrl.logger_from(ctx).info(
         "Resizing PVC storage requests. Depending on the volume provisioner, Pods may need to be manually deleted "
         "for the filesystem to be resized.",
@@ -227,7 +233,8 @@ def _plan(wanted: appsv1.StatefulSet, found: appsv1.StatefulSet) -> str:
 
 
 def _plans(es: Elasticsearch) -> dict[str, appsv1.StatefulSet]:
-    """By annotation. Raises Refused for one that the operator has not written."""
+    """Return the recreations in progress, by annotation. Raises Refused for an annotation not written by the operator.
+    """
     found = {}
     for annotation, text in sorted(es.get_annotations().items()):
         if not annotation.startswith(names.RECREATE):
@@ -247,8 +254,9 @@ def _plans(es: Elasticsearch) -> dict[str, appsv1.StatefulSet]:
 def recreate_stateful_sets(
     ctx: Context, c: client.Client, es: Elasticsearch, expectations: Expectations
 ) -> list[str]:
-    """The next step for each StatefulSet that is to be made anew; the names of those that are not done. Raises
-    Refused, StatusError.
+    """Run the next step of each StatefulSet's recreation, and return the names of the unfinished ones.
+
+    Raises Refused, StatusError.
     """
     unfinished = []
     for annotation, plan in _plans(es).items():
@@ -301,7 +309,7 @@ def _has_taken_over(ctx: Context, reader: client.Reader, found: appsv1.StatefulS
 
 
 def _leave_to(ctx: Context, c: client.Client, es: Elasticsearch, found: appsv1.StatefulSet) -> None:
-    """Pods and claims are the StatefulSet's alone again."""
+    """Remove the cluster from the owners of pods and claims, so that only the StatefulSet owns them again."""
     for obj in _owned(ctx, c, found):
         if controllerutil.has_owner_reference(obj.get_owner_references(), es, c.scheme()):
             _patch(ctx, c, obj, lambda changed: controllerutil.remove_owner_reference(es, changed, c.scheme()))

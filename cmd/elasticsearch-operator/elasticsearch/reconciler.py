@@ -60,7 +60,7 @@ def _template_hash(document: dict[str, Any]) -> str:
 
 
 def get(ctx: Context, reader: client.Reader, obj: T) -> T | None:
-    """The object of this name, None when it is not there."""
+    """Return the current object with the name and class of `obj`, or None when it does not exist."""
     try:
         return reader.get(ctx, client.object_key_from_object(obj), type(obj))
     except errors.StatusError as err:

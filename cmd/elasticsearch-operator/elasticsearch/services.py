@@ -12,7 +12,7 @@ from elasticsearch.reconciler import reconcile_resource
 
 
 def reconcile_services(ctx: Context, c: client.Client, es: Elasticsearch) -> None:
-    """Both. Raises StatusError."""
+    """Create or update both Services. Raises StatusError."""
     http = _service(es, names.http_service(es.get_name()))
     http.spec.ports = [corev1.ServicePort(name="https", port=names.HTTP_PORT, protocol="TCP")]
     reconcile_service(ctx, c, es, http)
@@ -25,7 +25,7 @@ def reconcile_services(ctx: Context, c: client.Client, es: Elasticsearch) -> Non
 
 
 def reconcile_service(ctx: Context, c: client.Client, es: Elasticsearch, expected: corev1.Service) -> None:
-    """One. What the server has given it, its address, stays. Raises StatusError."""
+    """Create or update one Service. Keeps the address that the server has assigned. Raises StatusError."""
 
     def update(expected: corev1.Service, actual: corev1.Service) -> None:
         actual.spec.selector = dict(expected.spec.selector)

@@ -20,7 +20,7 @@ class NodeShutdowns:
     """The shutdowns of one type, as they were when it was made, and as it has changed them. Not thread-safe."""
 
     def __init__(self, api: Client, type: ShutdownType, reason: str) -> None:
-        """Raises Unreachable."""
+        """Read the nodes and their shutdowns of this type from the cluster. Raises Unreachable."""
         self._api = api
         self._type = type
         self._reason = reason
@@ -56,7 +56,7 @@ class NodeShutdowns:
                 del self._shutdowns[node_id]
 
     def ids_of(self, nodes: Collection[str]) -> set[str]:
-        """Of those that are in the cluster."""
+        """Return the ids of these nodes. Omits nodes that are not in the cluster."""
         return {self._ids[name] for name in nodes if name in self._ids}
 
     def status(self, name: str) -> NodeShutdown:

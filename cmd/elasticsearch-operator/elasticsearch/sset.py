@@ -60,7 +60,7 @@ def master_names(stateful_sets: StatefulSets) -> list[str]:
 
 
 def revision_of(pod: corev1.Pod) -> str:
-    """The revision of the StatefulSet that the pod was made from."""
+    """Return the revision of the StatefulSet that created the pod."""
     return pod.get_labels().get(POD_REVISION, "")
 
 
@@ -77,7 +77,7 @@ def actual_stateful_sets(ctx: Context, reader: client.Reader, es: Elasticsearch)
 
 
 def actual_pods(ctx: Context, reader: client.Reader, es: Elasticsearch) -> list[corev1.Pod]:
-    """The pods that are there, as the cache shows them, in the order of their names."""
+    """Return the cluster's pods from the cache, sorted by name."""
     chosen = client.MatchingLabels({label.CLUSTER_NAME: es.get_name()})
     found = reader.list(ctx, corev1.PodList, client.InNamespace(es.get_namespace()), chosen).items
     return sorted(found, key=lambda pod: pod.get_name())

@@ -36,13 +36,13 @@ class Refused(Exception):
 
 
 class Results:
-    """Why a cluster is not as it should be yet, if it is not. What goes wrong is raised."""
+    """The reasons why a cluster has not reached its desired state. Errors are raised instead."""
 
     def __init__(self) -> None:
         self.reasons: list[str] = []
 
     def requeue(self, reason: str) -> None:
-        """It is not, for this reason."""
+        """Add a reason to reconcile again."""
         if reason not in self.reasons:
             self.reasons.append(reason)
 
@@ -71,7 +71,7 @@ class Event:
 
 @dataclass
 class State:
-    """Gathers the status of a cluster while it is reconciled."""
+    """The status of a cluster, collected during its reconciliation."""
 
     es: Elasticsearch
     phase: Phase = Phase.APPLYING_CHANGES
@@ -95,24 +95,24 @@ class State:
             self.add_event(corev1.EVENT_TYPE_WARNING, reason, "Validation", note)
 
     def new_node(self, name: str, status: NewNodeStatus, message: str) -> None:
-        """A node is to come."""
+        """Record a node that will be added."""
         self._new[name] = NewNode(name=name, status=status, message=message)
 
     def nodes_to_upgrade(self, names: Iterable[str]) -> None:
-        """These are to be restarted."""
+        """Record the nodes that will be restarted."""
         self._upgraded = {name: UpgradedNode(name=name, status="PENDING") for name in names}
 
     def upgrade_refused(self, name: str, predicate: str) -> None:
-        """This one may not be restarted now, says a predicate."""
+        """Record that a predicate refuses the restart of a node for now."""
         message = "Cannot restart node because of failed predicate"
         self._upgraded[name] = UpgradedNode(name=name, status="PENDING", message=message, predicate=predicate)
 
     def deleted(self, name: str, message: str) -> None:
-        """The pod of this one was deleted, to come back as it should be."""
+        """Record that a node's pod was deleted in order to restart it."""
         self._upgraded[name] = UpgradedNode(name=name, status="DELETED", message=message)
 
     def nodes_to_remove(self, names: Iterable[str]) -> None:
-        """These are to go."""
+        """Record the nodes that will be removed."""
         self._downscaled = {name: DownscaledNode(name=name, shutdown_status="NOT_STARTED") for name in names}
 
     def shutdown_seen(self, name: str, shutdown: NodeShutdown) -> None:

@@ -50,7 +50,7 @@ class Upgrade:
 
 
 def handle_upgrades(ctx: Context, up: Upgrade, api: Client) -> None:
-    """One step of it. Raises StatusError, Unreachable, RequestFailed."""
+    """Run one step of the upgrade. Raises StatusError, Unreachable, RequestFailed."""
     shutdowns = NodeShutdowns(api, ShutdownType.RESTART, str(up.es.get_generation()))
     to_upgrade = up.to_upgrade
     _complete(ctx, up, shutdowns, to_upgrade)

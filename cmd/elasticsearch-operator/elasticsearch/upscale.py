@@ -34,10 +34,12 @@ class Upscale:
 def handle_upscale_and_spec_changes(
     ctx: Context, up: Upscale, actual: sset.StatefulSets, expected: list[Resources], pods: list[corev1.Pod]
 ) -> sset.StatefulSets:
-    """Returns the StatefulSets as they are then. Raises Refused before anything is changed, StatusError.
+    """Apply the specifications, add nodes, and return the resulting StatefulSets. Raises Refused, StatusError.
 
-    When the version changes, sets with masters follow when all others run it: a node must not join an older master's
-    cluster with data that is newer, and should one crash meanwhile, it comes back as it was.
+    Raises Refused before it has changed anything. When the version changes, StatefulSets with masters follow when all
+    other nodes run the new version: a node must not join the cluster of an older master with newer data, and a node
+    that
+    crashes meanwhile must restart with its old version.
     """
     pvc_expansion.check_claims(ctx, up.client, nodespec.expected_stateful_sets(expected), actual)
     adjusted = adjust(ctx, up, actual, expected)
@@ -104,7 +106,7 @@ def _report(ctx: Context, up: Upscale, name: str, has: int, allowed: int, target
 def _reconcile(
     ctx: Context, up: Upscale, actual: sset.StatefulSets, wanted: list[Resources], initial: list[str]
 ) -> sset.StatefulSets:
-    """For each: its configuration, its Service, itself. A pod that starts must find the other two."""
+    """Apply the configuration, the Service and the StatefulSet of each node set. A starting pod needs the first two."""
     found = dict(actual)
     for each in wanted:
         secret = nodespec.config_secret(up.es, each, initial)
@@ -130,7 +132,7 @@ def _is_to_be_recreated(
 def _reconcile_stateful_set(
     ctx: Context, up: Upscale, expected: appsv1.StatefulSet, known: appsv1.StatefulSet | None
 ) -> appsv1.StatefulSet:
-    """All but its claim templates, with which it was made."""
+    """Apply a StatefulSet, but keep the claim templates of an existing one, which are immutable."""
     if known is not None:
         expected.spec.volume_claim_templates = [each.deep_copy() for each in known.spec.volume_claim_templates]
 
@@ -147,7 +149,7 @@ def _reconcile_stateful_set(
 def _grow_only(
     ctx: Context, up: Upscale, actual: sset.StatefulSets, masters: list[Resources]
 ) -> sset.StatefulSets:
-    """More masters may come at any time; the rest of their spec waits."""
+    """Add masters, which is safe at any time. All other changes to their StatefulSets wait."""
     found = dict(actual)
     for each in masters:
         known = found.get(each.name)

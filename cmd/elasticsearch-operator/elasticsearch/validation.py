@@ -12,7 +12,7 @@ NO_ROLE = "is no role of a node"
 
 
 def validate(es: Elasticsearch) -> field.ErrorList:
-    """All that is wrong with it; empty when nothing is."""
+    """Return all errors in the spec; the list is empty when it is valid."""
     found = field.ErrorList()
     spec, path = es.spec, field.new_path("spec")
     try:

@@ -8,7 +8,7 @@ Version: TypeAlias = tuple[int, int, int]
 
 
 def parse(text: str) -> Version:
-    """Raises ValueError for what is none.
+    """Return the version in a text. Raises ValueError for an invalid text.
 
     >>> parse("8.10.2") < parse("8.11.0")
     True

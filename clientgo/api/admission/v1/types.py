@@ -16,7 +16,7 @@ GROUP_NAME = "admission.k8s.io"
 
 
 class Operation(str):
-    """The values of Operation this version knows; servers may send others."""
+    """The known values of Operation. A server may send others."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class Operation(str):
 
 
 class PatchType(str):
-    """The values of PatchType this version knows; servers may send others."""
+    """The known values of PatchType. A server may send others."""
 
     __slots__ = ()
 

@@ -14,7 +14,7 @@ GROUP_NAME = "admissionregistration.k8s.io"
 
 
 class FailurePolicyType(str):
-    """The values of FailurePolicyType this version knows; servers may send others."""
+    """The known values of FailurePolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ class FailurePolicyType(str):
 
 
 class MatchPolicyType(str):
-    """The values of MatchPolicyType this version knows; servers may send others."""
+    """The known values of MatchPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class MatchPolicyType(str):
 
 
 class OperationType(str):
-    """The values of OperationType this version knows; servers may send others."""
+    """The known values of OperationType. A server may send others."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class OperationType(str):
 
 
 class ParameterNotFoundActionType(str):
-    """The values of ParameterNotFoundActionType this version knows; servers may send others."""
+    """The known values of ParameterNotFoundActionType. A server may send others."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class ParameterNotFoundActionType(str):
 
 
 class PatchType(str):
-    """The values of PatchType this version knows; servers may send others."""
+    """The known values of PatchType. A server may send others."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class PatchType(str):
 
 
 class ReinvocationPolicyType(str):
-    """The values of ReinvocationPolicyType this version knows; servers may send others."""
+    """The known values of ReinvocationPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class ReinvocationPolicyType(str):
 
 
 class ScopeType(str):
-    """The values of ScopeType this version knows; servers may send others."""
+    """The known values of ScopeType. A server may send others."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class ScopeType(str):
 
 
 class SideEffectClass(str):
-    """The values of SideEffectClass this version knows; servers may send others."""
+    """The known values of SideEffectClass. A server may send others."""
 
     __slots__ = ()
 
@@ -92,13 +92,13 @@ class SideEffectClass(str):
 
 
 class ValidatingAdmissionPolicyConditionType(str):
-    """The values of ValidatingAdmissionPolicyConditionType this version knows; servers may send others."""
+    """The known values of ValidatingAdmissionPolicyConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class ValidationAction(str):
-    """The values of ValidationAction this version knows; servers may send others."""
+    """The known values of ValidationAction. A server may send others."""
 
     __slots__ = ()
 

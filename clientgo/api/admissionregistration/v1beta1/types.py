@@ -15,7 +15,7 @@ GROUP_NAME = "admissionregistration.k8s.io"
 
 
 class FailurePolicyType(str):
-    """The values of FailurePolicyType this version knows; servers may send others."""
+    """The known values of FailurePolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class FailurePolicyType(str):
 
 
 class MatchPolicyType(str):
-    """The values of MatchPolicyType this version knows; servers may send others."""
+    """The known values of MatchPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class MatchPolicyType(str):
 
 
 class ParameterNotFoundActionType(str):
-    """The values of ParameterNotFoundActionType this version knows; servers may send others."""
+    """The known values of ParameterNotFoundActionType. A server may send others."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class ParameterNotFoundActionType(str):
 
 
 class PatchType(str):
-    """The values of PatchType this version knows; servers may send others."""
+    """The known values of PatchType. A server may send others."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class PatchType(str):
 
 
 class SideEffectClass(str):
-    """The values of SideEffectClass this version knows; servers may send others."""
+    """The known values of SideEffectClass. A server may send others."""
 
     __slots__ = ()
 
@@ -62,13 +62,13 @@ class SideEffectClass(str):
 
 
 class ValidatingAdmissionPolicyConditionType(str):
-    """The values of ValidatingAdmissionPolicyConditionType this version knows; servers may send others."""
+    """The known values of ValidatingAdmissionPolicyConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class ValidationAction(str):
-    """The values of ValidationAction this version knows; servers may send others."""
+    """The known values of ValidationAction. A server may send others."""
 
     __slots__ = ()
 

@@ -14,7 +14,7 @@ GROUP_NAME = "apidiscovery.k8s.io"
 
 
 class DiscoveryFreshness(str):
-    """The values of DiscoveryFreshness this version knows; servers may send others."""
+    """The known values of DiscoveryFreshness. A server may send others."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ class DiscoveryFreshness(str):
 
 
 class ResourceScope(str):
-    """The values of ResourceScope this version knows; servers may send others."""
+    """The known values of ResourceScope. A server may send others."""
 
     __slots__ = ()
 

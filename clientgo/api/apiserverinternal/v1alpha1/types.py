@@ -15,7 +15,7 @@ GROUP_NAME = "internal.apiserver.k8s.io"
 
 
 class ConditionStatus(str):
-    """The values of ConditionStatus this version knows; servers may send others."""
+    """The known values of ConditionStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class ConditionStatus(str):
 
 
 class StorageVersionConditionType(str):
-    """The values of StorageVersionConditionType this version knows; servers may send others."""
+    """The known values of StorageVersionConditionType. A server may send others."""
 
     __slots__ = ()
 

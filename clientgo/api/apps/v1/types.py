@@ -23,13 +23,13 @@ STATEFUL_SET_POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 
 
 class DaemonSetConditionType(str):
-    """The values of DaemonSetConditionType this version knows; servers may send others."""
+    """The known values of DaemonSetConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class DaemonSetUpdateStrategyType(str):
-    """The values of DaemonSetUpdateStrategyType this version knows; servers may send others."""
+    """The known values of DaemonSetUpdateStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class DaemonSetUpdateStrategyType(str):
 
 
 class DeploymentConditionType(str):
-    """The values of DeploymentConditionType this version knows; servers may send others."""
+    """The known values of DeploymentConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class DeploymentConditionType(str):
 
 
 class DeploymentStrategyType(str):
-    """The values of DeploymentStrategyType this version knows; servers may send others."""
+    """The known values of DeploymentStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ class DeploymentStrategyType(str):
 
 
 class PersistentVolumeClaimRetentionPolicyType(str):
-    """The values of PersistentVolumeClaimRetentionPolicyType this version knows; servers may send others."""
+    """The known values of PersistentVolumeClaimRetentionPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class PersistentVolumeClaimRetentionPolicyType(str):
 
 
 class PodManagementPolicyType(str):
-    """The values of PodManagementPolicyType this version knows; servers may send others."""
+    """The known values of PodManagementPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class PodManagementPolicyType(str):
 
 
 class ReplicaSetConditionType(str):
-    """The values of ReplicaSetConditionType this version knows; servers may send others."""
+    """The known values of ReplicaSetConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -83,13 +83,13 @@ class ReplicaSetConditionType(str):
 
 
 class StatefulSetConditionType(str):
-    """The values of StatefulSetConditionType this version knows; servers may send others."""
+    """The known values of StatefulSetConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class StatefulSetUpdateStrategyType(str):
-    """The values of StatefulSetUpdateStrategyType this version knows; servers may send others."""
+    """The known values of StatefulSetUpdateStrategyType. A server may send others."""
 
     __slots__ = ()
 

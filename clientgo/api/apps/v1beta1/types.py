@@ -20,7 +20,7 @@ STATEFUL_SET_POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 
 
 class DeploymentConditionType(str):
-    """The values of DeploymentConditionType this version knows; servers may send others."""
+    """The known values of DeploymentConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class DeploymentConditionType(str):
 
 
 class DeploymentStrategyType(str):
-    """The values of DeploymentStrategyType this version knows; servers may send others."""
+    """The known values of DeploymentStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class DeploymentStrategyType(str):
 
 
 class PersistentVolumeClaimRetentionPolicyType(str):
-    """The values of PersistentVolumeClaimRetentionPolicyType this version knows; servers may send others."""
+    """The known values of PersistentVolumeClaimRetentionPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class PersistentVolumeClaimRetentionPolicyType(str):
 
 
 class PodManagementPolicyType(str):
-    """The values of PodManagementPolicyType this version knows; servers may send others."""
+    """The known values of PodManagementPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -57,13 +57,13 @@ class PodManagementPolicyType(str):
 
 
 class StatefulSetConditionType(str):
-    """The values of StatefulSetConditionType this version knows; servers may send others."""
+    """The known values of StatefulSetConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class StatefulSetUpdateStrategyType(str):
-    """The values of StatefulSetUpdateStrategyType this version knows; servers may send others."""
+    """The known values of StatefulSetUpdateStrategyType. A server may send others."""
 
     __slots__ = ()
 

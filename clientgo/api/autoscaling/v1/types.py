@@ -19,7 +19,7 @@ GROUP_NAME = "autoscaling"
 
 
 class HorizontalPodAutoscalerConditionType(str):
-    """The values of HorizontalPodAutoscalerConditionType this version knows; servers may send others."""
+    """The known values of HorizontalPodAutoscalerConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class HorizontalPodAutoscalerConditionType(str):
 
 
 class MetricSourceType(str):
-    """The values of MetricSourceType this version knows; servers may send others."""
+    """The known values of MetricSourceType. A server may send others."""
 
     __slots__ = ()
 

@@ -19,7 +19,7 @@ GROUP_NAME = "autoscaling"
 
 
 class HPAScalingPolicyType(str):
-    """The values of HPAScalingPolicyType this version knows; servers may send others."""
+    """The known values of HPAScalingPolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class HPAScalingPolicyType(str):
 
 
 class HorizontalPodAutoscalerConditionType(str):
-    """The values of HorizontalPodAutoscalerConditionType this version knows; servers may send others."""
+    """The known values of HorizontalPodAutoscalerConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class HorizontalPodAutoscalerConditionType(str):
 
 
 class MetricSourceType(str):
-    """The values of MetricSourceType this version knows; servers may send others."""
+    """The known values of MetricSourceType. A server may send others."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class MetricSourceType(str):
 
 
 class MetricTargetType(str):
-    """The values of MetricTargetType this version knows; servers may send others."""
+    """The known values of MetricTargetType. A server may send others."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class MetricTargetType(str):
 
 
 class ScalingPolicySelect(str):
-    """The values of ScalingPolicySelect this version knows; servers may send others."""
+    """The known values of ScalingPolicySelect. A server may send others."""
 
     __slots__ = ()
 

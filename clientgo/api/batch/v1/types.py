@@ -24,7 +24,7 @@ JOB_REASON_SUCCESS_POLICY = "SuccessPolicy"
 
 
 class CompletionMode(str):
-    """The values of CompletionMode this version knows; servers may send others."""
+    """The known values of CompletionMode. A server may send others."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class CompletionMode(str):
 
 
 class ConcurrencyPolicy(str):
-    """The values of ConcurrencyPolicy this version knows; servers may send others."""
+    """The known values of ConcurrencyPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class ConcurrencyPolicy(str):
 
 
 class JobConditionType(str):
-    """The values of JobConditionType this version knows; servers may send others."""
+    """The known values of JobConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class JobConditionType(str):
 
 
 class PodFailurePolicyAction(str):
-    """The values of PodFailurePolicyAction this version knows; servers may send others."""
+    """The known values of PodFailurePolicyAction. A server may send others."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class PodFailurePolicyAction(str):
 
 
 class PodFailurePolicyOnExitCodesOperator(str):
-    """The values of PodFailurePolicyOnExitCodesOperator this version knows; servers may send others."""
+    """The known values of PodFailurePolicyOnExitCodesOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class PodFailurePolicyOnExitCodesOperator(str):
 
 
 class PodReplacementPolicy(str):
-    """The values of PodReplacementPolicy this version knows; servers may send others."""
+    """The known values of PodReplacementPolicy. A server may send others."""
 
     __slots__ = ()
 

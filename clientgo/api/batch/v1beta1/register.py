@@ -19,11 +19,11 @@ KNOWN_TYPES: tuple[type[runtime.Object], ...] = (
 
 
 def resource(name: str) -> GroupResource:
-    """Return the resource of this group. Go: Resource."""
+    """Return a resource of this group. Go: Resource."""
     return SCHEME_GROUP_VERSION.with_resource(name).group_resource()
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make the kinds known to `scheme`, and what every group version has (Status, ListOptions ...). Go: AddToScheme."""
+    """Register the kinds in `scheme`, with those of every group version (Status, ListOptions ...). Go: AddToScheme."""
     scheme.add_known_types(SCHEME_GROUP_VERSION, *KNOWN_TYPES)
     metav1.add_to_group_version(scheme, SCHEME_GROUP_VERSION)

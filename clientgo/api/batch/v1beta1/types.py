@@ -17,7 +17,7 @@ GROUP_NAME = "batch"
 
 
 class ConcurrencyPolicy(str):
-    """The values of ConcurrencyPolicy this version knows; servers may send others."""
+    """The known values of ConcurrencyPolicy. A server may send others."""
 
     __slots__ = ()
 

@@ -18,7 +18,7 @@ KUBELET_SERVING_SIGNER_NAME = "kubernetes.io/kubelet-serving"
 
 
 class KeyUsage(str):
-    """The values of KeyUsage this version knows; servers may send others."""
+    """The known values of KeyUsage. A server may send others."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class KeyUsage(str):
 
 
 class RequestConditionType(str):
-    """The values of RequestConditionType this version knows; servers may send others."""
+    """The known values of RequestConditionType. A server may send others."""
 
     __slots__ = ()
 

@@ -24,7 +24,7 @@ POD_CERTIFICATE_REQUEST_CONDITION_UNSUPPORTED_KEY_TYPE = "UnsupportedKeyType"
 
 
 class KeyUsage(str):
-    """The values of KeyUsage this version knows; servers may send others."""
+    """The known values of KeyUsage. A server may send others."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class KeyUsage(str):
 
 
 class RequestConditionType(str):
-    """The values of RequestConditionType this version knows; servers may send others."""
+    """The known values of RequestConditionType. A server may send others."""
 
     __slots__ = ()
 

@@ -15,7 +15,7 @@ GROUP_NAME = "coordination.k8s.io"
 
 
 class CoordinatedLeaseStrategy(str):
-    """The values of CoordinatedLeaseStrategy this version knows; servers may send others."""
+    """The known values of CoordinatedLeaseStrategy. A server may send others."""
 
     __slots__ = ()
 

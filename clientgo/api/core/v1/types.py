@@ -138,7 +138,7 @@ NAMESPACE_TERMINATING_CAUSE = "NamespaceTerminating"
 
 
 class AppArmorProfileType(str):
-    """The values of AppArmorProfileType this version knows; servers may send others."""
+    """The known values of AppArmorProfileType. A server may send others."""
 
     __slots__ = ()
 
@@ -148,7 +148,7 @@ class AppArmorProfileType(str):
 
 
 class AzureDataDiskCachingMode(str):
-    """The values of AzureDataDiskCachingMode this version knows; servers may send others."""
+    """The known values of AzureDataDiskCachingMode. A server may send others."""
 
     __slots__ = ()
 
@@ -158,7 +158,7 @@ class AzureDataDiskCachingMode(str):
 
 
 class AzureDataDiskKind(str):
-    """The values of AzureDataDiskKind this version knows; servers may send others."""
+    """The known values of AzureDataDiskKind. A server may send others."""
 
     __slots__ = ()
 
@@ -168,13 +168,13 @@ class AzureDataDiskKind(str):
 
 
 class Capability(str):
-    """The values of Capability this version knows; servers may send others."""
+    """The known values of Capability. A server may send others."""
 
     __slots__ = ()
 
 
 class ClaimResourceStatus(str):
-    """The values of ClaimResourceStatus this version knows; servers may send others."""
+    """The known values of ClaimResourceStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -186,7 +186,7 @@ class ClaimResourceStatus(str):
 
 
 class ComponentConditionType(str):
-    """The values of ComponentConditionType this version knows; servers may send others."""
+    """The known values of ComponentConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -194,7 +194,7 @@ class ComponentConditionType(str):
 
 
 class ConditionStatus(str):
-    """The values of ConditionStatus this version knows; servers may send others."""
+    """The known values of ConditionStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -204,7 +204,7 @@ class ConditionStatus(str):
 
 
 class ContainerRestartPolicy(str):
-    """The values of ContainerRestartPolicy this version knows; servers may send others."""
+    """The known values of ContainerRestartPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -214,7 +214,7 @@ class ContainerRestartPolicy(str):
 
 
 class ContainerRestartRuleAction(str):
-    """The values of ContainerRestartRuleAction this version knows; servers may send others."""
+    """The known values of ContainerRestartRuleAction. A server may send others."""
 
     __slots__ = ()
 
@@ -223,7 +223,7 @@ class ContainerRestartRuleAction(str):
 
 
 class ContainerRestartRuleOnExitCodesOperator(str):
-    """The values of ContainerRestartRuleOnExitCodesOperator this version knows; servers may send others."""
+    """The known values of ContainerRestartRuleOnExitCodesOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -232,7 +232,7 @@ class ContainerRestartRuleOnExitCodesOperator(str):
 
 
 class DNSPolicy(str):
-    """The values of DNSPolicy this version knows; servers may send others."""
+    """The known values of DNSPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -243,7 +243,7 @@ class DNSPolicy(str):
 
 
 class FinalizerName(str):
-    """The values of FinalizerName this version knows; servers may send others."""
+    """The known values of FinalizerName. A server may send others."""
 
     __slots__ = ()
 
@@ -251,7 +251,7 @@ class FinalizerName(str):
 
 
 class HostPathType(str):
-    """The values of HostPathType this version knows; servers may send others."""
+    """The known values of HostPathType. A server may send others."""
 
     __slots__ = ()
 
@@ -266,7 +266,7 @@ class HostPathType(str):
 
 
 class IPFamily(str):
-    """The values of IPFamily this version knows; servers may send others."""
+    """The known values of IPFamily. A server may send others."""
 
     __slots__ = ()
 
@@ -276,7 +276,7 @@ class IPFamily(str):
 
 
 class IPFamilyPolicy(str):
-    """The values of IPFamilyPolicy this version knows; servers may send others."""
+    """The known values of IPFamilyPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -286,7 +286,7 @@ class IPFamilyPolicy(str):
 
 
 class LimitType(str):
-    """The values of LimitType this version knows; servers may send others."""
+    """The known values of LimitType. A server may send others."""
 
     __slots__ = ()
 
@@ -296,7 +296,7 @@ class LimitType(str):
 
 
 class LoadBalancerIPMode(str):
-    """The values of LoadBalancerIPMode this version knows; servers may send others."""
+    """The known values of LoadBalancerIPMode. A server may send others."""
 
     __slots__ = ()
 
@@ -305,7 +305,7 @@ class LoadBalancerIPMode(str):
 
 
 class MountPropagationMode(str):
-    """The values of MountPropagationMode this version knows; servers may send others."""
+    """The known values of MountPropagationMode. A server may send others."""
 
     __slots__ = ()
 
@@ -315,7 +315,7 @@ class MountPropagationMode(str):
 
 
 class NamespaceConditionType(str):
-    """The values of NamespaceConditionType this version knows; servers may send others."""
+    """The known values of NamespaceConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -327,7 +327,7 @@ class NamespaceConditionType(str):
 
 
 class NamespacePhase(str):
-    """The values of NamespacePhase this version knows; servers may send others."""
+    """The known values of NamespacePhase. A server may send others."""
 
     __slots__ = ()
 
@@ -336,7 +336,7 @@ class NamespacePhase(str):
 
 
 class NodeAddressType(str):
-    """The values of NodeAddressType this version knows; servers may send others."""
+    """The known values of NodeAddressType. A server may send others."""
 
     __slots__ = ()
 
@@ -348,7 +348,7 @@ class NodeAddressType(str):
 
 
 class NodeConditionType(str):
-    """The values of NodeConditionType this version knows; servers may send others."""
+    """The known values of NodeConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -360,7 +360,7 @@ class NodeConditionType(str):
 
 
 class NodeInclusionPolicy(str):
-    """The values of NodeInclusionPolicy this version knows; servers may send others."""
+    """The known values of NodeInclusionPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -369,7 +369,7 @@ class NodeInclusionPolicy(str):
 
 
 class NodePhase(str):
-    """The values of NodePhase this version knows; servers may send others."""
+    """The known values of NodePhase. A server may send others."""
 
     __slots__ = ()
 
@@ -379,7 +379,7 @@ class NodePhase(str):
 
 
 class NodeSelectorOperator(str):
-    """The values of NodeSelectorOperator this version knows; servers may send others."""
+    """The known values of NodeSelectorOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -392,7 +392,7 @@ class NodeSelectorOperator(str):
 
 
 class OSName(str):
-    """The values of OSName this version knows; servers may send others."""
+    """The known values of OSName. A server may send others."""
 
     __slots__ = ()
 
@@ -401,7 +401,7 @@ class OSName(str):
 
 
 class PersistentVolumeAccessMode(str):
-    """The values of PersistentVolumeAccessMode this version knows; servers may send others."""
+    """The known values of PersistentVolumeAccessMode. A server may send others."""
 
     __slots__ = ()
 
@@ -412,7 +412,7 @@ class PersistentVolumeAccessMode(str):
 
 
 class PersistentVolumeClaimConditionType(str):
-    """The values of PersistentVolumeClaimConditionType this version knows; servers may send others."""
+    """The known values of PersistentVolumeClaimConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -426,7 +426,7 @@ class PersistentVolumeClaimConditionType(str):
 
 
 class PersistentVolumeClaimModifyVolumeStatus(str):
-    """The values of PersistentVolumeClaimModifyVolumeStatus this version knows; servers may send others."""
+    """The known values of PersistentVolumeClaimModifyVolumeStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -436,7 +436,7 @@ class PersistentVolumeClaimModifyVolumeStatus(str):
 
 
 class PersistentVolumeClaimPhase(str):
-    """The values of PersistentVolumeClaimPhase this version knows; servers may send others."""
+    """The known values of PersistentVolumeClaimPhase. A server may send others."""
 
     __slots__ = ()
 
@@ -446,7 +446,7 @@ class PersistentVolumeClaimPhase(str):
 
 
 class PersistentVolumeMode(str):
-    """The values of PersistentVolumeMode this version knows; servers may send others."""
+    """The known values of PersistentVolumeMode. A server may send others."""
 
     __slots__ = ()
 
@@ -455,7 +455,7 @@ class PersistentVolumeMode(str):
 
 
 class PersistentVolumePhase(str):
-    """The values of PersistentVolumePhase this version knows; servers may send others."""
+    """The known values of PersistentVolumePhase. A server may send others."""
 
     __slots__ = ()
 
@@ -467,7 +467,7 @@ class PersistentVolumePhase(str):
 
 
 class PersistentVolumeReclaimPolicy(str):
-    """The values of PersistentVolumeReclaimPolicy this version knows; servers may send others."""
+    """The known values of PersistentVolumeReclaimPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -477,7 +477,7 @@ class PersistentVolumeReclaimPolicy(str):
 
 
 class PodConditionType(str):
-    """The values of PodConditionType this version knows; servers may send others."""
+    """The known values of PodConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -493,7 +493,7 @@ class PodConditionType(str):
 
 
 class PodFSGroupChangePolicy(str):
-    """The values of PodFSGroupChangePolicy this version knows; servers may send others."""
+    """The known values of PodFSGroupChangePolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -502,7 +502,7 @@ class PodFSGroupChangePolicy(str):
 
 
 class PodPhase(str):
-    """The values of PodPhase this version knows; servers may send others."""
+    """The known values of PodPhase. A server may send others."""
 
     __slots__ = ()
 
@@ -514,7 +514,7 @@ class PodPhase(str):
 
 
 class PodQOSClass(str):
-    """The values of PodQOSClass this version knows; servers may send others."""
+    """The known values of PodQOSClass. A server may send others."""
 
     __slots__ = ()
 
@@ -524,7 +524,7 @@ class PodQOSClass(str):
 
 
 class PodResizeStatus(str):
-    """The values of PodResizeStatus this version knows; servers may send others."""
+    """The known values of PodResizeStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -534,7 +534,7 @@ class PodResizeStatus(str):
 
 
 class PodSELinuxChangePolicy(str):
-    """The values of PodSELinuxChangePolicy this version knows; servers may send others."""
+    """The known values of PodSELinuxChangePolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -543,7 +543,7 @@ class PodSELinuxChangePolicy(str):
 
 
 class PreemptionPolicy(str):
-    """The values of PreemptionPolicy this version knows; servers may send others."""
+    """The known values of PreemptionPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -552,7 +552,7 @@ class PreemptionPolicy(str):
 
 
 class ProcMountType(str):
-    """The values of ProcMountType this version knows; servers may send others."""
+    """The known values of ProcMountType. A server may send others."""
 
     __slots__ = ()
 
@@ -561,7 +561,7 @@ class ProcMountType(str):
 
 
 class Protocol(str):
-    """The values of Protocol this version knows; servers may send others."""
+    """The known values of Protocol. A server may send others."""
 
     __slots__ = ()
 
@@ -571,7 +571,7 @@ class Protocol(str):
 
 
 class PullPolicy(str):
-    """The values of PullPolicy this version knows; servers may send others."""
+    """The known values of PullPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -581,7 +581,7 @@ class PullPolicy(str):
 
 
 class RecursiveReadOnlyMode(str):
-    """The values of RecursiveReadOnlyMode this version knows; servers may send others."""
+    """The known values of RecursiveReadOnlyMode. A server may send others."""
 
     __slots__ = ()
 
@@ -591,7 +591,7 @@ class RecursiveReadOnlyMode(str):
 
 
 class ReplicationControllerConditionType(str):
-    """The values of ReplicationControllerConditionType this version knows; servers may send others."""
+    """The known values of ReplicationControllerConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -599,7 +599,7 @@ class ReplicationControllerConditionType(str):
 
 
 class ResourceHealthStatus(str):
-    """The values of ResourceHealthStatus this version knows; servers may send others."""
+    """The known values of ResourceHealthStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -609,13 +609,13 @@ class ResourceHealthStatus(str):
 
 
 class ResourceID(str):
-    """The values of ResourceID this version knows; servers may send others."""
+    """The known values of ResourceID. A server may send others."""
 
     __slots__ = ()
 
 
 class ResourceName(str):
-    """The values of ResourceName this version knows; servers may send others."""
+    """The known values of ResourceName. A server may send others."""
 
     __slots__ = ()
 
@@ -642,7 +642,7 @@ class ResourceName(str):
 
 
 class ResourceQuotaScope(str):
-    """The values of ResourceQuotaScope this version knows; servers may send others."""
+    """The known values of ResourceQuotaScope. A server may send others."""
 
     __slots__ = ()
 
@@ -656,7 +656,7 @@ class ResourceQuotaScope(str):
 
 
 class ResourceResizeRestartPolicy(str):
-    """The values of ResourceResizeRestartPolicy this version knows; servers may send others."""
+    """The known values of ResourceResizeRestartPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -665,7 +665,7 @@ class ResourceResizeRestartPolicy(str):
 
 
 class RestartPolicy(str):
-    """The values of RestartPolicy this version knows; servers may send others."""
+    """The known values of RestartPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -675,7 +675,7 @@ class RestartPolicy(str):
 
 
 class ScopeSelectorOperator(str):
-    """The values of ScopeSelectorOperator this version knows; servers may send others."""
+    """The known values of ScopeSelectorOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -686,7 +686,7 @@ class ScopeSelectorOperator(str):
 
 
 class SeccompProfileType(str):
-    """The values of SeccompProfileType this version knows; servers may send others."""
+    """The known values of SeccompProfileType. A server may send others."""
 
     __slots__ = ()
 
@@ -696,7 +696,7 @@ class SeccompProfileType(str):
 
 
 class SecretType(str):
-    """The values of SecretType this version knows; servers may send others."""
+    """The known values of SecretType. A server may send others."""
 
     __slots__ = ()
 
@@ -711,7 +711,7 @@ class SecretType(str):
 
 
 class ServiceAffinity(str):
-    """The values of ServiceAffinity this version knows; servers may send others."""
+    """The known values of ServiceAffinity. A server may send others."""
 
     __slots__ = ()
 
@@ -720,7 +720,7 @@ class ServiceAffinity(str):
 
 
 class ServiceExternalTrafficPolicy(str):
-    """The values of ServiceExternalTrafficPolicy this version knows; servers may send others."""
+    """The known values of ServiceExternalTrafficPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -729,7 +729,7 @@ class ServiceExternalTrafficPolicy(str):
 
 
 class ServiceInternalTrafficPolicy(str):
-    """The values of ServiceInternalTrafficPolicy this version knows; servers may send others."""
+    """The known values of ServiceInternalTrafficPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -738,7 +738,7 @@ class ServiceInternalTrafficPolicy(str):
 
 
 class ServiceType(str):
-    """The values of ServiceType this version knows; servers may send others."""
+    """The known values of ServiceType. A server may send others."""
 
     __slots__ = ()
 
@@ -749,7 +749,7 @@ class ServiceType(str):
 
 
 class Signal(str):
-    """The values of Signal this version knows; servers may send others."""
+    """The known values of Signal. A server may send others."""
 
     __slots__ = ()
 
@@ -821,7 +821,7 @@ class Signal(str):
 
 
 class StorageMedium(str):
-    """The values of StorageMedium this version knows; servers may send others."""
+    """The known values of StorageMedium. A server may send others."""
 
     __slots__ = ()
 
@@ -832,7 +832,7 @@ class StorageMedium(str):
 
 
 class SupplementalGroupsPolicy(str):
-    """The values of SupplementalGroupsPolicy this version knows; servers may send others."""
+    """The known values of SupplementalGroupsPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -841,7 +841,7 @@ class SupplementalGroupsPolicy(str):
 
 
 class TaintEffect(str):
-    """The values of TaintEffect this version knows; servers may send others."""
+    """The known values of TaintEffect. A server may send others."""
 
     __slots__ = ()
 
@@ -851,7 +851,7 @@ class TaintEffect(str):
 
 
 class TerminationMessagePolicy(str):
-    """The values of TerminationMessagePolicy this version knows; servers may send others."""
+    """The known values of TerminationMessagePolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -860,7 +860,7 @@ class TerminationMessagePolicy(str):
 
 
 class TolerationOperator(str):
-    """The values of TolerationOperator this version knows; servers may send others."""
+    """The known values of TolerationOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -871,7 +871,7 @@ class TolerationOperator(str):
 
 
 class URIScheme(str):
-    """The values of URIScheme this version knows; servers may send others."""
+    """The known values of URIScheme. A server may send others."""
 
     __slots__ = ()
 
@@ -880,13 +880,13 @@ class URIScheme(str):
 
 
 class UniqueVolumeName(str):
-    """The values of UniqueVolumeName this version knows; servers may send others."""
+    """The known values of UniqueVolumeName. A server may send others."""
 
     __slots__ = ()
 
 
 class UnsatisfiableConstraintAction(str):
-    """The values of UnsatisfiableConstraintAction this version knows; servers may send others."""
+    """The known values of UnsatisfiableConstraintAction. A server may send others."""
 
     __slots__ = ()
 

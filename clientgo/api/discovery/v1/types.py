@@ -18,7 +18,7 @@ LABEL_SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror"
 
 
 class AddressType(str):
-    """The values of AddressType this version knows; servers may send others."""
+    """The known values of AddressType. A server may send others."""
 
     __slots__ = ()
 

@@ -18,13 +18,13 @@ GROUP_NAME = "extensions"
 
 
 class DaemonSetConditionType(str):
-    """The values of DaemonSetConditionType this version knows; servers may send others."""
+    """The known values of DaemonSetConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class DaemonSetUpdateStrategyType(str):
-    """The values of DaemonSetUpdateStrategyType this version knows; servers may send others."""
+    """The known values of DaemonSetUpdateStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class DaemonSetUpdateStrategyType(str):
 
 
 class DeploymentConditionType(str):
-    """The values of DeploymentConditionType this version knows; servers may send others."""
+    """The known values of DeploymentConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class DeploymentConditionType(str):
 
 
 class DeploymentStrategyType(str):
-    """The values of DeploymentStrategyType this version knows; servers may send others."""
+    """The known values of DeploymentStrategyType. A server may send others."""
 
     __slots__ = ()
 
@@ -52,13 +52,13 @@ class DeploymentStrategyType(str):
 
 
 class PathType(str):
-    """The values of PathType this version knows; servers may send others."""
+    """The known values of PathType. A server may send others."""
 
     __slots__ = ()
 
 
 class PolicyType(str):
-    """The values of PolicyType this version knows; servers may send others."""
+    """The known values of PolicyType. A server may send others."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class PolicyType(str):
 
 
 class ReplicaSetConditionType(str):
-    """The values of ReplicaSetConditionType this version knows; servers may send others."""
+    """The known values of ReplicaSetConditionType. A server may send others."""
 
     __slots__ = ()
 

@@ -31,7 +31,7 @@ FLOW_SCHEMA_MAX_MATCHING_PRECEDENCE = 10000
 
 
 class ConditionStatus(str):
-    """The values of ConditionStatus this version knows; servers may send others."""
+    """The known values of ConditionStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class ConditionStatus(str):
 
 
 class FlowDistinguisherMethodType(str):
-    """The values of FlowDistinguisherMethodType this version knows; servers may send others."""
+    """The known values of FlowDistinguisherMethodType. A server may send others."""
 
     __slots__ = ()
 
@@ -50,13 +50,13 @@ class FlowDistinguisherMethodType(str):
 
 
 class FlowSchemaConditionType(str):
-    """The values of FlowSchemaConditionType this version knows; servers may send others."""
+    """The known values of FlowSchemaConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class LimitResponseType(str):
-    """The values of LimitResponseType this version knows; servers may send others."""
+    """The known values of LimitResponseType. A server may send others."""
 
     __slots__ = ()
 
@@ -65,13 +65,13 @@ class LimitResponseType(str):
 
 
 class PriorityLevelConfigurationConditionType(str):
-    """The values of PriorityLevelConfigurationConditionType this version knows; servers may send others."""
+    """The known values of PriorityLevelConfigurationConditionType. A server may send others."""
 
     __slots__ = ()
 
 
 class PriorityLevelEnablement(str):
-    """The values of PriorityLevelEnablement this version knows; servers may send others."""
+    """The known values of PriorityLevelEnablement. A server may send others."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class PriorityLevelEnablement(str):
 
 
 class SubjectKind(str):
-    """The values of SubjectKind this version knows; servers may send others."""
+    """The known values of SubjectKind. A server may send others."""
 
     __slots__ = ()
 

@@ -22,13 +22,13 @@ SERVICE_CIDR_REASON_TERMINATING = "Terminating"
 
 
 class PathType(str):
-    """The values of PathType this version knows; servers may send others."""
+    """The known values of PathType. A server may send others."""
 
     __slots__ = ()
 
 
 class PolicyType(str):
-    """The values of PolicyType this version knows; servers may send others."""
+    """The known values of PolicyType. A server may send others."""
 
     __slots__ = ()
 

@@ -23,7 +23,7 @@ SERVICE_CIDR_REASON_TERMINATING = "Terminating"
 
 
 class PathType(str):
-    """The values of PathType this version knows; servers may send others."""
+    """The known values of PathType. A server may send others."""
 
     __slots__ = ()
 

@@ -20,7 +20,7 @@ DISRUPTION_BUDGET_CAUSE = "DisruptionBudget"
 
 
 class UnhealthyPodEvictionPolicyType(str):
-    """The values of UnhealthyPodEvictionPolicyType this version knows; servers may send others."""
+    """The known values of UnhealthyPodEvictionPolicyType. A server may send others."""
 
     __slots__ = ()
 

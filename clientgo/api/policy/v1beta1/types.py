@@ -19,7 +19,7 @@ SYNC_FAILED_REASON = "SyncFailed"
 
 
 class UnhealthyPodEvictionPolicyType(str):
-    """The values of UnhealthyPodEvictionPolicyType this version knows; servers may send others."""
+    """The known values of UnhealthyPodEvictionPolicyType. A server may send others."""
 
     __slots__ = ()
 

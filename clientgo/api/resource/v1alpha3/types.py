@@ -22,7 +22,7 @@ RESOURCE_POOL_STATUS_REQUEST_LIMIT_MAX = 1000
 
 
 class DeviceTaintEffect(str):
-    """The values of DeviceTaintEffect this version knows; servers may send others."""
+    """The known values of DeviceTaintEffect. A server may send others."""
 
     __slots__ = ()
 

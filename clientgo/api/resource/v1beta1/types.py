@@ -55,7 +55,7 @@ NETWORK_DEVICE_DATA_MAX_IPS = 16
 
 
 class AllocationConfigSource(str):
-    """The values of AllocationConfigSource this version knows; servers may send others."""
+    """The known values of AllocationConfigSource. A server may send others."""
 
     __slots__ = ()
 
@@ -64,13 +64,13 @@ class AllocationConfigSource(str):
 
 
 class DeviceAllocationMode(str):
-    """The values of DeviceAllocationMode this version knows; servers may send others."""
+    """The known values of DeviceAllocationMode. A server may send others."""
 
     __slots__ = ()
 
 
 class DeviceTaintEffect(str):
-    """The values of DeviceTaintEffect this version knows; servers may send others."""
+    """The known values of DeviceTaintEffect. A server may send others."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class DeviceTaintEffect(str):
 
 
 class DeviceTolerationOperator(str):
-    """The values of DeviceTolerationOperator this version knows; servers may send others."""
+    """The known values of DeviceTolerationOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -89,13 +89,13 @@ class DeviceTolerationOperator(str):
 
 
 class FullyQualifiedName(str):
-    """The values of FullyQualifiedName this version knows; servers may send others."""
+    """The known values of FullyQualifiedName. A server may send others."""
 
     __slots__ = ()
 
 
 class QualifiedName(str):
-    """The values of QualifiedName this version knows; servers may send others."""
+    """The known values of QualifiedName. A server may send others."""
 
     __slots__ = ()
 

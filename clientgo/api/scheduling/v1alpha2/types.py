@@ -21,7 +21,7 @@ WORKLOAD_MAX_POD_GROUP_TEMPLATES = "8"
 
 
 class DisruptionMode(str):
-    """The values of DisruptionMode this version knows; servers may send others."""
+    """The known values of DisruptionMode. A server may send others."""
 
     __slots__ = ()
 

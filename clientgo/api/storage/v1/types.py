@@ -20,7 +20,7 @@ GROUP_NAME = "storage.k8s.io"
 
 
 class FSGroupPolicy(str):
-    """The values of FSGroupPolicy this version knows; servers may send others."""
+    """The known values of FSGroupPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class FSGroupPolicy(str):
 
 
 class VolumeBindingMode(str):
-    """The values of VolumeBindingMode this version knows; servers may send others."""
+    """The known values of VolumeBindingMode. A server may send others."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class VolumeBindingMode(str):
 
 
 class VolumeLifecycleMode(str):
-    """The values of VolumeLifecycleMode this version knows; servers may send others."""
+    """The known values of VolumeLifecycleMode. A server may send others."""
 
     __slots__ = ()
 

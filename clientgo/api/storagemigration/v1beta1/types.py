@@ -14,7 +14,7 @@ GROUP_NAME = "storagemigration.k8s.io"
 
 
 class MigrationConditionType(str):
-    """The values of MigrationConditionType this version knows; servers may send others."""
+    """The known values of MigrationConditionType. A server may send others."""
 
     __slots__ = ()
 

@@ -47,7 +47,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of admissionregistration.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of admissionregistration.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -60,13 +63,13 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInformer:
-        """The informer of mutatingadmissionpolicies."""
+        """Return the factory's informer of mutatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1.mutatingadmissionpolicy import MutatingAdmissionPolicyInformer
 
         return MutatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInformer:
-        """The informer of mutatingadmissionpolicybindings."""
+        """Return the factory's informer of mutatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1.mutatingadmissionpolicybinding import (
             MutatingAdmissionPolicyBindingInformer,
         )
@@ -74,7 +77,7 @@ class Interface:
         return MutatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInformer:
-        """The informer of mutatingwebhookconfigurations."""
+        """Return the factory's informer of mutatingwebhookconfigurations."""
         from clientgo.informers.admissionregistration.v1.mutatingwebhookconfiguration import (
             MutatingWebhookConfigurationInformer,
         )
@@ -82,7 +85,7 @@ class Interface:
         return MutatingWebhookConfigurationInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInformer:
-        """The informer of validatingadmissionpolicies."""
+        """Return the factory's informer of validatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1.validatingadmissionpolicy import (
             ValidatingAdmissionPolicyInformer,
         )
@@ -90,7 +93,7 @@ class Interface:
         return ValidatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInformer:
-        """The informer of validatingadmissionpolicybindings."""
+        """Return the factory's informer of validatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1.validatingadmissionpolicybinding import (
             ValidatingAdmissionPolicyBindingInformer,
         )
@@ -98,7 +101,7 @@ class Interface:
         return ValidatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInformer:
-        """The informer of validatingwebhookconfigurations."""
+        """Return the factory's informer of validatingwebhookconfigurations."""
         from clientgo.informers.admissionregistration.v1.validatingwebhookconfiguration import (
             ValidatingWebhookConfigurationInformer,
         )

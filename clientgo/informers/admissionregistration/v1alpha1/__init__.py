@@ -41,7 +41,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of admissionregistration.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
+    """The informers of admissionregistration.k8s.io/v1alpha1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInformer:
-        """The informer of mutatingadmissionpolicies."""
+        """Return the factory's informer of mutatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicy import (
             MutatingAdmissionPolicyInformer,
         )
@@ -62,7 +65,7 @@ class Interface:
         return MutatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInformer:
-        """The informer of mutatingadmissionpolicybindings."""
+        """Return the factory's informer of mutatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
             MutatingAdmissionPolicyBindingInformer,
         )
@@ -70,7 +73,7 @@ class Interface:
         return MutatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInformer:
-        """The informer of validatingadmissionpolicies."""
+        """Return the factory's informer of validatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicy import (
             ValidatingAdmissionPolicyInformer,
         )
@@ -78,7 +81,7 @@ class Interface:
         return ValidatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInformer:
-        """The informer of validatingadmissionpolicybindings."""
+        """Return the factory's informer of validatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
             ValidatingAdmissionPolicyBindingInformer,
         )

@@ -49,7 +49,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of admissionregistration.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of admissionregistration.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInformer:
-        """The informer of mutatingadmissionpolicies."""
+        """Return the factory's informer of mutatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicy import (
             MutatingAdmissionPolicyInformer,
         )
@@ -70,7 +73,7 @@ class Interface:
         return MutatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInformer:
-        """The informer of mutatingadmissionpolicybindings."""
+        """Return the factory's informer of mutatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1beta1.mutatingadmissionpolicybinding import (
             MutatingAdmissionPolicyBindingInformer,
         )
@@ -78,7 +81,7 @@ class Interface:
         return MutatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInformer:
-        """The informer of mutatingwebhookconfigurations."""
+        """Return the factory's informer of mutatingwebhookconfigurations."""
         from clientgo.informers.admissionregistration.v1beta1.mutatingwebhookconfiguration import (
             MutatingWebhookConfigurationInformer,
         )
@@ -86,7 +89,7 @@ class Interface:
         return MutatingWebhookConfigurationInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInformer:
-        """The informer of validatingadmissionpolicies."""
+        """Return the factory's informer of validatingadmissionpolicies."""
         from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicy import (
             ValidatingAdmissionPolicyInformer,
         )
@@ -94,7 +97,7 @@ class Interface:
         return ValidatingAdmissionPolicyInformer(self._factory, self._tweak_list_options)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInformer:
-        """The informer of validatingadmissionpolicybindings."""
+        """Return the factory's informer of validatingadmissionpolicybindings."""
         from clientgo.informers.admissionregistration.v1beta1.validatingadmissionpolicybinding import (
             ValidatingAdmissionPolicyBindingInformer,
         )
@@ -102,7 +105,7 @@ class Interface:
         return ValidatingAdmissionPolicyBindingInformer(self._factory, self._tweak_list_options)
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInformer:
-        """The informer of validatingwebhookconfigurations."""
+        """Return the factory's informer of validatingwebhookconfigurations."""
         from clientgo.informers.admissionregistration.v1beta1.validatingwebhookconfiguration import (
             ValidatingWebhookConfigurationInformer,
         )

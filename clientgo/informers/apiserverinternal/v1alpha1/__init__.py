@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of internal.apiserver.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
+    """The informers of internal.apiserver.k8s.io/v1alpha1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def storage_versions(self) -> StorageVersionInformer:
-        """The informer of storageversions."""
+        """Return the factory's informer of storageversions."""
         from clientgo.informers.apiserverinternal.v1alpha1.storageversion import StorageVersionInformer
 
         return StorageVersionInformer(self._factory, self._tweak_list_options)

@@ -36,7 +36,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of apps/v1; imports what a kind needs when it is asked."""
+    """The informers of apps/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -49,31 +52,31 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def controller_revisions(self) -> ControllerRevisionInformer:
-        """The informer of controllerrevisions."""
+        """Return the factory's informer of controllerrevisions."""
         from clientgo.informers.apps.v1.controllerrevision import ControllerRevisionInformer
 
         return ControllerRevisionInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def daemon_sets(self) -> DaemonSetInformer:
-        """The informer of daemonsets."""
+        """Return the factory's informer of daemonsets."""
         from clientgo.informers.apps.v1.daemonset import DaemonSetInformer
 
         return DaemonSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def deployments(self) -> DeploymentInformer:
-        """The informer of deployments."""
+        """Return the factory's informer of deployments."""
         from clientgo.informers.apps.v1.deployment import DeploymentInformer
 
         return DeploymentInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replica_sets(self) -> ReplicaSetInformer:
-        """The informer of replicasets."""
+        """Return the factory's informer of replicasets."""
         from clientgo.informers.apps.v1.replicaset import ReplicaSetInformer
 
         return ReplicaSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def stateful_sets(self) -> StatefulSetInformer:
-        """The informer of statefulsets."""
+        """Return the factory's informer of statefulsets."""
         from clientgo.informers.apps.v1.statefulset import StatefulSetInformer
 
         return StatefulSetInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -10,7 +10,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of authorization.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of authorization.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of autoscaling/v1; imports what a kind needs when it is asked."""
+    """The informers of autoscaling/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def horizontal_pod_autoscalers(self) -> HorizontalPodAutoscalerInformer:
-        """The informer of horizontalpodautoscalers."""
+        """Return the factory's informer of horizontalpodautoscalers."""
         from clientgo.informers.autoscaling.v1.horizontalpodautoscaler import HorizontalPodAutoscalerInformer
 
         return HorizontalPodAutoscalerInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of batch/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of batch/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def cron_jobs(self) -> CronJobInformer:
-        """The informer of cronjobs."""
+        """Return the factory's informer of cronjobs."""
         from clientgo.informers.batch.v1beta1.cronjob import CronJobInformer
 
         return CronJobInformer(self._factory, self._namespace, self._tweak_list_options)

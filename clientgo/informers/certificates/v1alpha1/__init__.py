@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of certificates.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
+    """The informers of certificates.k8s.io/v1alpha1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInformer:
-        """The informer of clustertrustbundles."""
+        """Return the factory's informer of clustertrustbundles."""
         from clientgo.informers.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInformer
 
         return ClusterTrustBundleInformer(self._factory, self._tweak_list_options)

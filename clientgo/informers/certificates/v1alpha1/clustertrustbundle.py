@@ -16,7 +16,7 @@ from clientgo.tools import cache
 
 
 class ClusterTrustBundleInformer:
-    """The shared informer and the lister of clustertrustbundles, from a factory."""
+    """The factory's shared informer of clustertrustbundles, and its lister."""
 
     def __init__(
         self,
@@ -27,11 +27,14 @@ class ClusterTrustBundleInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(certificatesv1alpha1.ClusterTrustBundle, self._default_informer)
 
     def lister(self) -> ClusterTrustBundleLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_cluster_trust_bundle_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -47,7 +50,10 @@ class ClusterTrustBundleInformer:
 def new_cluster_trust_bundle_informer(
     client: Interface, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewClusterTrustBundleInformer."""
+    """Return a new informer, which shares no cache; prefer `ClusterTrustBundleInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewClusterTrustBundleInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_cluster_trust_bundle_informer_with_options(client, options)
 
@@ -58,7 +64,10 @@ def new_filtered_cluster_trust_bundle_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredClusterTrustBundleInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `ClusterTrustBundleInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredClusterTrustBundleInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -68,7 +77,10 @@ def new_filtered_cluster_trust_bundle_informer(
 def new_cluster_trust_bundle_informer_with_options(
     client: Interface, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewClusterTrustBundleInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `ClusterTrustBundleInformer` of a factory.
+
+    Go: NewClusterTrustBundleInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> certificatesv1alpha1.ClusterTrustBundleList:
@@ -93,4 +105,4 @@ def new_cluster_trust_bundle_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

@@ -30,7 +30,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of certificates.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of certificates.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -43,19 +46,19 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInformer:
-        """The informer of certificatesigningrequests."""
+        """Return the factory's informer of certificatesigningrequests."""
         from clientgo.informers.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInformer
 
         return CertificateSigningRequestInformer(self._factory, self._tweak_list_options)
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInformer:
-        """The informer of clustertrustbundles."""
+        """Return the factory's informer of clustertrustbundles."""
         from clientgo.informers.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInformer
 
         return ClusterTrustBundleInformer(self._factory, self._tweak_list_options)
 
     def pod_certificate_requests(self) -> PodCertificateRequestInformer:
-        """The informer of podcertificaterequests."""
+        """Return the factory's informer of podcertificaterequests."""
         from clientgo.informers.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInformer
 
         return PodCertificateRequestInformer(self._factory, self._namespace, self._tweak_list_options)

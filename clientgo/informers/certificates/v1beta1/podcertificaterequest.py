@@ -16,7 +16,7 @@ from clientgo.tools import cache
 
 
 class PodCertificateRequestInformer:
-    """The shared informer and the lister of podcertificaterequests, from a factory."""
+    """The factory's shared informer of podcertificaterequests, and its lister."""
 
     def __init__(
         self,
@@ -29,11 +29,14 @@ class PodCertificateRequestInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(certificatesv1beta1.PodCertificateRequest, self._default_informer)
 
     def lister(self) -> PodCertificateRequestLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_pod_certificate_request_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -49,7 +52,10 @@ class PodCertificateRequestInformer:
 def new_pod_certificate_request_informer(
     client: Interface, namespace: str, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewPodCertificateRequestInformer."""
+    """Return a new informer, which shares no cache; prefer `PodCertificateRequestInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewPodCertificateRequestInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_pod_certificate_request_informer_with_options(client, namespace, options)
 
@@ -61,7 +67,10 @@ def new_filtered_pod_certificate_request_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredPodCertificateRequestInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `PodCertificateRequestInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredPodCertificateRequestInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -71,7 +80,10 @@ def new_filtered_pod_certificate_request_informer(
 def new_pod_certificate_request_informer_with_options(
     client: Interface, namespace: str, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewPodCertificateRequestInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `PodCertificateRequestInformer` of a factory.
+
+    Go: NewPodCertificateRequestInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> certificatesv1beta1.PodCertificateRequestList:
@@ -96,4 +108,4 @@ def new_pod_certificate_request_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of coordination.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def leases(self) -> LeaseInformer:
-        """The informer of leases."""
+        """Return the factory's informer of leases."""
         from clientgo.informers.coordination.v1.lease import LeaseInformer
 
         return LeaseInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1alpha2; imports what a kind needs when it is asked."""
+    """The informers of coordination.k8s.io/v1alpha2, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def lease_candidates(self) -> LeaseCandidateInformer:
-        """The informer of leasecandidates."""
+        """Return the factory's informer of leasecandidates."""
         from clientgo.informers.coordination.v1alpha2.leasecandidate import LeaseCandidateInformer
 
         return LeaseCandidateInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -27,7 +27,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of coordination.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of coordination.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -40,13 +43,13 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def leases(self) -> LeaseInformer:
-        """The informer of leases."""
+        """Return the factory's informer of leases."""
         from clientgo.informers.coordination.v1beta1.lease import LeaseInformer
 
         return LeaseInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def lease_candidates(self) -> LeaseCandidateInformer:
-        """The informer of leasecandidates."""
+        """Return the factory's informer of leasecandidates."""
         from clientgo.informers.coordination.v1beta1.leasecandidate import LeaseCandidateInformer
 
         return LeaseCandidateInformer(self._factory, self._namespace, self._tweak_list_options)

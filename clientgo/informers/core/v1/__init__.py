@@ -69,7 +69,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of core/v1; imports what a kind needs when it is asked."""
+    """The informers of core/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -82,97 +85,97 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def component_statuses(self) -> ComponentStatusInformer:
-        """The informer of componentstatuses."""
+        """Return the factory's informer of componentstatuses."""
         from clientgo.informers.core.v1.componentstatus import ComponentStatusInformer
 
         return ComponentStatusInformer(self._factory, self._tweak_list_options)
 
     def config_maps(self) -> ConfigMapInformer:
-        """The informer of configmaps."""
+        """Return the factory's informer of configmaps."""
         from clientgo.informers.core.v1.configmap import ConfigMapInformer
 
         return ConfigMapInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def endpoints(self) -> EndpointsInformer:
-        """The informer of endpoints."""
+        """Return the factory's informer of endpoints."""
         from clientgo.informers.core.v1.endpoints import EndpointsInformer
 
         return EndpointsInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def events(self) -> EventInformer:
-        """The informer of events."""
+        """Return the factory's informer of events."""
         from clientgo.informers.core.v1.event import EventInformer
 
         return EventInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def limit_ranges(self) -> LimitRangeInformer:
-        """The informer of limitranges."""
+        """Return the factory's informer of limitranges."""
         from clientgo.informers.core.v1.limitrange import LimitRangeInformer
 
         return LimitRangeInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def namespaces(self) -> NamespaceInformer:
-        """The informer of namespaces."""
+        """Return the factory's informer of namespaces."""
         from clientgo.informers.core.v1.namespace import NamespaceInformer
 
         return NamespaceInformer(self._factory, self._tweak_list_options)
 
     def nodes(self) -> NodeInformer:
-        """The informer of nodes."""
+        """Return the factory's informer of nodes."""
         from clientgo.informers.core.v1.node import NodeInformer
 
         return NodeInformer(self._factory, self._tweak_list_options)
 
     def persistent_volumes(self) -> PersistentVolumeInformer:
-        """The informer of persistentvolumes."""
+        """Return the factory's informer of persistentvolumes."""
         from clientgo.informers.core.v1.persistentvolume import PersistentVolumeInformer
 
         return PersistentVolumeInformer(self._factory, self._tweak_list_options)
 
     def persistent_volume_claims(self) -> PersistentVolumeClaimInformer:
-        """The informer of persistentvolumeclaims."""
+        """Return the factory's informer of persistentvolumeclaims."""
         from clientgo.informers.core.v1.persistentvolumeclaim import PersistentVolumeClaimInformer
 
         return PersistentVolumeClaimInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def pods(self) -> PodInformer:
-        """The informer of pods."""
+        """Return the factory's informer of pods."""
         from clientgo.informers.core.v1.pod import PodInformer
 
         return PodInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def pod_templates(self) -> PodTemplateInformer:
-        """The informer of podtemplates."""
+        """Return the factory's informer of podtemplates."""
         from clientgo.informers.core.v1.podtemplate import PodTemplateInformer
 
         return PodTemplateInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replication_controllers(self) -> ReplicationControllerInformer:
-        """The informer of replicationcontrollers."""
+        """Return the factory's informer of replicationcontrollers."""
         from clientgo.informers.core.v1.replicationcontroller import ReplicationControllerInformer
 
         return ReplicationControllerInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_quotas(self) -> ResourceQuotaInformer:
-        """The informer of resourcequotas."""
+        """Return the factory's informer of resourcequotas."""
         from clientgo.informers.core.v1.resourcequota import ResourceQuotaInformer
 
         return ResourceQuotaInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def secrets(self) -> SecretInformer:
-        """The informer of secrets."""
+        """Return the factory's informer of secrets."""
         from clientgo.informers.core.v1.secret import SecretInformer
 
         return SecretInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def services(self) -> ServiceInformer:
-        """The informer of services."""
+        """Return the factory's informer of services."""
         from clientgo.informers.core.v1.service import ServiceInformer
 
         return ServiceInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def service_accounts(self) -> ServiceAccountInformer:
-        """The informer of serviceaccounts."""
+        """Return the factory's informer of serviceaccounts."""
         from clientgo.informers.core.v1.serviceaccount import ServiceAccountInformer
 
         return ServiceAccountInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -13,7 +13,7 @@ from clientgo.tools import cache
 
 
 class LimitRangeInformer:
-    """The shared informer and the lister of limitranges, from a factory."""
+    """The factory's shared informer of limitranges, and its lister."""
 
     def __init__(
         self,
@@ -26,11 +26,14 @@ class LimitRangeInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(corev1.LimitRange, self._default_informer)
 
     def lister(self) -> LimitRangeLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_limit_range_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -46,7 +49,10 @@ class LimitRangeInformer:
 def new_limit_range_informer(
     client: Interface, namespace: str, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewLimitRangeInformer."""
+    """Return a new informer, which shares no cache; prefer `LimitRangeInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewLimitRangeInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_limit_range_informer_with_options(client, namespace, options)
 
@@ -58,7 +64,10 @@ def new_filtered_limit_range_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredLimitRangeInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `LimitRangeInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredLimitRangeInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -68,7 +77,10 @@ def new_filtered_limit_range_informer(
 def new_limit_range_informer_with_options(
     client: Interface, namespace: str, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewLimitRangeInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `LimitRangeInformer` of a factory.
+
+    Go: NewLimitRangeInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> corev1.LimitRangeList:
@@ -93,4 +105,4 @@ def new_limit_range_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

@@ -13,7 +13,7 @@ from clientgo.tools import cache
 
 
 class ResourceQuotaInformer:
-    """The shared informer and the lister of resourcequotas, from a factory."""
+    """The factory's shared informer of resourcequotas, and its lister."""
 
     def __init__(
         self,
@@ -26,11 +26,14 @@ class ResourceQuotaInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(corev1.ResourceQuota, self._default_informer)
 
     def lister(self) -> ResourceQuotaLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_resource_quota_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -46,7 +49,10 @@ class ResourceQuotaInformer:
 def new_resource_quota_informer(
     client: Interface, namespace: str, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewResourceQuotaInformer."""
+    """Return a new informer, which shares no cache; prefer `ResourceQuotaInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewResourceQuotaInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_resource_quota_informer_with_options(client, namespace, options)
 
@@ -58,7 +64,10 @@ def new_filtered_resource_quota_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredResourceQuotaInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `ResourceQuotaInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredResourceQuotaInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -68,7 +77,10 @@ def new_filtered_resource_quota_informer(
 def new_resource_quota_informer_with_options(
     client: Interface, namespace: str, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewResourceQuotaInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `ResourceQuotaInformer` of a factory.
+
+    Go: NewResourceQuotaInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> corev1.ResourceQuotaList:
@@ -93,4 +105,4 @@ def new_resource_quota_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of discovery.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of discovery.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def endpoint_slices(self) -> EndpointSliceInformer:
-        """The informer of endpointslices."""
+        """Return the factory's informer of endpointslices."""
         from clientgo.informers.discovery.v1.endpointslice import EndpointSliceInformer
 
         return EndpointSliceInformer(self._factory, self._namespace, self._tweak_list_options)

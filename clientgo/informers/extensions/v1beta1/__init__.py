@@ -36,7 +36,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of extensions/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of extensions/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -49,31 +52,31 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def daemon_sets(self) -> DaemonSetInformer:
-        """The informer of daemonsets."""
+        """Return the factory's informer of daemonsets."""
         from clientgo.informers.extensions.v1beta1.daemonset import DaemonSetInformer
 
         return DaemonSetInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def deployments(self) -> DeploymentInformer:
-        """The informer of deployments."""
+        """Return the factory's informer of deployments."""
         from clientgo.informers.extensions.v1beta1.deployment import DeploymentInformer
 
         return DeploymentInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def ingresses(self) -> IngressInformer:
-        """The informer of ingresses."""
+        """Return the factory's informer of ingresses."""
         from clientgo.informers.extensions.v1beta1.ingress import IngressInformer
 
         return IngressInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def network_policies(self) -> NetworkPolicyInformer:
-        """The informer of networkpolicies."""
+        """Return the factory's informer of networkpolicies."""
         from clientgo.informers.extensions.v1beta1.networkpolicy import NetworkPolicyInformer
 
         return NetworkPolicyInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def replica_sets(self) -> ReplicaSetInformer:
-        """The informer of replicasets."""
+        """Return the factory's informer of replicasets."""
         from clientgo.informers.extensions.v1beta1.replicaset import ReplicaSetInformer
 
         return ReplicaSetInformer(self._factory, self._namespace, self._tweak_list_options)

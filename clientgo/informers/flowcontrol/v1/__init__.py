@@ -27,7 +27,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of flowcontrol.apiserver.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of flowcontrol.apiserver.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -40,13 +43,13 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def flow_schemas(self) -> FlowSchemaInformer:
-        """The informer of flowschemas."""
+        """Return the factory's informer of flowschemas."""
         from clientgo.informers.flowcontrol.v1.flowschema import FlowSchemaInformer
 
         return FlowSchemaInformer(self._factory, self._tweak_list_options)
 
     def priority_level_configurations(self) -> PriorityLevelConfigurationInformer:
-        """The informer of prioritylevelconfigurations."""
+        """Return the factory's informer of prioritylevelconfigurations."""
         from clientgo.informers.flowcontrol.v1.prioritylevelconfiguration import PriorityLevelConfigurationInformer
 
         return PriorityLevelConfigurationInformer(self._factory, self._tweak_list_options)

@@ -13,7 +13,7 @@ from clientgo.tools import cache
 
 
 class FlowSchemaInformer:
-    """The shared informer and the lister of flowschemas, from a factory."""
+    """The factory's shared informer of flowschemas, and its lister."""
 
     def __init__(
         self,
@@ -24,11 +24,14 @@ class FlowSchemaInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(flowcontrolv1beta1.FlowSchema, self._default_informer)
 
     def lister(self) -> FlowSchemaLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_flow_schema_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -44,7 +47,10 @@ class FlowSchemaInformer:
 def new_flow_schema_informer(
     client: Interface, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewFlowSchemaInformer."""
+    """Return a new informer, which shares no cache; prefer `FlowSchemaInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFlowSchemaInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_flow_schema_informer_with_options(client, options)
 
@@ -55,7 +61,10 @@ def new_filtered_flow_schema_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredFlowSchemaInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `FlowSchemaInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredFlowSchemaInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -65,7 +74,10 @@ def new_filtered_flow_schema_informer(
 def new_flow_schema_informer_with_options(
     client: Interface, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewFlowSchemaInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `FlowSchemaInformer` of a factory.
+
+    Go: NewFlowSchemaInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> flowcontrolv1beta1.FlowSchemaList:
@@ -90,4 +102,4 @@ def new_flow_schema_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

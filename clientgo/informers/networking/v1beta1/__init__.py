@@ -33,7 +33,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of networking.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of networking.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -46,25 +49,25 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def ip_addresses(self) -> IPAddressInformer:
-        """The informer of ipaddresses."""
+        """Return the factory's informer of ipaddresses."""
         from clientgo.informers.networking.v1beta1.ipaddress import IPAddressInformer
 
         return IPAddressInformer(self._factory, self._tweak_list_options)
 
     def ingresses(self) -> IngressInformer:
-        """The informer of ingresses."""
+        """Return the factory's informer of ingresses."""
         from clientgo.informers.networking.v1beta1.ingress import IngressInformer
 
         return IngressInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def ingress_classes(self) -> IngressClassInformer:
-        """The informer of ingressclasses."""
+        """Return the factory's informer of ingressclasses."""
         from clientgo.informers.networking.v1beta1.ingressclass import IngressClassInformer
 
         return IngressClassInformer(self._factory, self._tweak_list_options)
 
     def service_cidrs(self) -> ServiceCIDRInformer:
-        """The informer of servicecidrs."""
+        """Return the factory's informer of servicecidrs."""
         from clientgo.informers.networking.v1beta1.servicecidr import ServiceCIDRInformer
 
         return ServiceCIDRInformer(self._factory, self._tweak_list_options)

@@ -13,7 +13,7 @@ from clientgo.tools import cache
 
 
 class RuntimeClassInformer:
-    """The shared informer and the lister of runtimeclasses, from a factory."""
+    """The factory's shared informer of runtimeclasses, and its lister."""
 
     def __init__(
         self,
@@ -24,11 +24,14 @@ class RuntimeClassInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(nodev1.RuntimeClass, self._default_informer)
 
     def lister(self) -> RuntimeClassLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_runtime_class_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -44,7 +47,10 @@ class RuntimeClassInformer:
 def new_runtime_class_informer(
     client: Interface, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewRuntimeClassInformer."""
+    """Return a new informer, which shares no cache; prefer `RuntimeClassInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewRuntimeClassInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_runtime_class_informer_with_options(client, options)
 
@@ -55,7 +61,10 @@ def new_filtered_runtime_class_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredRuntimeClassInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `RuntimeClassInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredRuntimeClassInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -65,7 +74,10 @@ def new_filtered_runtime_class_informer(
 def new_runtime_class_informer_with_options(
     client: Interface, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewRuntimeClassInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `RuntimeClassInformer` of a factory.
+
+    Go: NewRuntimeClassInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> nodev1.RuntimeClassList:
@@ -90,4 +102,4 @@ def new_runtime_class_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

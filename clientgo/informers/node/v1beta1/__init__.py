@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of node.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of node.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def runtime_classes(self) -> RuntimeClassInformer:
-        """The informer of runtimeclasses."""
+        """Return the factory's informer of runtimeclasses."""
         from clientgo.informers.node.v1beta1.runtimeclass import RuntimeClassInformer
 
         return RuntimeClassInformer(self._factory, self._tweak_list_options)

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of policy/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of policy/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def pod_disruption_budgets(self) -> PodDisruptionBudgetInformer:
-        """The informer of poddisruptionbudgets."""
+        """Return the factory's informer of poddisruptionbudgets."""
         from clientgo.informers.policy.v1beta1.poddisruptionbudget import PodDisruptionBudgetInformer
 
         return PodDisruptionBudgetInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -33,7 +33,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of rbac.authorization.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of rbac.authorization.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -46,25 +49,25 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def cluster_roles(self) -> ClusterRoleInformer:
-        """The informer of clusterroles."""
+        """Return the factory's informer of clusterroles."""
         from clientgo.informers.rbac.v1beta1.clusterrole import ClusterRoleInformer
 
         return ClusterRoleInformer(self._factory, self._tweak_list_options)
 
     def cluster_role_bindings(self) -> ClusterRoleBindingInformer:
-        """The informer of clusterrolebindings."""
+        """Return the factory's informer of clusterrolebindings."""
         from clientgo.informers.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInformer
 
         return ClusterRoleBindingInformer(self._factory, self._tweak_list_options)
 
     def roles(self) -> RoleInformer:
-        """The informer of roles."""
+        """Return the factory's informer of roles."""
         from clientgo.informers.rbac.v1beta1.role import RoleInformer
 
         return RoleInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def role_bindings(self) -> RoleBindingInformer:
-        """The informer of rolebindings."""
+        """Return the factory's informer of rolebindings."""
         from clientgo.informers.rbac.v1beta1.rolebinding import RoleBindingInformer
 
         return RoleBindingInformer(self._factory, self._namespace, self._tweak_list_options)

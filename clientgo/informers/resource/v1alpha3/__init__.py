@@ -27,7 +27,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of resource.k8s.io/v1alpha3; imports what a kind needs when it is asked."""
+    """The informers of resource.k8s.io/v1alpha3, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -40,13 +43,13 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def device_taint_rules(self) -> DeviceTaintRuleInformer:
-        """The informer of devicetaintrules."""
+        """Return the factory's informer of devicetaintrules."""
         from clientgo.informers.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInformer
 
         return DeviceTaintRuleInformer(self._factory, self._tweak_list_options)
 
     def resource_pool_status_requests(self) -> ResourcePoolStatusRequestInformer:
-        """The informer of resourcepoolstatusrequests."""
+        """Return the factory's informer of resourcepoolstatusrequests."""
         from clientgo.informers.resource.v1alpha3.resourcepoolstatusrequest import ResourcePoolStatusRequestInformer
 
         return ResourcePoolStatusRequestInformer(self._factory, self._tweak_list_options)

@@ -16,7 +16,7 @@ from clientgo.tools import cache
 
 
 class ResourcePoolStatusRequestInformer:
-    """The shared informer and the lister of resourcepoolstatusrequests, from a factory."""
+    """The factory's shared informer of resourcepoolstatusrequests, and its lister."""
 
     def __init__(
         self,
@@ -27,11 +27,14 @@ class ResourcePoolStatusRequestInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(resourcev1alpha3.ResourcePoolStatusRequest, self._default_informer)
 
     def lister(self) -> ResourcePoolStatusRequestLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_resource_pool_status_request_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -47,7 +50,10 @@ class ResourcePoolStatusRequestInformer:
 def new_resource_pool_status_request_informer(
     client: Interface, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewResourcePoolStatusRequestInformer."""
+    """Return a new informer, which shares no cache; prefer `ResourcePoolStatusRequestInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewResourcePoolStatusRequestInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_resource_pool_status_request_informer_with_options(client, options)
 
@@ -58,7 +64,10 @@ def new_filtered_resource_pool_status_request_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredResourcePoolStatusRequestInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `ResourcePoolStatusRequestInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredResourcePoolStatusRequestInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -68,7 +77,10 @@ def new_filtered_resource_pool_status_request_informer(
 def new_resource_pool_status_request_informer_with_options(
     client: Interface, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewResourcePoolStatusRequestInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `ResourcePoolStatusRequestInformer` of a factory.
+
+    Go: NewResourcePoolStatusRequestInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> resourcev1alpha3.ResourcePoolStatusRequestList:
@@ -93,4 +105,4 @@ def new_resource_pool_status_request_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

@@ -33,7 +33,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of resource.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of resource.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -46,25 +49,25 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def device_classes(self) -> DeviceClassInformer:
-        """The informer of deviceclasses."""
+        """Return the factory's informer of deviceclasses."""
         from clientgo.informers.resource.v1beta1.deviceclass import DeviceClassInformer
 
         return DeviceClassInformer(self._factory, self._tweak_list_options)
 
     def resource_claims(self) -> ResourceClaimInformer:
-        """The informer of resourceclaims."""
+        """Return the factory's informer of resourceclaims."""
         from clientgo.informers.resource.v1beta1.resourceclaim import ResourceClaimInformer
 
         return ResourceClaimInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_claim_templates(self) -> ResourceClaimTemplateInformer:
-        """The informer of resourceclaimtemplates."""
+        """Return the factory's informer of resourceclaimtemplates."""
         from clientgo.informers.resource.v1beta1.resourceclaimtemplate import ResourceClaimTemplateInformer
 
         return ResourceClaimTemplateInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def resource_slices(self) -> ResourceSliceInformer:
-        """The informer of resourceslices."""
+        """Return the factory's informer of resourceslices."""
         from clientgo.informers.resource.v1beta1.resourceslice import ResourceSliceInformer
 
         return ResourceSliceInformer(self._factory, self._tweak_list_options)

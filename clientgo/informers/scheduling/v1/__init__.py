@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of scheduling.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of scheduling.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def priority_classes(self) -> PriorityClassInformer:
-        """The informer of priorityclasses."""
+        """Return the factory's informer of priorityclasses."""
         from clientgo.informers.scheduling.v1.priorityclass import PriorityClassInformer
 
         return PriorityClassInformer(self._factory, self._tweak_list_options)

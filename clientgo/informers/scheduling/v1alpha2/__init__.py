@@ -27,7 +27,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of scheduling.k8s.io/v1alpha2; imports what a kind needs when it is asked."""
+    """The informers of scheduling.k8s.io/v1alpha2, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -40,13 +43,13 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def pod_groups(self) -> PodGroupInformer:
-        """The informer of podgroups."""
+        """Return the factory's informer of podgroups."""
         from clientgo.informers.scheduling.v1alpha2.podgroup import PodGroupInformer
 
         return PodGroupInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def workloads(self) -> WorkloadInformer:
-        """The informer of workloads."""
+        """Return the factory's informer of workloads."""
         from clientgo.informers.scheduling.v1alpha2.workload import WorkloadInformer
 
         return WorkloadInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -39,7 +39,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storage.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of storage.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -52,37 +55,37 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def csi_drivers(self) -> CSIDriverInformer:
-        """The informer of csidrivers."""
+        """Return the factory's informer of csidrivers."""
         from clientgo.informers.storage.v1.csidriver import CSIDriverInformer
 
         return CSIDriverInformer(self._factory, self._tweak_list_options)
 
     def csi_nodes(self) -> CSINodeInformer:
-        """The informer of csinodes."""
+        """Return the factory's informer of csinodes."""
         from clientgo.informers.storage.v1.csinode import CSINodeInformer
 
         return CSINodeInformer(self._factory, self._tweak_list_options)
 
     def csi_storage_capacities(self) -> CSIStorageCapacityInformer:
-        """The informer of csistoragecapacities."""
+        """Return the factory's informer of csistoragecapacities."""
         from clientgo.informers.storage.v1.csistoragecapacity import CSIStorageCapacityInformer
 
         return CSIStorageCapacityInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def storage_classes(self) -> StorageClassInformer:
-        """The informer of storageclasses."""
+        """Return the factory's informer of storageclasses."""
         from clientgo.informers.storage.v1.storageclass import StorageClassInformer
 
         return StorageClassInformer(self._factory, self._tweak_list_options)
 
     def volume_attachments(self) -> VolumeAttachmentInformer:
-        """The informer of volumeattachments."""
+        """Return the factory's informer of volumeattachments."""
         from clientgo.informers.storage.v1.volumeattachment import VolumeAttachmentInformer
 
         return VolumeAttachmentInformer(self._factory, self._tweak_list_options)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInformer:
-        """The informer of volumeattributesclasses."""
+        """Return the factory's informer of volumeattributesclasses."""
         from clientgo.informers.storage.v1.volumeattributesclass import VolumeAttributesClassInformer
 
         return VolumeAttributesClassInformer(self._factory, self._tweak_list_options)

@@ -30,7 +30,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storage.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
+    """The informers of storage.k8s.io/v1alpha1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -43,19 +46,19 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def csi_storage_capacities(self) -> CSIStorageCapacityInformer:
-        """The informer of csistoragecapacities."""
+        """Return the factory's informer of csistoragecapacities."""
         from clientgo.informers.storage.v1alpha1.csistoragecapacity import CSIStorageCapacityInformer
 
         return CSIStorageCapacityInformer(self._factory, self._namespace, self._tweak_list_options)
 
     def volume_attachments(self) -> VolumeAttachmentInformer:
-        """The informer of volumeattachments."""
+        """Return the factory's informer of volumeattachments."""
         from clientgo.informers.storage.v1alpha1.volumeattachment import VolumeAttachmentInformer
 
         return VolumeAttachmentInformer(self._factory, self._tweak_list_options)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInformer:
-        """The informer of volumeattributesclasses."""
+        """Return the factory's informer of volumeattributesclasses."""
         from clientgo.informers.storage.v1alpha1.volumeattributesclass import VolumeAttributesClassInformer
 
         return VolumeAttributesClassInformer(self._factory, self._tweak_list_options)

@@ -13,7 +13,7 @@ from clientgo.tools import cache
 
 
 class VolumeAttachmentInformer:
-    """The shared informer and the lister of volumeattachments, from a factory."""
+    """The factory's shared informer of volumeattachments, and its lister."""
 
     def __init__(
         self,
@@ -24,11 +24,14 @@ class VolumeAttachmentInformer:
         self._tweak_list_options = tweak_list_options
 
     def informer(self) -> cache.SharedIndexInformer:
-        """The factory's informer of the kind, made when first asked for. Go: Informer."""
+        """Return the factory's shared informer, which the first call creates. Go: Informer.
+
+        The factory starts it in `start_with_context`.
+        """
         return self._factory.informer_for(storagev1beta1.VolumeAttachment, self._default_informer)
 
     def lister(self) -> VolumeAttachmentLister:
-        """A lister over the informer's cache. Go: Lister."""
+        """Return a lister of the informer's cache. Creates the informer if necessary. Go: Lister."""
         return new_volume_attachment_lister(self.informer().get_indexer())
 
     def _default_informer(self, client: Interface, resync_period: float) -> cache.SharedIndexInformer:
@@ -44,7 +47,10 @@ class VolumeAttachmentInformer:
 def new_volume_attachment_informer(
     client: Interface, resync_period: float, indexers: cache.Indexers
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewVolumeAttachmentInformer."""
+    """Return a new informer, which shares no cache; prefer `VolumeAttachmentInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewVolumeAttachmentInformer.
+    """
     options = internalinterfaces.InformerOptions(resync_period=resync_period, indexers=indexers)
     return new_volume_attachment_informer_with_options(client, options)
 
@@ -55,7 +61,10 @@ def new_filtered_volume_attachment_informer(
     indexers: cache.Indexers,
     tweak_list_options: internalinterfaces.TweakListOptionsFunc | None,
 ) -> cache.SharedIndexInformer:
-    """An informer of its own over a part of the objects; prefer a factory's. Go: NewFilteredVolumeAttachmentInformer."""
+    """Return a new informer whose list options `tweak_list_options` changes; prefer `VolumeAttachmentInformer` of a factory.
+
+    `resync_period` is in seconds, and 0 disables the resync. Go: NewFilteredVolumeAttachmentInformer.
+    """
     options = internalinterfaces.InformerOptions(
         resync_period=resync_period, indexers=indexers, tweak_list_options=tweak_list_options
     )
@@ -65,7 +74,10 @@ def new_filtered_volume_attachment_informer(
 def new_volume_attachment_informer_with_options(
     client: Interface, options: internalinterfaces.InformerOptions
 ) -> cache.SharedIndexInformer:
-    """An informer of its own; prefer a factory's, which is shared. Go: NewVolumeAttachmentInformerWithOptions."""
+    """Return a new informer, which shares no cache; prefer `VolumeAttachmentInformer` of a factory.
+
+    Go: NewVolumeAttachmentInformerWithOptions.
+    """
     tweak = options.tweak_list_options or _keep
 
     def list_with_context(ctx: Context, opts: metav1.ListOptions) -> storagev1beta1.VolumeAttachmentList:
@@ -90,4 +102,4 @@ def new_volume_attachment_informer_with_options(
 
 
 def _keep(options: metav1.ListOptions) -> None:
-    """Change nothing."""
+    """Leave the list options unchanged."""

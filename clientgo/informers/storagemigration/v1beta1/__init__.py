@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of storagemigration.k8s.io/v1beta1; imports what a kind needs when it is asked."""
+    """The informers of storagemigration.k8s.io/v1beta1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def storage_version_migrations(self) -> StorageVersionMigrationInformer:
-        """The informer of storageversionmigrations."""
+        """Return the factory's informer of storageversionmigrations."""
         from clientgo.informers.storagemigration.v1beta1.storageversionmigration import StorageVersionMigrationInformer
 
         return StorageVersionMigrationInformer(self._factory, self._tweak_list_options)

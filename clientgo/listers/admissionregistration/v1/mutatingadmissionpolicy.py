@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class MutatingAdmissionPolicyLister(ResourceIndexer[admissionregistrationv1.MutatingAdmissionPolicy]):
-    """Lists mutatingadmissionpolicies from a cache. What it returns is shared and read-only."""
+    """A lister of mutatingadmissionpolicies in an informer's cache. The objects are shared and read-only."""
 
 
 def new_mutating_admission_policy_lister(indexer: cache.Indexer) -> MutatingAdmissionPolicyLister:
-    """A lister over an informer's indexer. Go: NewMutatingAdmissionPolicyLister."""
+    """Return a lister that reads an informer's indexer. Go: NewMutatingAdmissionPolicyLister."""
     return MutatingAdmissionPolicyLister(indexer, admissionregistrationv1.resource("mutatingadmissionpolicies"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class MutatingAdmissionPolicyBindingLister(ResourceIndexer[admissionregistrationv1.MutatingAdmissionPolicyBinding]):
-    """Lists mutatingadmissionpolicybindings from a cache. What it returns is shared and read-only."""
+    """A lister of mutatingadmissionpolicybindings in an informer's cache. The objects are shared and read-only."""
 
 
 def new_mutating_admission_policy_binding_lister(indexer: cache.Indexer) -> MutatingAdmissionPolicyBindingLister:
-    """A lister over an informer's indexer. Go: NewMutatingAdmissionPolicyBindingLister."""
+    """Return a lister that reads an informer's indexer. Go: NewMutatingAdmissionPolicyBindingLister."""
     return MutatingAdmissionPolicyBindingLister(indexer, admissionregistrationv1.resource("mutatingadmissionpolicybindings"))

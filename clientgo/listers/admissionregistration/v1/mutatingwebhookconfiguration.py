@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class MutatingWebhookConfigurationLister(ResourceIndexer[admissionregistrationv1.MutatingWebhookConfiguration]):
-    """Lists mutatingwebhookconfigurations from a cache. What it returns is shared and read-only."""
+    """A lister of mutatingwebhookconfigurations in an informer's cache. The objects are shared and read-only."""
 
 
 def new_mutating_webhook_configuration_lister(indexer: cache.Indexer) -> MutatingWebhookConfigurationLister:
-    """A lister over an informer's indexer. Go: NewMutatingWebhookConfigurationLister."""
+    """Return a lister that reads an informer's indexer. Go: NewMutatingWebhookConfigurationLister."""
     return MutatingWebhookConfigurationLister(indexer, admissionregistrationv1.resource("mutatingwebhookconfigurations"))

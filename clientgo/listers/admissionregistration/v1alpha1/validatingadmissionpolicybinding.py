@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ValidatingAdmissionPolicyBindingLister(ResourceIndexer[admissionregistrationv1alpha1.ValidatingAdmissionPolicyBinding]):
-    """Lists validatingadmissionpolicybindings from a cache. What it returns is shared and read-only."""
+    """A lister of validatingadmissionpolicybindings in an informer's cache. The objects are shared and read-only."""
 
 
 def new_validating_admission_policy_binding_lister(indexer: cache.Indexer) -> ValidatingAdmissionPolicyBindingLister:
-    """A lister over an informer's indexer. Go: NewValidatingAdmissionPolicyBindingLister."""
+    """Return a lister that reads an informer's indexer. Go: NewValidatingAdmissionPolicyBindingLister."""
     return ValidatingAdmissionPolicyBindingLister(indexer, admissionregistrationv1alpha1.resource("validatingadmissionpolicybindings"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ValidatingAdmissionPolicyLister(ResourceIndexer[admissionregistrationv1beta1.ValidatingAdmissionPolicy]):
-    """Lists validatingadmissionpolicies from a cache. What it returns is shared and read-only."""
+    """A lister of validatingadmissionpolicies in an informer's cache. The objects are shared and read-only."""
 
 
 def new_validating_admission_policy_lister(indexer: cache.Indexer) -> ValidatingAdmissionPolicyLister:
-    """A lister over an informer's indexer. Go: NewValidatingAdmissionPolicyLister."""
+    """Return a lister that reads an informer's indexer. Go: NewValidatingAdmissionPolicyLister."""
     return ValidatingAdmissionPolicyLister(indexer, admissionregistrationv1beta1.resource("validatingadmissionpolicies"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ValidatingWebhookConfigurationLister(ResourceIndexer[admissionregistrationv1beta1.ValidatingWebhookConfiguration]):
-    """Lists validatingwebhookconfigurations from a cache. What it returns is shared and read-only."""
+    """A lister of validatingwebhookconfigurations in an informer's cache. The objects are shared and read-only."""
 
 
 def new_validating_webhook_configuration_lister(indexer: cache.Indexer) -> ValidatingWebhookConfigurationLister:
-    """A lister over an informer's indexer. Go: NewValidatingWebhookConfigurationLister."""
+    """Return a lister that reads an informer's indexer. Go: NewValidatingWebhookConfigurationLister."""
     return ValidatingWebhookConfigurationLister(indexer, admissionregistrationv1beta1.resource("validatingwebhookconfigurations"))

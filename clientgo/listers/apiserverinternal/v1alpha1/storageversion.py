@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class StorageVersionLister(ResourceIndexer[apiserverinternalv1alpha1.StorageVersion]):
-    """Lists storageversions from a cache. What it returns is shared and read-only."""
+    """A lister of storageversions in an informer's cache. The objects are shared and read-only."""
 
 
 def new_storage_version_lister(indexer: cache.Indexer) -> StorageVersionLister:
-    """A lister over an informer's indexer. Go: NewStorageVersionLister."""
+    """Return a lister that reads an informer's indexer. Go: NewStorageVersionLister."""
     return StorageVersionLister(indexer, apiserverinternalv1alpha1.resource("storageversions"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ControllerRevisionLister(ResourceIndexer[appsv1.ControllerRevision]):
-    """Lists controllerrevisions from a cache. What it returns is shared and read-only."""
+    """A lister of controllerrevisions in an informer's cache. The objects are shared and read-only."""
 
     def controller_revisions(self, namespace: str) -> ControllerRevisionNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ControllerRevisionNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ControllerRevisionNamespaceLister(ResourceIndexer[appsv1.ControllerRevision]):
-    """Lists and gets controllerrevisions of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's controllerrevisions in an informer's cache. The objects are shared and read-only."""
 
 
 def new_controller_revision_lister(indexer: cache.Indexer) -> ControllerRevisionLister:
-    """A lister over an informer's indexer. Go: NewControllerRevisionLister."""
+    """Return a lister that reads an informer's indexer. Go: NewControllerRevisionLister."""
     return ControllerRevisionLister(indexer, appsv1.resource("controllerrevisions"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class DeploymentLister(ResourceIndexer[appsv1.Deployment]):
-    """Lists deployments from a cache. What it returns is shared and read-only."""
+    """A lister of deployments in an informer's cache. The objects are shared and read-only."""
 
     def deployments(self, namespace: str) -> DeploymentNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return DeploymentNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class DeploymentNamespaceLister(ResourceIndexer[appsv1.Deployment]):
-    """Lists and gets deployments of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's deployments in an informer's cache. The objects are shared and read-only."""
 
 
 def new_deployment_lister(indexer: cache.Indexer) -> DeploymentLister:
-    """A lister over an informer's indexer. Go: NewDeploymentLister."""
+    """Return a lister that reads an informer's indexer. Go: NewDeploymentLister."""
     return DeploymentLister(indexer, appsv1.resource("deployments"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class StatefulSetLister(StatefulSetListerExpansion):
-    """Lists statefulsets from a cache. What it returns is shared and read-only."""
+    """A lister of statefulsets in an informer's cache. The objects are shared and read-only."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return StatefulSetNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class StatefulSetNamespaceLister(ResourceIndexer[appsv1beta1.StatefulSet]):
-    """Lists and gets statefulsets of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's statefulsets in an informer's cache. The objects are shared and read-only."""
 
 
 def new_stateful_set_lister(indexer: cache.Indexer) -> StatefulSetLister:
-    """A lister over an informer's indexer. Go: NewStatefulSetLister."""
+    """Return a lister that reads an informer's indexer. Go: NewStatefulSetLister."""
     return StatefulSetLister(indexer, appsv1beta1.resource("statefulsets"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class DaemonSetLister(DaemonSetListerExpansion):
-    """Lists daemonsets from a cache. What it returns is shared and read-only."""
+    """A lister of daemonsets in an informer's cache. The objects are shared and read-only."""
 
     def daemon_sets(self, namespace: str) -> DaemonSetNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return DaemonSetNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class DaemonSetNamespaceLister(ResourceIndexer[appsv1beta2.DaemonSet]):
-    """Lists and gets daemonsets of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's daemonsets in an informer's cache. The objects are shared and read-only."""
 
 
 def new_daemon_set_lister(indexer: cache.Indexer) -> DaemonSetLister:
-    """A lister over an informer's indexer. Go: NewDaemonSetLister."""
+    """Return a lister that reads an informer's indexer. Go: NewDaemonSetLister."""
     return DaemonSetLister(indexer, appsv1beta2.resource("daemonsets"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class HorizontalPodAutoscalerLister(ResourceIndexer[autoscalingv1.HorizontalPodAutoscaler]):
-    """Lists horizontalpodautoscalers from a cache. What it returns is shared and read-only."""
+    """A lister of horizontalpodautoscalers in an informer's cache. The objects are shared and read-only."""
 
     def horizontal_pod_autoscalers(self, namespace: str) -> HorizontalPodAutoscalerNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return HorizontalPodAutoscalerNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class HorizontalPodAutoscalerNamespaceLister(ResourceIndexer[autoscalingv1.HorizontalPodAutoscaler]):
-    """Lists and gets horizontalpodautoscalers of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's horizontalpodautoscalers in an informer's cache. The objects are shared and read-only."""
 
 
 def new_horizontal_pod_autoscaler_lister(indexer: cache.Indexer) -> HorizontalPodAutoscalerLister:
-    """A lister over an informer's indexer. Go: NewHorizontalPodAutoscalerLister."""
+    """Return a lister that reads an informer's indexer. Go: NewHorizontalPodAutoscalerLister."""
     return HorizontalPodAutoscalerLister(indexer, autoscalingv1.resource("horizontalpodautoscalers"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class CronJobLister(ResourceIndexer[batchv1.CronJob]):
-    """Lists cronjobs from a cache. What it returns is shared and read-only."""
+    """A lister of cronjobs in an informer's cache. The objects are shared and read-only."""
 
     def cron_jobs(self, namespace: str) -> CronJobNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return CronJobNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class CronJobNamespaceLister(ResourceIndexer[batchv1.CronJob]):
-    """Lists and gets cronjobs of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's cronjobs in an informer's cache. The objects are shared and read-only."""
 
 
 def new_cron_job_lister(indexer: cache.Indexer) -> CronJobLister:
-    """A lister over an informer's indexer. Go: NewCronJobLister."""
+    """Return a lister that reads an informer's indexer. Go: NewCronJobLister."""
     return CronJobLister(indexer, batchv1.resource("cronjobs"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class JobLister(JobListerExpansion):
-    """Lists jobs from a cache. What it returns is shared and read-only."""
+    """A lister of jobs in an informer's cache. The objects are shared and read-only."""
 
     def jobs(self, namespace: str) -> JobNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return JobNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class JobNamespaceLister(ResourceIndexer[batchv1.Job]):
-    """Lists and gets jobs of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's jobs in an informer's cache. The objects are shared and read-only."""
 
 
 def new_job_lister(indexer: cache.Indexer) -> JobLister:
-    """A lister over an informer's indexer. Go: NewJobLister."""
+    """Return a lister that reads an informer's indexer. Go: NewJobLister."""
     return JobLister(indexer, batchv1.resource("jobs"))

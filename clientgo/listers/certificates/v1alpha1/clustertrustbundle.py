@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ClusterTrustBundleLister(ResourceIndexer[certificatesv1alpha1.ClusterTrustBundle]):
-    """Lists clustertrustbundles from a cache. What it returns is shared and read-only."""
+    """A lister of clustertrustbundles in an informer's cache. The objects are shared and read-only."""
 
 
 def new_cluster_trust_bundle_lister(indexer: cache.Indexer) -> ClusterTrustBundleLister:
-    """A lister over an informer's indexer. Go: NewClusterTrustBundleLister."""
+    """Return a lister that reads an informer's indexer. Go: NewClusterTrustBundleLister."""
     return ClusterTrustBundleLister(indexer, certificatesv1alpha1.resource("clustertrustbundles"))

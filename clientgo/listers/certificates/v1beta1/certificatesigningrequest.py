@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class CertificateSigningRequestLister(ResourceIndexer[certificatesv1beta1.CertificateSigningRequest]):
-    """Lists certificatesigningrequests from a cache. What it returns is shared and read-only."""
+    """A lister of certificatesigningrequests in an informer's cache. The objects are shared and read-only."""
 
 
 def new_certificate_signing_request_lister(indexer: cache.Indexer) -> CertificateSigningRequestLister:
-    """A lister over an informer's indexer. Go: NewCertificateSigningRequestLister."""
+    """Return a lister that reads an informer's indexer. Go: NewCertificateSigningRequestLister."""
     return CertificateSigningRequestLister(indexer, certificatesv1beta1.resource("certificatesigningrequests"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class PodCertificateRequestLister(ResourceIndexer[certificatesv1beta1.PodCertificateRequest]):
-    """Lists podcertificaterequests from a cache. What it returns is shared and read-only."""
+    """A lister of podcertificaterequests in an informer's cache. The objects are shared and read-only."""
 
     def pod_certificate_requests(self, namespace: str) -> PodCertificateRequestNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PodCertificateRequestNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PodCertificateRequestNamespaceLister(ResourceIndexer[certificatesv1beta1.PodCertificateRequest]):
-    """Lists and gets podcertificaterequests of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's podcertificaterequests in an informer's cache. The objects are shared and read-only."""
 
 
 def new_pod_certificate_request_lister(indexer: cache.Indexer) -> PodCertificateRequestLister:
-    """A lister over an informer's indexer. Go: NewPodCertificateRequestLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPodCertificateRequestLister."""
     return PodCertificateRequestLister(indexer, certificatesv1beta1.resource("podcertificaterequests"))

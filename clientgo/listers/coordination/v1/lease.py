@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class LeaseLister(ResourceIndexer[coordinationv1.Lease]):
-    """Lists leases from a cache. What it returns is shared and read-only."""
+    """A lister of leases in an informer's cache. The objects are shared and read-only."""
 
     def leases(self, namespace: str) -> LeaseNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return LeaseNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class LeaseNamespaceLister(ResourceIndexer[coordinationv1.Lease]):
-    """Lists and gets leases of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's leases in an informer's cache. The objects are shared and read-only."""
 
 
 def new_lease_lister(indexer: cache.Indexer) -> LeaseLister:
-    """A lister over an informer's indexer. Go: NewLeaseLister."""
+    """Return a lister that reads an informer's indexer. Go: NewLeaseLister."""
     return LeaseLister(indexer, coordinationv1.resource("leases"))

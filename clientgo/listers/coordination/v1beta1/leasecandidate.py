@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class LeaseCandidateLister(ResourceIndexer[coordinationv1beta1.LeaseCandidate]):
-    """Lists leasecandidates from a cache. What it returns is shared and read-only."""
+    """A lister of leasecandidates in an informer's cache. The objects are shared and read-only."""
 
     def lease_candidates(self, namespace: str) -> LeaseCandidateNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return LeaseCandidateNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class LeaseCandidateNamespaceLister(ResourceIndexer[coordinationv1beta1.LeaseCandidate]):
-    """Lists and gets leasecandidates of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's leasecandidates in an informer's cache. The objects are shared and read-only."""
 
 
 def new_lease_candidate_lister(indexer: cache.Indexer) -> LeaseCandidateLister:
-    """A lister over an informer's indexer. Go: NewLeaseCandidateLister."""
+    """Return a lister that reads an informer's indexer. Go: NewLeaseCandidateLister."""
     return LeaseCandidateLister(indexer, coordinationv1beta1.resource("leasecandidates"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ComponentStatusLister(ResourceIndexer[corev1.ComponentStatus]):
-    """Lists componentstatuses from a cache. What it returns is shared and read-only."""
+    """A lister of componentstatuses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_component_status_lister(indexer: cache.Indexer) -> ComponentStatusLister:
-    """A lister over an informer's indexer. Go: NewComponentStatusLister."""
+    """Return a lister that reads an informer's indexer. Go: NewComponentStatusLister."""
     return ComponentStatusLister(indexer, corev1.resource("componentstatuses"))

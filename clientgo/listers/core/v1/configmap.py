@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ConfigMapLister(ResourceIndexer[corev1.ConfigMap]):
-    """Lists configmaps from a cache. What it returns is shared and read-only."""
+    """A lister of configmaps in an informer's cache. The objects are shared and read-only."""
 
     def config_maps(self, namespace: str) -> ConfigMapNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ConfigMapNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ConfigMapNamespaceLister(ResourceIndexer[corev1.ConfigMap]):
-    """Lists and gets configmaps of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's configmaps in an informer's cache. The objects are shared and read-only."""
 
 
 def new_config_map_lister(indexer: cache.Indexer) -> ConfigMapLister:
-    """A lister over an informer's indexer. Go: NewConfigMapLister."""
+    """Return a lister that reads an informer's indexer. Go: NewConfigMapLister."""
     return ConfigMapLister(indexer, corev1.resource("configmaps"))

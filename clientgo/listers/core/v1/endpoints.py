@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class EndpointsLister(ResourceIndexer[corev1.Endpoints]):
-    """Lists endpoints from a cache. What it returns is shared and read-only."""
+    """A lister of endpoints in an informer's cache. The objects are shared and read-only."""
 
     def endpoints(self, namespace: str) -> EndpointsNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return EndpointsNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class EndpointsNamespaceLister(ResourceIndexer[corev1.Endpoints]):
-    """Lists and gets endpoints of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's endpoints in an informer's cache. The objects are shared and read-only."""
 
 
 def new_endpoints_lister(indexer: cache.Indexer) -> EndpointsLister:
-    """A lister over an informer's indexer. Go: NewEndpointsLister."""
+    """Return a lister that reads an informer's indexer. Go: NewEndpointsLister."""
     return EndpointsLister(indexer, corev1.resource("endpoints"))

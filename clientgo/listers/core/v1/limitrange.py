@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class LimitRangeLister(ResourceIndexer[corev1.LimitRange]):
-    """Lists limitranges from a cache. What it returns is shared and read-only."""
+    """A lister of limitranges in an informer's cache. The objects are shared and read-only."""
 
     def limit_ranges(self, namespace: str) -> LimitRangeNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return LimitRangeNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class LimitRangeNamespaceLister(ResourceIndexer[corev1.LimitRange]):
-    """Lists and gets limitranges of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's limitranges in an informer's cache. The objects are shared and read-only."""
 
 
 def new_limit_range_lister(indexer: cache.Indexer) -> LimitRangeLister:
-    """A lister over an informer's indexer. Go: NewLimitRangeLister."""
+    """Return a lister that reads an informer's indexer. Go: NewLimitRangeLister."""
     return LimitRangeLister(indexer, corev1.resource("limitranges"))

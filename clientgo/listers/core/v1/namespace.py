@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class NamespaceLister(ResourceIndexer[corev1.Namespace]):
-    """Lists namespaces from a cache. What it returns is shared and read-only."""
+    """A lister of namespaces in an informer's cache. The objects are shared and read-only."""
 
 
 def new_namespace_lister(indexer: cache.Indexer) -> NamespaceLister:
-    """A lister over an informer's indexer. Go: NewNamespaceLister."""
+    """Return a lister that reads an informer's indexer. Go: NewNamespaceLister."""
     return NamespaceLister(indexer, corev1.resource("namespaces"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class NodeLister(ResourceIndexer[corev1.Node]):
-    """Lists nodes from a cache. What it returns is shared and read-only."""
+    """A lister of nodes in an informer's cache. The objects are shared and read-only."""
 
 
 def new_node_lister(indexer: cache.Indexer) -> NodeLister:
-    """A lister over an informer's indexer. Go: NewNodeLister."""
+    """Return a lister that reads an informer's indexer. Go: NewNodeLister."""
     return NodeLister(indexer, corev1.resource("nodes"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class PersistentVolumeLister(ResourceIndexer[corev1.PersistentVolume]):
-    """Lists persistentvolumes from a cache. What it returns is shared and read-only."""
+    """A lister of persistentvolumes in an informer's cache. The objects are shared and read-only."""
 
 
 def new_persistent_volume_lister(indexer: cache.Indexer) -> PersistentVolumeLister:
-    """A lister over an informer's indexer. Go: NewPersistentVolumeLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPersistentVolumeLister."""
     return PersistentVolumeLister(indexer, corev1.resource("persistentvolumes"))

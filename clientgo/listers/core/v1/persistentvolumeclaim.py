@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class PersistentVolumeClaimLister(ResourceIndexer[corev1.PersistentVolumeClaim]):
-    """Lists persistentvolumeclaims from a cache. What it returns is shared and read-only."""
+    """A lister of persistentvolumeclaims in an informer's cache. The objects are shared and read-only."""
 
     def persistent_volume_claims(self, namespace: str) -> PersistentVolumeClaimNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PersistentVolumeClaimNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PersistentVolumeClaimNamespaceLister(ResourceIndexer[corev1.PersistentVolumeClaim]):
-    """Lists and gets persistentvolumeclaims of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's persistentvolumeclaims in an informer's cache. The objects are shared and read-only."""
 
 
 def new_persistent_volume_claim_lister(indexer: cache.Indexer) -> PersistentVolumeClaimLister:
-    """A lister over an informer's indexer. Go: NewPersistentVolumeClaimLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPersistentVolumeClaimLister."""
     return PersistentVolumeClaimLister(indexer, corev1.resource("persistentvolumeclaims"))

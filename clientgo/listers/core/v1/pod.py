@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class PodLister(ResourceIndexer[corev1.Pod]):
-    """Lists pods from a cache. What it returns is shared and read-only."""
+    """A lister of pods in an informer's cache. The objects are shared and read-only."""
 
     def pods(self, namespace: str) -> PodNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PodNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PodNamespaceLister(ResourceIndexer[corev1.Pod]):
-    """Lists and gets pods of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's pods in an informer's cache. The objects are shared and read-only."""
 
 
 def new_pod_lister(indexer: cache.Indexer) -> PodLister:
-    """A lister over an informer's indexer. Go: NewPodLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPodLister."""
     return PodLister(indexer, corev1.resource("pods"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class PodTemplateLister(ResourceIndexer[corev1.PodTemplate]):
-    """Lists podtemplates from a cache. What it returns is shared and read-only."""
+    """A lister of podtemplates in an informer's cache. The objects are shared and read-only."""
 
     def pod_templates(self, namespace: str) -> PodTemplateNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PodTemplateNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PodTemplateNamespaceLister(ResourceIndexer[corev1.PodTemplate]):
-    """Lists and gets podtemplates of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's podtemplates in an informer's cache. The objects are shared and read-only."""
 
 
 def new_pod_template_lister(indexer: cache.Indexer) -> PodTemplateLister:
-    """A lister over an informer's indexer. Go: NewPodTemplateLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPodTemplateLister."""
     return PodTemplateLister(indexer, corev1.resource("podtemplates"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class ReplicationControllerLister(ReplicationControllerListerExpansion):
-    """Lists replicationcontrollers from a cache. What it returns is shared and read-only."""
+    """A lister of replicationcontrollers in an informer's cache. The objects are shared and read-only."""
 
     def replication_controllers(self, namespace: str) -> ReplicationControllerNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ReplicationControllerNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ReplicationControllerNamespaceLister(ResourceIndexer[corev1.ReplicationController]):
-    """Lists and gets replicationcontrollers of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's replicationcontrollers in an informer's cache. The objects are shared and read-only."""
 
 
 def new_replication_controller_lister(indexer: cache.Indexer) -> ReplicationControllerLister:
-    """A lister over an informer's indexer. Go: NewReplicationControllerLister."""
+    """Return a lister that reads an informer's indexer. Go: NewReplicationControllerLister."""
     return ReplicationControllerLister(indexer, corev1.resource("replicationcontrollers"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ResourceQuotaLister(ResourceIndexer[corev1.ResourceQuota]):
-    """Lists resourcequotas from a cache. What it returns is shared and read-only."""
+    """A lister of resourcequotas in an informer's cache. The objects are shared and read-only."""
 
     def resource_quotas(self, namespace: str) -> ResourceQuotaNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ResourceQuotaNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ResourceQuotaNamespaceLister(ResourceIndexer[corev1.ResourceQuota]):
-    """Lists and gets resourcequotas of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's resourcequotas in an informer's cache. The objects are shared and read-only."""
 
 
 def new_resource_quota_lister(indexer: cache.Indexer) -> ResourceQuotaLister:
-    """A lister over an informer's indexer. Go: NewResourceQuotaLister."""
+    """Return a lister that reads an informer's indexer. Go: NewResourceQuotaLister."""
     return ResourceQuotaLister(indexer, corev1.resource("resourcequotas"))

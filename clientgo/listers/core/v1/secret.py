@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class SecretLister(ResourceIndexer[corev1.Secret]):
-    """Lists secrets from a cache. What it returns is shared and read-only."""
+    """A lister of secrets in an informer's cache. The objects are shared and read-only."""
 
     def secrets(self, namespace: str) -> SecretNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return SecretNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class SecretNamespaceLister(ResourceIndexer[corev1.Secret]):
-    """Lists and gets secrets of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's secrets in an informer's cache. The objects are shared and read-only."""
 
 
 def new_secret_lister(indexer: cache.Indexer) -> SecretLister:
-    """A lister over an informer's indexer. Go: NewSecretLister."""
+    """Return a lister that reads an informer's indexer. Go: NewSecretLister."""
     return SecretLister(indexer, corev1.resource("secrets"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ServiceLister(ResourceIndexer[corev1.Service]):
-    """Lists services from a cache. What it returns is shared and read-only."""
+    """A lister of services in an informer's cache. The objects are shared and read-only."""
 
     def services(self, namespace: str) -> ServiceNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ServiceNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ServiceNamespaceLister(ResourceIndexer[corev1.Service]):
-    """Lists and gets services of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's services in an informer's cache. The objects are shared and read-only."""
 
 
 def new_service_lister(indexer: cache.Indexer) -> ServiceLister:
-    """A lister over an informer's indexer. Go: NewServiceLister."""
+    """Return a lister that reads an informer's indexer. Go: NewServiceLister."""
     return ServiceLister(indexer, corev1.resource("services"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ServiceAccountLister(ResourceIndexer[corev1.ServiceAccount]):
-    """Lists serviceaccounts from a cache. What it returns is shared and read-only."""
+    """A lister of serviceaccounts in an informer's cache. The objects are shared and read-only."""
 
     def service_accounts(self, namespace: str) -> ServiceAccountNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ServiceAccountNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ServiceAccountNamespaceLister(ResourceIndexer[corev1.ServiceAccount]):
-    """Lists and gets serviceaccounts of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's serviceaccounts in an informer's cache. The objects are shared and read-only."""
 
 
 def new_service_account_lister(indexer: cache.Indexer) -> ServiceAccountLister:
-    """A lister over an informer's indexer. Go: NewServiceAccountLister."""
+    """Return a lister that reads an informer's indexer. Go: NewServiceAccountLister."""
     return ServiceAccountLister(indexer, corev1.resource("serviceaccounts"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class EndpointSliceLister(ResourceIndexer[discoveryv1.EndpointSlice]):
-    """Lists endpointslices from a cache. What it returns is shared and read-only."""
+    """A lister of endpointslices in an informer's cache. The objects are shared and read-only."""
 
     def endpoint_slices(self, namespace: str) -> EndpointSliceNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return EndpointSliceNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class EndpointSliceNamespaceLister(ResourceIndexer[discoveryv1.EndpointSlice]):
-    """Lists and gets endpointslices of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's endpointslices in an informer's cache. The objects are shared and read-only."""
 
 
 def new_endpoint_slice_lister(indexer: cache.Indexer) -> EndpointSliceLister:
-    """A lister over an informer's indexer. Go: NewEndpointSliceLister."""
+    """Return a lister that reads an informer's indexer. Go: NewEndpointSliceLister."""
     return EndpointSliceLister(indexer, discoveryv1.resource("endpointslices"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class EventLister(ResourceIndexer[eventsv1.Event]):
-    """Lists events from a cache. What it returns is shared and read-only."""
+    """A lister of events in an informer's cache. The objects are shared and read-only."""
 
     def events(self, namespace: str) -> EventNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return EventNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class EventNamespaceLister(ResourceIndexer[eventsv1.Event]):
-    """Lists and gets events of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's events in an informer's cache. The objects are shared and read-only."""
 
 
 def new_event_lister(indexer: cache.Indexer) -> EventLister:
-    """A lister over an informer's indexer. Go: NewEventLister."""
+    """Return a lister that reads an informer's indexer. Go: NewEventLister."""
     return EventLister(indexer, eventsv1.resource("events"))

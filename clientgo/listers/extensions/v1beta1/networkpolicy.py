@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class NetworkPolicyLister(ResourceIndexer[extensionsv1beta1.NetworkPolicy]):
-    """Lists networkpolicies from a cache. What it returns is shared and read-only."""
+    """A lister of networkpolicies in an informer's cache. The objects are shared and read-only."""
 
     def network_policies(self, namespace: str) -> NetworkPolicyNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return NetworkPolicyNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class NetworkPolicyNamespaceLister(ResourceIndexer[extensionsv1beta1.NetworkPolicy]):
-    """Lists and gets networkpolicies of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's networkpolicies in an informer's cache. The objects are shared and read-only."""
 
 
 def new_network_policy_lister(indexer: cache.Indexer) -> NetworkPolicyLister:
-    """A lister over an informer's indexer. Go: NewNetworkPolicyLister."""
+    """Return a lister that reads an informer's indexer. Go: NewNetworkPolicyLister."""
     return NetworkPolicyLister(indexer, extensionsv1beta1.resource("networkpolicies"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class ReplicaSetLister(ReplicaSetListerExpansion):
-    """Lists replicasets from a cache. What it returns is shared and read-only."""
+    """A lister of replicasets in an informer's cache. The objects are shared and read-only."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ReplicaSetNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ReplicaSetNamespaceLister(ResourceIndexer[extensionsv1beta1.ReplicaSet]):
-    """Lists and gets replicasets of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's replicasets in an informer's cache. The objects are shared and read-only."""
 
 
 def new_replica_set_lister(indexer: cache.Indexer) -> ReplicaSetLister:
-    """A lister over an informer's indexer. Go: NewReplicaSetLister."""
+    """Return a lister that reads an informer's indexer. Go: NewReplicaSetLister."""
     return ReplicaSetLister(indexer, extensionsv1beta1.resource("replicasets"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class FlowSchemaLister(ResourceIndexer[flowcontrolv1beta1.FlowSchema]):
-    """Lists flowschemas from a cache. What it returns is shared and read-only."""
+    """A lister of flowschemas in an informer's cache. The objects are shared and read-only."""
 
 
 def new_flow_schema_lister(indexer: cache.Indexer) -> FlowSchemaLister:
-    """A lister over an informer's indexer. Go: NewFlowSchemaLister."""
+    """Return a lister that reads an informer's indexer. Go: NewFlowSchemaLister."""
     return FlowSchemaLister(indexer, flowcontrolv1beta1.resource("flowschemas"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class PriorityLevelConfigurationLister(ResourceIndexer[flowcontrolv1beta2.PriorityLevelConfiguration]):
-    """Lists prioritylevelconfigurations from a cache. What it returns is shared and read-only."""
+    """A lister of prioritylevelconfigurations in an informer's cache. The objects are shared and read-only."""
 
 
 def new_priority_level_configuration_lister(indexer: cache.Indexer) -> PriorityLevelConfigurationLister:
-    """A lister over an informer's indexer. Go: NewPriorityLevelConfigurationLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPriorityLevelConfigurationLister."""
     return PriorityLevelConfigurationLister(indexer, flowcontrolv1beta2.resource("prioritylevelconfigurations"))

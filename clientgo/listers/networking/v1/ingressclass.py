@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class IngressClassLister(ResourceIndexer[networkingv1.IngressClass]):
-    """Lists ingressclasses from a cache. What it returns is shared and read-only."""
+    """A lister of ingressclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_ingress_class_lister(indexer: cache.Indexer) -> IngressClassLister:
-    """A lister over an informer's indexer. Go: NewIngressClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewIngressClassLister."""
     return IngressClassLister(indexer, networkingv1.resource("ingressclasses"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class IPAddressLister(ResourceIndexer[networkingv1.IPAddress]):
-    """Lists ipaddresses from a cache. What it returns is shared and read-only."""
+    """A lister of ipaddresses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_ip_address_lister(indexer: cache.Indexer) -> IPAddressLister:
-    """A lister over an informer's indexer. Go: NewIPAddressLister."""
+    """Return a lister that reads an informer's indexer. Go: NewIPAddressLister."""
     return IPAddressLister(indexer, networkingv1.resource("ipaddresses"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ServiceCIDRLister(ResourceIndexer[networkingv1.ServiceCIDR]):
-    """Lists servicecidrs from a cache. What it returns is shared and read-only."""
+    """A lister of servicecidrs in an informer's cache. The objects are shared and read-only."""
 
 
 def new_service_cidr_lister(indexer: cache.Indexer) -> ServiceCIDRLister:
-    """A lister over an informer's indexer. Go: NewServiceCIDRLister."""
+    """Return a lister that reads an informer's indexer. Go: NewServiceCIDRLister."""
     return ServiceCIDRLister(indexer, networkingv1.resource("servicecidrs"))

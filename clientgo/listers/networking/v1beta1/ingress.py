@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class IngressLister(ResourceIndexer[networkingv1beta1.Ingress]):
-    """Lists ingresses from a cache. What it returns is shared and read-only."""
+    """A lister of ingresses in an informer's cache. The objects are shared and read-only."""
 
     def ingresses(self, namespace: str) -> IngressNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return IngressNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class IngressNamespaceLister(ResourceIndexer[networkingv1beta1.Ingress]):
-    """Lists and gets ingresses of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's ingresses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_ingress_lister(indexer: cache.Indexer) -> IngressLister:
-    """A lister over an informer's indexer. Go: NewIngressLister."""
+    """Return a lister that reads an informer's indexer. Go: NewIngressLister."""
     return IngressLister(indexer, networkingv1beta1.resource("ingresses"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class RuntimeClassLister(ResourceIndexer[nodev1alpha1.RuntimeClass]):
-    """Lists runtimeclasses from a cache. What it returns is shared and read-only."""
+    """A lister of runtimeclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_runtime_class_lister(indexer: cache.Indexer) -> RuntimeClassLister:
-    """A lister over an informer's indexer. Go: NewRuntimeClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewRuntimeClassLister."""
     return RuntimeClassLister(indexer, nodev1alpha1.resource("runtimeclasses"))

@@ -9,17 +9,17 @@ from clientgo.tools import cache
 
 
 class PodDisruptionBudgetLister(PodDisruptionBudgetListerExpansion):
-    """Lists poddisruptionbudgets from a cache. What it returns is shared and read-only."""
+    """A lister of poddisruptionbudgets in an informer's cache. The objects are shared and read-only."""
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PodDisruptionBudgetNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PodDisruptionBudgetNamespaceLister(ResourceIndexer[policyv1beta1.PodDisruptionBudget]):
-    """Lists and gets poddisruptionbudgets of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's poddisruptionbudgets in an informer's cache. The objects are shared and read-only."""
 
 
 def new_pod_disruption_budget_lister(indexer: cache.Indexer) -> PodDisruptionBudgetLister:
-    """A lister over an informer's indexer. Go: NewPodDisruptionBudgetLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPodDisruptionBudgetLister."""
     return PodDisruptionBudgetLister(indexer, policyv1beta1.resource("poddisruptionbudgets"))

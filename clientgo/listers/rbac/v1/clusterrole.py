@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ClusterRoleLister(ResourceIndexer[rbacv1.ClusterRole]):
-    """Lists clusterroles from a cache. What it returns is shared and read-only."""
+    """A lister of clusterroles in an informer's cache. The objects are shared and read-only."""
 
 
 def new_cluster_role_lister(indexer: cache.Indexer) -> ClusterRoleLister:
-    """A lister over an informer's indexer. Go: NewClusterRoleLister."""
+    """Return a lister that reads an informer's indexer. Go: NewClusterRoleLister."""
     return ClusterRoleLister(indexer, rbacv1.resource("clusterroles"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ClusterRoleBindingLister(ResourceIndexer[rbacv1alpha1.ClusterRoleBinding]):
-    """Lists clusterrolebindings from a cache. What it returns is shared and read-only."""
+    """A lister of clusterrolebindings in an informer's cache. The objects are shared and read-only."""
 
 
 def new_cluster_role_binding_lister(indexer: cache.Indexer) -> ClusterRoleBindingLister:
-    """A lister over an informer's indexer. Go: NewClusterRoleBindingLister."""
+    """Return a lister that reads an informer's indexer. Go: NewClusterRoleBindingLister."""
     return ClusterRoleBindingLister(indexer, rbacv1alpha1.resource("clusterrolebindings"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class RoleLister(ResourceIndexer[rbacv1alpha1.Role]):
-    """Lists roles from a cache. What it returns is shared and read-only."""
+    """A lister of roles in an informer's cache. The objects are shared and read-only."""
 
     def roles(self, namespace: str) -> RoleNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return RoleNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class RoleNamespaceLister(ResourceIndexer[rbacv1alpha1.Role]):
-    """Lists and gets roles of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's roles in an informer's cache. The objects are shared and read-only."""
 
 
 def new_role_lister(indexer: cache.Indexer) -> RoleLister:
-    """A lister over an informer's indexer. Go: NewRoleLister."""
+    """Return a lister that reads an informer's indexer. Go: NewRoleLister."""
     return RoleLister(indexer, rbacv1alpha1.resource("roles"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class RoleBindingLister(ResourceIndexer[rbacv1beta1.RoleBinding]):
-    """Lists rolebindings from a cache. What it returns is shared and read-only."""
+    """A lister of rolebindings in an informer's cache. The objects are shared and read-only."""
 
     def role_bindings(self, namespace: str) -> RoleBindingNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return RoleBindingNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class RoleBindingNamespaceLister(ResourceIndexer[rbacv1beta1.RoleBinding]):
-    """Lists and gets rolebindings of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's rolebindings in an informer's cache. The objects are shared and read-only."""
 
 
 def new_role_binding_lister(indexer: cache.Indexer) -> RoleBindingLister:
-    """A lister over an informer's indexer. Go: NewRoleBindingLister."""
+    """Return a lister that reads an informer's indexer. Go: NewRoleBindingLister."""
     return RoleBindingLister(indexer, rbacv1beta1.resource("rolebindings"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class DeviceClassLister(ResourceIndexer[resourcev1.DeviceClass]):
-    """Lists deviceclasses from a cache. What it returns is shared and read-only."""
+    """A lister of deviceclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_device_class_lister(indexer: cache.Indexer) -> DeviceClassLister:
-    """A lister over an informer's indexer. Go: NewDeviceClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewDeviceClassLister."""
     return DeviceClassLister(indexer, resourcev1.resource("deviceclasses"))

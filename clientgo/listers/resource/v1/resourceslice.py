@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ResourceSliceLister(ResourceIndexer[resourcev1.ResourceSlice]):
-    """Lists resourceslices from a cache. What it returns is shared and read-only."""
+    """A lister of resourceslices in an informer's cache. The objects are shared and read-only."""
 
 
 def new_resource_slice_lister(indexer: cache.Indexer) -> ResourceSliceLister:
-    """A lister over an informer's indexer. Go: NewResourceSliceLister."""
+    """Return a lister that reads an informer's indexer. Go: NewResourceSliceLister."""
     return ResourceSliceLister(indexer, resourcev1.resource("resourceslices"))

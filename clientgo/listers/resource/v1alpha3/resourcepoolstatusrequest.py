@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class ResourcePoolStatusRequestLister(ResourceIndexer[resourcev1alpha3.ResourcePoolStatusRequest]):
-    """Lists resourcepoolstatusrequests from a cache. What it returns is shared and read-only."""
+    """A lister of resourcepoolstatusrequests in an informer's cache. The objects are shared and read-only."""
 
 
 def new_resource_pool_status_request_lister(indexer: cache.Indexer) -> ResourcePoolStatusRequestLister:
-    """A lister over an informer's indexer. Go: NewResourcePoolStatusRequestLister."""
+    """Return a lister that reads an informer's indexer. Go: NewResourcePoolStatusRequestLister."""
     return ResourcePoolStatusRequestLister(indexer, resourcev1alpha3.resource("resourcepoolstatusrequests"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ResourceClaimLister(ResourceIndexer[resourcev1beta1.ResourceClaim]):
-    """Lists resourceclaims from a cache. What it returns is shared and read-only."""
+    """A lister of resourceclaims in an informer's cache. The objects are shared and read-only."""
 
     def resource_claims(self, namespace: str) -> ResourceClaimNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ResourceClaimNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ResourceClaimNamespaceLister(ResourceIndexer[resourcev1beta1.ResourceClaim]):
-    """Lists and gets resourceclaims of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's resourceclaims in an informer's cache. The objects are shared and read-only."""
 
 
 def new_resource_claim_lister(indexer: cache.Indexer) -> ResourceClaimLister:
-    """A lister over an informer's indexer. Go: NewResourceClaimLister."""
+    """Return a lister that reads an informer's indexer. Go: NewResourceClaimLister."""
     return ResourceClaimLister(indexer, resourcev1beta1.resource("resourceclaims"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class DeviceTaintRuleLister(ResourceIndexer[resourcev1beta2.DeviceTaintRule]):
-    """Lists devicetaintrules from a cache. What it returns is shared and read-only."""
+    """A lister of devicetaintrules in an informer's cache. The objects are shared and read-only."""
 
 
 def new_device_taint_rule_lister(indexer: cache.Indexer) -> DeviceTaintRuleLister:
-    """A lister over an informer's indexer. Go: NewDeviceTaintRuleLister."""
+    """Return a lister that reads an informer's indexer. Go: NewDeviceTaintRuleLister."""
     return DeviceTaintRuleLister(indexer, resourcev1beta2.resource("devicetaintrules"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class ResourceClaimTemplateLister(ResourceIndexer[resourcev1beta2.ResourceClaimTemplate]):
-    """Lists resourceclaimtemplates from a cache. What it returns is shared and read-only."""
+    """A lister of resourceclaimtemplates in an informer's cache. The objects are shared and read-only."""
 
     def resource_claim_templates(self, namespace: str) -> ResourceClaimTemplateNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return ResourceClaimTemplateNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class ResourceClaimTemplateNamespaceLister(ResourceIndexer[resourcev1beta2.ResourceClaimTemplate]):
-    """Lists and gets resourceclaimtemplates of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's resourceclaimtemplates in an informer's cache. The objects are shared and read-only."""
 
 
 def new_resource_claim_template_lister(indexer: cache.Indexer) -> ResourceClaimTemplateLister:
-    """A lister over an informer's indexer. Go: NewResourceClaimTemplateLister."""
+    """Return a lister that reads an informer's indexer. Go: NewResourceClaimTemplateLister."""
     return ResourceClaimTemplateLister(indexer, resourcev1beta2.resource("resourceclaimtemplates"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class PriorityClassLister(ResourceIndexer[schedulingv1.PriorityClass]):
-    """Lists priorityclasses from a cache. What it returns is shared and read-only."""
+    """A lister of priorityclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_priority_class_lister(indexer: cache.Indexer) -> PriorityClassLister:
-    """A lister over an informer's indexer. Go: NewPriorityClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPriorityClassLister."""
     return PriorityClassLister(indexer, schedulingv1.resource("priorityclasses"))

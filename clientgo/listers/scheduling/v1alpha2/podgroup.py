@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class PodGroupLister(ResourceIndexer[schedulingv1alpha2.PodGroup]):
-    """Lists podgroups from a cache. What it returns is shared and read-only."""
+    """A lister of podgroups in an informer's cache. The objects are shared and read-only."""
 
     def pod_groups(self, namespace: str) -> PodGroupNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return PodGroupNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class PodGroupNamespaceLister(ResourceIndexer[schedulingv1alpha2.PodGroup]):
-    """Lists and gets podgroups of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's podgroups in an informer's cache. The objects are shared and read-only."""
 
 
 def new_pod_group_lister(indexer: cache.Indexer) -> PodGroupLister:
-    """A lister over an informer's indexer. Go: NewPodGroupLister."""
+    """Return a lister that reads an informer's indexer. Go: NewPodGroupLister."""
     return PodGroupLister(indexer, schedulingv1alpha2.resource("podgroups"))

@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class WorkloadLister(ResourceIndexer[schedulingv1alpha2.Workload]):
-    """Lists workloads from a cache. What it returns is shared and read-only."""
+    """A lister of workloads in an informer's cache. The objects are shared and read-only."""
 
     def workloads(self, namespace: str) -> WorkloadNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return WorkloadNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class WorkloadNamespaceLister(ResourceIndexer[schedulingv1alpha2.Workload]):
-    """Lists and gets workloads of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's workloads in an informer's cache. The objects are shared and read-only."""
 
 
 def new_workload_lister(indexer: cache.Indexer) -> WorkloadLister:
-    """A lister over an informer's indexer. Go: NewWorkloadLister."""
+    """Return a lister that reads an informer's indexer. Go: NewWorkloadLister."""
     return WorkloadLister(indexer, schedulingv1alpha2.resource("workloads"))

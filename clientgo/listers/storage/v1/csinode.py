@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class CSINodeLister(ResourceIndexer[storagev1.CSINode]):
-    """Lists csinodes from a cache. What it returns is shared and read-only."""
+    """A lister of csinodes in an informer's cache. The objects are shared and read-only."""
 
 
 def new_csi_node_lister(indexer: cache.Indexer) -> CSINodeLister:
-    """A lister over an informer's indexer. Go: NewCSINodeLister."""
+    """Return a lister that reads an informer's indexer. Go: NewCSINodeLister."""
     return CSINodeLister(indexer, storagev1.resource("csinodes"))

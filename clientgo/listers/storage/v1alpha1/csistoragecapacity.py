@@ -8,17 +8,17 @@ from clientgo.tools import cache
 
 
 class CSIStorageCapacityLister(ResourceIndexer[storagev1alpha1.CSIStorageCapacity]):
-    """Lists csistoragecapacities from a cache. What it returns is shared and read-only."""
+    """A lister of csistoragecapacities in an informer's cache. The objects are shared and read-only."""
 
     def csi_storage_capacities(self, namespace: str) -> CSIStorageCapacityNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return CSIStorageCapacityNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class CSIStorageCapacityNamespaceLister(ResourceIndexer[storagev1alpha1.CSIStorageCapacity]):
-    """Lists and gets csistoragecapacities of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's csistoragecapacities in an informer's cache. The objects are shared and read-only."""
 
 
 def new_csi_storage_capacity_lister(indexer: cache.Indexer) -> CSIStorageCapacityLister:
-    """A lister over an informer's indexer. Go: NewCSIStorageCapacityLister."""
+    """Return a lister that reads an informer's indexer. Go: NewCSIStorageCapacityLister."""
     return CSIStorageCapacityLister(indexer, storagev1alpha1.resource("csistoragecapacities"))

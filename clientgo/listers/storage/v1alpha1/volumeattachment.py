@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class VolumeAttachmentLister(ResourceIndexer[storagev1alpha1.VolumeAttachment]):
-    """Lists volumeattachments from a cache. What it returns is shared and read-only."""
+    """A lister of volumeattachments in an informer's cache. The objects are shared and read-only."""
 
 
 def new_volume_attachment_lister(indexer: cache.Indexer) -> VolumeAttachmentLister:
-    """A lister over an informer's indexer. Go: NewVolumeAttachmentLister."""
+    """Return a lister that reads an informer's indexer. Go: NewVolumeAttachmentLister."""
     return VolumeAttachmentLister(indexer, storagev1alpha1.resource("volumeattachments"))

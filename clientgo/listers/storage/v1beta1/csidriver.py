@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class CSIDriverLister(ResourceIndexer[storagev1beta1.CSIDriver]):
-    """Lists csidrivers from a cache. What it returns is shared and read-only."""
+    """A lister of csidrivers in an informer's cache. The objects are shared and read-only."""
 
 
 def new_csi_driver_lister(indexer: cache.Indexer) -> CSIDriverLister:
-    """A lister over an informer's indexer. Go: NewCSIDriverLister."""
+    """Return a lister that reads an informer's indexer. Go: NewCSIDriverLister."""
     return CSIDriverLister(indexer, storagev1beta1.resource("csidrivers"))

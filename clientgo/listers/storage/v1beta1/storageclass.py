@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class StorageClassLister(ResourceIndexer[storagev1beta1.StorageClass]):
-    """Lists storageclasses from a cache. What it returns is shared and read-only."""
+    """A lister of storageclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_storage_class_lister(indexer: cache.Indexer) -> StorageClassLister:
-    """A lister over an informer's indexer. Go: NewStorageClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewStorageClassLister."""
     return StorageClassLister(indexer, storagev1beta1.resource("storageclasses"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class VolumeAttributesClassLister(ResourceIndexer[storagev1beta1.VolumeAttributesClass]):
-    """Lists volumeattributesclasses from a cache. What it returns is shared and read-only."""
+    """A lister of volumeattributesclasses in an informer's cache. The objects are shared and read-only."""
 
 
 def new_volume_attributes_class_lister(indexer: cache.Indexer) -> VolumeAttributesClassLister:
-    """A lister over an informer's indexer. Go: NewVolumeAttributesClassLister."""
+    """Return a lister that reads an informer's indexer. Go: NewVolumeAttributesClassLister."""
     return VolumeAttributesClassLister(indexer, storagev1beta1.resource("volumeattributesclasses"))

@@ -8,9 +8,9 @@ from clientgo.tools import cache
 
 
 class StorageVersionMigrationLister(ResourceIndexer[storagemigrationv1beta1.StorageVersionMigration]):
-    """Lists storageversionmigrations from a cache. What it returns is shared and read-only."""
+    """A lister of storageversionmigrations in an informer's cache. The objects are shared and read-only."""
 
 
 def new_storage_version_migration_lister(indexer: cache.Indexer) -> StorageVersionMigrationLister:
-    """A lister over an informer's indexer. Go: NewStorageVersionMigrationLister."""
+    """Return a lister that reads an informer's indexer. Go: NewStorageVersionMigrationLister."""
     return StorageVersionMigrationLister(indexer, storagemigrationv1beta1.resource("storageversionmigrations"))

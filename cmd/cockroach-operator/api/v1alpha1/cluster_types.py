@@ -37,7 +37,7 @@ class VolumeClaim(runtime.Struct):
 
 
 class Volume(runtime.Struct):
-    """Where a node keeps its data. Without a claim that is a folder of the pod, and goes with it."""
+    """The volume with a node's data. Without a claim it is a folder of the pod, and is deleted with the pod."""
 
     pvc: VolumeClaim | None = runtime.field("pvc", "*VolumeClaim", default=None)
     supports_auto_resize: bool = runtime.field("supportsAutoResize", "bool", default=False)

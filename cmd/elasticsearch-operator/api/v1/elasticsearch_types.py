@@ -16,7 +16,7 @@ from clientgo.apimachinery.runtime import schema
 
 
 class Phase(StrEnum):
-    """Where the orchestration of a cluster is."""
+    """The phase of a cluster's orchestration."""
 
     READY = "Ready"
     APPLYING_CHANGES = "ApplyingChanges"

@@ -38,7 +38,7 @@ Nodes = Callable[[Elasticsearch], Iterable[Node]]
 
 
 def parse_indices(text: str) -> Indices:
-    """Raises ValueError for what names none.
+    """Return the indices that the text describes. Raises ValueError for an invalid text.
 
     >>> parse_indices("logs=3:1,users=1:2")
     (('logs', 3, 1), ('users', 1, 2))
@@ -123,9 +123,9 @@ class SimulatedClients:
         pace: Pace | None = None,
         clock: Clock = REAL_CLOCK,
     ) -> None:
-        """`path`: the file that the clusters outlive the program in; None for memory.
+        """Create clients of simulated clusters, whose state is stored in the file `path`, or in memory if it is None.
 
-        Raises ValueError for a file with something else in it, OSError for one that cannot be read.
+        Raises ValueError for a file that does not hold such a state, and OSError for an unreadable one.
         """
         self._nodes = nodes
         self._path = Path(path) if path else None
@@ -142,14 +142,14 @@ class SimulatedClients:
         return f"<SimulatedClients {len(self._clusters)} clusters>"
 
     def client_for(self, es: Elasticsearch) -> SimulatedClient:
-        """The API of a cluster."""
+        """Return a client of the cluster."""
         return SimulatedClient(self, es)
 
     @contextmanager
     def looking_at(self, es: Elasticsearch, *, ask: bool = True) -> Iterator[Cluster]:
-        """The cluster as it is now; changes to it are kept.
+        """Return a context with the current cluster, which stores changes to the cluster when it ends.
 
-        With `ask` it is asked which nodes run; without, those run that ran when this was last asked.
+        With `ask` the clients ask which nodes run; without, the nodes of the last answer run.
         """
         with self._lock:
             self._load()

@@ -92,7 +92,7 @@ class Cluster:
     def from_json(
         cls, pace: Pace, indices: tuple[tuple[str, int, int], ...], document: Mapping[str, Any]
     ) -> Cluster:
-        """Raises KeyError, TypeError for what is none."""
+        """Return the cluster in a document. Raises KeyError or TypeError for another document."""
         made = cls(pace, indices, document["uuid"])
         for each in document["nodes"]:
             lists = {key: tuple(each[key]) for key in ("roles", "initial_master_nodes")}
@@ -107,7 +107,7 @@ class Cluster:
     # ---- what happens
 
     def observe(self, nodes: Iterable[Node], now: float) -> None:
-        """These nodes run now: who is new joins, who is missing has left, and time has passed."""
+        """Advance to `now`: nodes that are new in `nodes` join the cluster, and missing nodes leave it."""
         self.now = now
         running = {node.name: node for node in nodes}
         self._tell_shards()

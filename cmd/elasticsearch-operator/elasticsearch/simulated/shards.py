@@ -28,7 +28,7 @@ class Pace:
     prepare: float = 1.0
 
     def times(self, speed: float) -> Pace:
-        """So many times as fast."""
+        """Return a pace that is `speed` times as fast."""
         return Pace(**{key: seconds / speed for key, seconds in asdict(self).items()})
 
 
@@ -79,7 +79,7 @@ class Shards:
         return cls(pace, [Copy(**copy) for copy in copies])
 
     def create_index(self, name: str, primaries: int, replicas: int) -> None:
-        """Its copies are allocated in the next `advance`."""
+        """Create an index. The next `advance` allocates the copies of its shards."""
         for number in range(primaries):
             self.copies.append(Copy(name, number, primary=True))
             self.copies += [Copy(name, number, primary=False) for _ in range(replicas)]
@@ -110,7 +110,7 @@ class Shards:
     # ---- what happens
 
     def node_left(self, node: str, now: float) -> None:
-        """Its copies are gone; of a primary another copy takes over, if there is one."""
+        """Remove a node and its copies. Another copy becomes the primary of a lost primary's shard, if there is one."""
         for copy in self.on(node):
             if copy.node != node:  # it was on its way there, and stays
                 copy.state, copy.target, copy.until = ShardState.STARTED, "", 0.0
@@ -133,7 +133,7 @@ class Shards:
         self._move(now)
 
     def _next_due(self, now: float) -> float | None:
-        """The time of the next arrival. Copies that have waited long enough are looked at in every round."""
+        """Return the time of the next arrival of a copy, or None. Copies that only wait are checked in every round."""
         return min((copy.until for copy in self.copies if 0.0 < copy.until <= now), default=None)
 
     @staticmethod
@@ -160,7 +160,7 @@ class Shards:
         return self._best_for(copy) if not copy.node or now - copy.lost >= patience else ""
 
     def _move(self, now: float) -> None:
-        """Off each node that is to go, one copy at a time; and when all is quiet, from the fullest to the emptiest."""
+        """Move copies off each leaving node, one at a time, or else balance the load of the nodes."""
         for node in sorted(self.leaving):
             held = [copy for copy in self.on(node) if copy.node == node]
             if not any(copy.state == ShardState.RELOCATING for copy in held):
@@ -185,13 +185,13 @@ class Shards:
         return any(copy.state != ShardState.STARTED or self._best_for(copy) for copy in held)
 
     def _best_for(self, copy: Copy) -> str:
-        """The emptiest of the nodes that the copy may go to; "" when there is none."""
+        """Return the node with the least load that may hold the copy, or "" when there is none."""
         load = self._load()
         places = [node for node in self.nodes if node not in self.leaving and self._may_go_to(copy, node)]
         return min(places, key=lambda node: (load[node], node), default="")
 
     def _may_go_to(self, copy: Copy, node: str) -> bool:
-        """Not beside another copy of its shard, and not to an older version than that it is filled from."""
+        """Report whether the node has no copy of the shard and is not older than the node that fills the copy."""
         if any(each.key == copy.key and each.sits_on(node) for each in self.copies):
             return False
         source = self._serving(copy.key)

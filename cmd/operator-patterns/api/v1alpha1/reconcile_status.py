@@ -43,5 +43,5 @@ class ReconcileStatusAware(Protocol):
     """A kind whose status tells of the last reconcile."""
 
     def get_reconcile_status(self) -> ReconcileStatus:
-        """The part of the status that does; what is written to it is written to the object."""
+        """Return the part of the status that records reconciliations. Writing to it changes the object."""
         ...

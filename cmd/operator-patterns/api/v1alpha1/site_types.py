@@ -56,7 +56,7 @@ class Site(runtime.ResourceObject):
     status: ReconcileStatus = runtime.field("status", "ReconcileStatus", default=runtime.EMPTY)
 
     def get_reconcile_status(self) -> ReconcileStatus:
-        """It is the whole status."""
+        """Return the whole status."""
         return self.status
 
 

@@ -33,7 +33,7 @@ WATCH_EVENT_KIND = "WatchEvent"
 
 
 class CauseType(str):
-    """The values of CauseType this version knows; servers may send others."""
+    """The known values of CauseType. A server may send others."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class CauseType(str):
 
 
 class ConditionStatus(str):
-    """The values of ConditionStatus this version knows; servers may send others."""
+    """The known values of ConditionStatus. A server may send others."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class ConditionStatus(str):
 
 
 class DeletionPropagation(str):
-    """The values of DeletionPropagation this version knows; servers may send others."""
+    """The known values of DeletionPropagation. A server may send others."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class DeletionPropagation(str):
 
 
 class FieldSelectorOperator(str):
-    """The values of FieldSelectorOperator this version knows; servers may send others."""
+    """The known values of FieldSelectorOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class FieldSelectorOperator(str):
 
 
 class IncludeObjectPolicy(str):
-    """The values of IncludeObjectPolicy this version knows; servers may send others."""
+    """The known values of IncludeObjectPolicy. A server may send others."""
 
     __slots__ = ()
 
@@ -94,7 +94,7 @@ class IncludeObjectPolicy(str):
 
 
 class LabelSelectorOperator(str):
-    """The values of LabelSelectorOperator this version knows; servers may send others."""
+    """The known values of LabelSelectorOperator. A server may send others."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class LabelSelectorOperator(str):
 
 
 class ManagedFieldsOperationType(str):
-    """The values of ManagedFieldsOperationType this version knows; servers may send others."""
+    """The known values of ManagedFieldsOperationType. A server may send others."""
 
     __slots__ = ()
 
@@ -114,7 +114,7 @@ class ManagedFieldsOperationType(str):
 
 
 class ResourceVersionMatch(str):
-    """The values of ResourceVersionMatch this version knows; servers may send others."""
+    """The known values of ResourceVersionMatch. A server may send others."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ class ResourceVersionMatch(str):
 
 
 class RowConditionType(str):
-    """The values of RowConditionType this version knows; servers may send others."""
+    """The known values of RowConditionType. A server may send others."""
 
     __slots__ = ()
 
@@ -131,7 +131,7 @@ class RowConditionType(str):
 
 
 class StatusReason(str):
-    """The values of StatusReason this version knows; servers may send others."""
+    """The known values of StatusReason. A server may send others."""
 
     __slots__ = ()
 

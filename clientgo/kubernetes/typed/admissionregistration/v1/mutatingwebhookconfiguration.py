@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1 as admissionregistrationv1
 
 
 class MutatingWebhookConfigurationsGetter(Protocol):
-    """Has a MutatingWebhookConfigurationInterface; the group's client does."""
+    """An object that returns a MutatingWebhookConfigurationInterface, such as the client of the group version."""
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInterface: ...
 
 
 class MutatingWebhookConfigurationInterface(gentype.ClientWithListAndApply[admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList]):
-    """Reads and writes mutatingwebhookconfigurations."""
+    """A client of mutatingwebhookconfigurations. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("mutatingwebhookconfigurations", client, "", admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList, prefers_protobuf=True)

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class AdmissionregistrationV1alpha1Client:
-    """Reads and writes the resources of admissionregistration.k8s.io/v1alpha1. Thread-safe.
+    """A client of the resources of admissionregistration.k8s.io/v1alpha1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInterface:
-        """The client of mutatingadmissionpolicies."""
+        """Return the client of mutatingadmissionpolicies."""
         from clientgo.kubernetes.typed.admissionregistration.v1alpha1.mutatingadmissionpolicy import (
             MutatingAdmissionPolicyInterface,
         )
@@ -42,7 +42,7 @@ class AdmissionregistrationV1alpha1Client:
         return MutatingAdmissionPolicyInterface(self._rest_client)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInterface:
-        """The client of mutatingadmissionpolicybindings."""
+        """Return the client of mutatingadmissionpolicybindings."""
         from clientgo.kubernetes.typed.admissionregistration.v1alpha1.mutatingadmissionpolicybinding import (
             MutatingAdmissionPolicyBindingInterface,
         )
@@ -50,7 +50,7 @@ class AdmissionregistrationV1alpha1Client:
         return MutatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInterface:
-        """The client of validatingadmissionpolicies."""
+        """Return the client of validatingadmissionpolicies."""
         from clientgo.kubernetes.typed.admissionregistration.v1alpha1.validatingadmissionpolicy import (
             ValidatingAdmissionPolicyInterface,
         )
@@ -58,7 +58,7 @@ class AdmissionregistrationV1alpha1Client:
         return ValidatingAdmissionPolicyInterface(self._rest_client)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInterface:
-        """The client of validatingadmissionpolicybindings."""
+        """Return the client of validatingadmissionpolicybindings."""
         from clientgo.kubernetes.typed.admissionregistration.v1alpha1.validatingadmissionpolicybinding import (
             ValidatingAdmissionPolicyBindingInterface,
         )
@@ -71,17 +71,17 @@ class AdmissionregistrationV1alpha1Client:
 
 
 def new_for_config(config: rest.Config) -> AdmissionregistrationV1alpha1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AdmissionregistrationV1alpha1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AdmissionregistrationV1alpha1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AdmissionregistrationV1alpha1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1alpha1 as admissionregistration
 
 
 class MutatingAdmissionPoliciesGetter(Protocol):
-    """Has a MutatingAdmissionPolicyInterface; the group's client does."""
+    """An object that returns a MutatingAdmissionPolicyInterface, such as the client of the group version."""
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInterface: ...
 
 
 class MutatingAdmissionPolicyInterface(gentype.ClientWithListAndApply[admissionregistrationv1alpha1.MutatingAdmissionPolicy, admissionregistrationv1alpha1.MutatingAdmissionPolicyList]):
-    """Reads and writes mutatingadmissionpolicies."""
+    """A client of mutatingadmissionpolicies. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("mutatingadmissionpolicies", client, "", admissionregistrationv1alpha1.MutatingAdmissionPolicy, admissionregistrationv1alpha1.MutatingAdmissionPolicyList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1alpha1 as admissionregistration
 
 
 class MutatingAdmissionPolicyBindingsGetter(Protocol):
-    """Has a MutatingAdmissionPolicyBindingInterface; the group's client does."""
+    """An object that returns a MutatingAdmissionPolicyBindingInterface, such as the client of the group version."""
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInterface: ...
 
 
 class MutatingAdmissionPolicyBindingInterface(gentype.ClientWithListAndApply[admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding, admissionregistrationv1alpha1.MutatingAdmissionPolicyBindingList]):
-    """Reads and writes mutatingadmissionpolicybindings."""
+    """A client of mutatingadmissionpolicybindings. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("mutatingadmissionpolicybindings", client, "", admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding, admissionregistrationv1alpha1.MutatingAdmissionPolicyBindingList, prefers_protobuf=True)

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 
 class AdmissionregistrationV1beta1Client:
-    """Reads and writes the resources of admissionregistration.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of admissionregistration.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def mutating_admission_policies(self) -> MutatingAdmissionPolicyInterface:
-        """The client of mutatingadmissionpolicies."""
+        """Return the client of mutatingadmissionpolicies."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.mutatingadmissionpolicy import (
             MutatingAdmissionPolicyInterface,
         )
@@ -48,7 +48,7 @@ class AdmissionregistrationV1beta1Client:
         return MutatingAdmissionPolicyInterface(self._rest_client)
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInterface:
-        """The client of mutatingadmissionpolicybindings."""
+        """Return the client of mutatingadmissionpolicybindings."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.mutatingadmissionpolicybinding import (
             MutatingAdmissionPolicyBindingInterface,
         )
@@ -56,7 +56,7 @@ class AdmissionregistrationV1beta1Client:
         return MutatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInterface:
-        """The client of mutatingwebhookconfigurations."""
+        """Return the client of mutatingwebhookconfigurations."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.mutatingwebhookconfiguration import (
             MutatingWebhookConfigurationInterface,
         )
@@ -64,7 +64,7 @@ class AdmissionregistrationV1beta1Client:
         return MutatingWebhookConfigurationInterface(self._rest_client)
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInterface:
-        """The client of validatingadmissionpolicies."""
+        """Return the client of validatingadmissionpolicies."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.validatingadmissionpolicy import (
             ValidatingAdmissionPolicyInterface,
         )
@@ -72,7 +72,7 @@ class AdmissionregistrationV1beta1Client:
         return ValidatingAdmissionPolicyInterface(self._rest_client)
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInterface:
-        """The client of validatingadmissionpolicybindings."""
+        """Return the client of validatingadmissionpolicybindings."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.validatingadmissionpolicybinding import (
             ValidatingAdmissionPolicyBindingInterface,
         )
@@ -80,7 +80,7 @@ class AdmissionregistrationV1beta1Client:
         return ValidatingAdmissionPolicyBindingInterface(self._rest_client)
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInterface:
-        """The client of validatingwebhookconfigurations."""
+        """Return the client of validatingwebhookconfigurations."""
         from clientgo.kubernetes.typed.admissionregistration.v1beta1.validatingwebhookconfiguration import (
             ValidatingWebhookConfigurationInterface,
         )
@@ -93,17 +93,17 @@ class AdmissionregistrationV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> AdmissionregistrationV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AdmissionregistrationV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AdmissionregistrationV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AdmissionregistrationV1beta1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv
 
 
 class MutatingAdmissionPolicyBindingsGetter(Protocol):
-    """Has a MutatingAdmissionPolicyBindingInterface; the group's client does."""
+    """An object that returns a MutatingAdmissionPolicyBindingInterface, such as the client of the group version."""
 
     def mutating_admission_policy_bindings(self) -> MutatingAdmissionPolicyBindingInterface: ...
 
 
 class MutatingAdmissionPolicyBindingInterface(gentype.ClientWithListAndApply[admissionregistrationv1beta1.MutatingAdmissionPolicyBinding, admissionregistrationv1beta1.MutatingAdmissionPolicyBindingList]):
-    """Reads and writes mutatingadmissionpolicybindings."""
+    """A client of mutatingadmissionpolicybindings. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("mutatingadmissionpolicybindings", client, "", admissionregistrationv1beta1.MutatingAdmissionPolicyBinding, admissionregistrationv1beta1.MutatingAdmissionPolicyBindingList, prefers_protobuf=True)

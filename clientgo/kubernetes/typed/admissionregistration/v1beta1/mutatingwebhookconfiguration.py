@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv
 
 
 class MutatingWebhookConfigurationsGetter(Protocol):
-    """Has a MutatingWebhookConfigurationInterface; the group's client does."""
+    """An object that returns a MutatingWebhookConfigurationInterface, such as the client of the group version."""
 
     def mutating_webhook_configurations(self) -> MutatingWebhookConfigurationInterface: ...
 
 
 class MutatingWebhookConfigurationInterface(gentype.ClientWithListAndApply[admissionregistrationv1beta1.MutatingWebhookConfiguration, admissionregistrationv1beta1.MutatingWebhookConfigurationList]):
-    """Reads and writes mutatingwebhookconfigurations."""
+    """A client of mutatingwebhookconfigurations. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("mutatingwebhookconfigurations", client, "", admissionregistrationv1beta1.MutatingWebhookConfiguration, admissionregistrationv1beta1.MutatingWebhookConfigurationList, prefers_protobuf=True)

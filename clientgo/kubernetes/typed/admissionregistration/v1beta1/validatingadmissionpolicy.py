@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv
 
 
 class ValidatingAdmissionPoliciesGetter(Protocol):
-    """Has a ValidatingAdmissionPolicyInterface; the group's client does."""
+    """An object that returns a ValidatingAdmissionPolicyInterface, such as the client of the group version."""
 
     def validating_admission_policies(self) -> ValidatingAdmissionPolicyInterface: ...
 
 
 class ValidatingAdmissionPolicyInterface(gentype.ClientWithListAndApply[admissionregistrationv1beta1.ValidatingAdmissionPolicy, admissionregistrationv1beta1.ValidatingAdmissionPolicyList]):
-    """Reads and writes validatingadmissionpolicies."""
+    """A client of validatingadmissionpolicies. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("validatingadmissionpolicies", client, "", admissionregistrationv1beta1.ValidatingAdmissionPolicy, admissionregistrationv1beta1.ValidatingAdmissionPolicyList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv
 
 
 class ValidatingAdmissionPolicyBindingsGetter(Protocol):
-    """Has a ValidatingAdmissionPolicyBindingInterface; the group's client does."""
+    """An object that returns a ValidatingAdmissionPolicyBindingInterface, such as the client of the group version."""
 
     def validating_admission_policy_bindings(self) -> ValidatingAdmissionPolicyBindingInterface: ...
 
 
 class ValidatingAdmissionPolicyBindingInterface(gentype.ClientWithListAndApply[admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding, admissionregistrationv1beta1.ValidatingAdmissionPolicyBindingList]):
-    """Reads and writes validatingadmissionpolicybindings."""
+    """A client of validatingadmissionpolicybindings. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("validatingadmissionpolicybindings", client, "", admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding, admissionregistrationv1beta1.ValidatingAdmissionPolicyBindingList, prefers_protobuf=True)

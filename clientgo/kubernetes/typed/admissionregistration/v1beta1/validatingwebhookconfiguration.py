@@ -9,13 +9,13 @@ from clientgo.api.admissionregistration import v1beta1 as admissionregistrationv
 
 
 class ValidatingWebhookConfigurationsGetter(Protocol):
-    """Has a ValidatingWebhookConfigurationInterface; the group's client does."""
+    """An object that returns a ValidatingWebhookConfigurationInterface, such as the client of the group version."""
 
     def validating_webhook_configurations(self) -> ValidatingWebhookConfigurationInterface: ...
 
 
 class ValidatingWebhookConfigurationInterface(gentype.ClientWithListAndApply[admissionregistrationv1beta1.ValidatingWebhookConfiguration, admissionregistrationv1beta1.ValidatingWebhookConfigurationList]):
-    """Reads and writes validatingwebhookconfigurations."""
+    """A client of validatingwebhookconfigurations. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("validatingwebhookconfigurations", client, "", admissionregistrationv1beta1.ValidatingWebhookConfiguration, admissionregistrationv1beta1.ValidatingWebhookConfigurationList, prefers_protobuf=True)

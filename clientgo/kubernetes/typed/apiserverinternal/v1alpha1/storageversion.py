@@ -9,13 +9,13 @@ from clientgo.api.apiserverinternal import v1alpha1 as apiserverinternalv1alpha1
 
 
 class StorageVersionsGetter(Protocol):
-    """Has a StorageVersionInterface; the group's client does."""
+    """An object that returns a StorageVersionInterface, such as the client of the group version."""
 
     def storage_versions(self) -> StorageVersionInterface: ...
 
 
 class StorageVersionInterface(gentype.ClientWithListAndApply[apiserverinternalv1alpha1.StorageVersion, apiserverinternalv1alpha1.StorageVersionList]):
-    """Reads and writes storageversions."""
+    """A client of storageversions. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("storageversions", client, "", apiserverinternalv1alpha1.StorageVersion, apiserverinternalv1alpha1.StorageVersionList, prefers_protobuf=True)

@@ -14,13 +14,13 @@ from clientgo.gentype import takes_context
 
 
 class StatefulSetsGetter(Protocol):
-    """Has a StatefulSetInterface; the group's client does."""
+    """An object that returns a StatefulSetInterface, such as the client of the group version."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetInterface: ...
 
 
 class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, appsv1.StatefulSetList]):
-    """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
+    """A client of statefulsets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("statefulsets", client, namespace, appsv1.StatefulSet, appsv1.StatefulSetList, prefers_protobuf=True)
@@ -33,7 +33,10 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1.StatefulSet, ap
         scale: autoscalingv1.Scale | Mapping[str, Any],
         opts: metav1.ApplyOptions | None = None,
     ) -> autoscalingv1.Scale:
-        """Make the fields in `scale` this field manager's. Blocks for the request; raises StatusError."""
+        """Apply the fields in `scale` to the scale subresource.
+
+        The field manager in `opts` becomes their owner. Blocks for the request; raises StatusError.
+        """
         return self.apply_subresource(ctx, stateful_set_name, scale, opts, "scale", autoscalingv1.Scale)
 
     @takes_context

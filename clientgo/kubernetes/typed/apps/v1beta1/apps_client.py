@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class AppsV1beta1Client:
-    """Reads and writes the resources of apps/v1beta1. Thread-safe.
+    """A client of the resources of apps/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def controller_revisions(self, namespace: str) -> ControllerRevisionInterface:
-        """The client of controllerrevisions in `namespace`; "" for all of them."""
+        """Return the client of controllerrevisions in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.apps.v1beta1.controllerrevision import ControllerRevisionInterface
 
         return ControllerRevisionInterface(self._rest_client, namespace)
 
     def deployments(self, namespace: str) -> DeploymentInterface:
-        """The client of deployments in `namespace`; "" for all of them."""
+        """Return the client of deployments in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.apps.v1beta1.deployment import DeploymentInterface
 
         return DeploymentInterface(self._rest_client, namespace)
 
     def stateful_sets(self, namespace: str) -> StatefulSetInterface:
-        """The client of statefulsets in `namespace`; "" for all of them."""
+        """Return the client of statefulsets in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.apps.v1beta1.statefulset import StatefulSetInterface
 
         return StatefulSetInterface(self._rest_client, namespace)
@@ -48,17 +48,17 @@ class AppsV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> AppsV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AppsV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AppsV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AppsV1beta1Client(rest_client)
 
 

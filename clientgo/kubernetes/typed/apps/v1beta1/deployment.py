@@ -9,13 +9,13 @@ from clientgo.api.apps import v1beta1 as appsv1beta1
 
 
 class DeploymentsGetter(Protocol):
-    """Has a DeploymentInterface; the group's client does."""
+    """An object that returns a DeploymentInterface, such as the client of the group version."""
 
     def deployments(self, namespace: str) -> DeploymentInterface: ...
 
 
 class DeploymentInterface(gentype.ClientWithListAndApply[appsv1beta1.Deployment, appsv1beta1.DeploymentList]):
-    """Reads and writes deployments of one namespace, or lists all with an empty one."""
+    """A client of deployments in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("deployments", client, namespace, appsv1beta1.Deployment, appsv1beta1.DeploymentList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.apps import v1beta1 as appsv1beta1
 
 
 class StatefulSetsGetter(Protocol):
-    """Has a StatefulSetInterface; the group's client does."""
+    """An object that returns a StatefulSetInterface, such as the client of the group version."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetInterface: ...
 
 
 class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta1.StatefulSet, appsv1beta1.StatefulSetList]):
-    """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
+    """A client of statefulsets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("statefulsets", client, namespace, appsv1beta1.StatefulSet, appsv1beta1.StatefulSetList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.apps import v1beta2 as appsv1beta2
 
 
 class ControllerRevisionsGetter(Protocol):
-    """Has a ControllerRevisionInterface; the group's client does."""
+    """An object that returns a ControllerRevisionInterface, such as the client of the group version."""
 
     def controller_revisions(self, namespace: str) -> ControllerRevisionInterface: ...
 
 
 class ControllerRevisionInterface(gentype.ClientWithListAndApply[appsv1beta2.ControllerRevision, appsv1beta2.ControllerRevisionList]):
-    """Reads and writes controllerrevisions of one namespace, or lists all with an empty one."""
+    """A client of controllerrevisions in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("controllerrevisions", client, namespace, appsv1beta2.ControllerRevision, appsv1beta2.ControllerRevisionList, prefers_protobuf=True)

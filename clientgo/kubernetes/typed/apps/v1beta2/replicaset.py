@@ -9,13 +9,13 @@ from clientgo.api.apps import v1beta2 as appsv1beta2
 
 
 class ReplicaSetsGetter(Protocol):
-    """Has a ReplicaSetInterface; the group's client does."""
+    """An object that returns a ReplicaSetInterface, such as the client of the group version."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetInterface: ...
 
 
 class ReplicaSetInterface(gentype.ClientWithListAndApply[appsv1beta2.ReplicaSet, appsv1beta2.ReplicaSetList]):
-    """Reads and writes replicasets of one namespace, or lists all with an empty one."""
+    """A client of replicasets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("replicasets", client, namespace, appsv1beta2.ReplicaSet, appsv1beta2.ReplicaSetList, prefers_protobuf=True)

@@ -13,13 +13,13 @@ from clientgo.gentype import takes_context
 
 
 class StatefulSetsGetter(Protocol):
-    """Has a StatefulSetInterface; the group's client does."""
+    """An object that returns a StatefulSetInterface, such as the client of the group version."""
 
     def stateful_sets(self, namespace: str) -> StatefulSetInterface: ...
 
 
 class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSet, appsv1beta2.StatefulSetList]):
-    """Reads and writes statefulsets of one namespace, or lists all with an empty one."""
+    """A client of statefulsets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("statefulsets", client, namespace, appsv1beta2.StatefulSet, appsv1beta2.StatefulSetList, prefers_protobuf=True)
@@ -32,7 +32,10 @@ class StatefulSetInterface(gentype.ClientWithListAndApply[appsv1beta2.StatefulSe
         scale: appsv1beta2.Scale | Mapping[str, Any],
         opts: metav1.ApplyOptions | None = None,
     ) -> appsv1beta2.Scale:
-        """Make the fields in `scale` this field manager's. Blocks for the request; raises StatusError."""
+        """Apply the fields in `scale` to the scale subresource.
+
+        The field manager in `opts` becomes their owner. Blocks for the request; raises StatusError.
+        """
         return self.apply_subresource(ctx, stateful_set_name, scale, opts, "scale", appsv1beta2.Scale)
 
     @takes_context

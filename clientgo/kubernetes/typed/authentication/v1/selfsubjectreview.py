@@ -9,13 +9,13 @@ from clientgo.api.authentication import v1 as authenticationv1
 
 
 class SelfSubjectReviewsGetter(Protocol):
-    """Has a SelfSubjectReviewInterface; the group's client does."""
+    """An object that returns a SelfSubjectReviewInterface, such as the client of the group version."""
 
     def self_subject_reviews(self) -> SelfSubjectReviewInterface: ...
 
 
 class SelfSubjectReviewInterface(gentype.Client[authenticationv1.SelfSubjectReview]):
-    """Reads and writes selfsubjectreviews."""
+    """A client of selfsubjectreviews. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("selfsubjectreviews", client, "", authenticationv1.SelfSubjectReview, prefers_protobuf=True)

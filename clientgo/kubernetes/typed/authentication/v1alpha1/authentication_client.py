@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class AuthenticationV1alpha1Client:
-    """Reads and writes the resources of authentication.k8s.io/v1alpha1. Thread-safe.
+    """A client of the resources of authentication.k8s.io/v1alpha1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def self_subject_reviews(self) -> SelfSubjectReviewInterface:
-        """The client of selfsubjectreviews."""
+        """Return the client of selfsubjectreviews."""
         from clientgo.kubernetes.typed.authentication.v1alpha1.selfsubjectreview import SelfSubjectReviewInterface
 
         return SelfSubjectReviewInterface(self._rest_client)
@@ -34,17 +34,17 @@ class AuthenticationV1alpha1Client:
 
 
 def new_for_config(config: rest.Config) -> AuthenticationV1alpha1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AuthenticationV1alpha1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AuthenticationV1alpha1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AuthenticationV1alpha1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.authentication import v1beta1 as authenticationv1beta1
 
 
 class TokenReviewsGetter(Protocol):
-    """Has a TokenReviewInterface; the group's client does."""
+    """An object that returns a TokenReviewInterface, such as the client of the group version."""
 
     def token_reviews(self) -> TokenReviewInterface: ...
 
 
 class TokenReviewInterface(gentype.Client[authenticationv1beta1.TokenReview]):
-    """Reads and writes tokenreviews."""
+    """A client of tokenreviews. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("tokenreviews", client, "", authenticationv1beta1.TokenReview, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.authorization import v1 as authorizationv1
 
 
 class LocalSubjectAccessReviewsGetter(Protocol):
-    """Has a LocalSubjectAccessReviewInterface; the group's client does."""
+    """An object that returns a LocalSubjectAccessReviewInterface, such as the client of the group version."""
 
     def local_subject_access_reviews(self, namespace: str) -> LocalSubjectAccessReviewInterface: ...
 
 
 class LocalSubjectAccessReviewInterface(gentype.Client[authorizationv1.LocalSubjectAccessReview]):
-    """Reads and writes localsubjectaccessreviews of one namespace, or lists all with an empty one."""
+    """A client of localsubjectaccessreviews in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("localsubjectaccessreviews", client, namespace, authorizationv1.LocalSubjectAccessReview, prefers_protobuf=True)

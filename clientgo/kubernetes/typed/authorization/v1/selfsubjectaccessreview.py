@@ -9,13 +9,13 @@ from clientgo.api.authorization import v1 as authorizationv1
 
 
 class SelfSubjectAccessReviewsGetter(Protocol):
-    """Has a SelfSubjectAccessReviewInterface; the group's client does."""
+    """An object that returns a SelfSubjectAccessReviewInterface, such as the client of the group version."""
 
     def self_subject_access_reviews(self) -> SelfSubjectAccessReviewInterface: ...
 
 
 class SelfSubjectAccessReviewInterface(gentype.Client[authorizationv1.SelfSubjectAccessReview]):
-    """Reads and writes selfsubjectaccessreviews."""
+    """A client of selfsubjectaccessreviews. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("selfsubjectaccessreviews", client, "", authorizationv1.SelfSubjectAccessReview, prefers_protobuf=True)

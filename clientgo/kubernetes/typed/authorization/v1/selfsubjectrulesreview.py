@@ -9,13 +9,13 @@ from clientgo.api.authorization import v1 as authorizationv1
 
 
 class SelfSubjectRulesReviewsGetter(Protocol):
-    """Has a SelfSubjectRulesReviewInterface; the group's client does."""
+    """An object that returns a SelfSubjectRulesReviewInterface, such as the client of the group version."""
 
     def self_subject_rules_reviews(self) -> SelfSubjectRulesReviewInterface: ...
 
 
 class SelfSubjectRulesReviewInterface(gentype.Client[authorizationv1.SelfSubjectRulesReview]):
-    """Reads and writes selfsubjectrulesreviews."""
+    """A client of selfsubjectrulesreviews. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("selfsubjectrulesreviews", client, "", authorizationv1.SelfSubjectRulesReview, prefers_protobuf=True)

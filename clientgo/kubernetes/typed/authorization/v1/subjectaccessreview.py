@@ -9,13 +9,13 @@ from clientgo.api.authorization import v1 as authorizationv1
 
 
 class SubjectAccessReviewsGetter(Protocol):
-    """Has a SubjectAccessReviewInterface; the group's client does."""
+    """An object that returns a SubjectAccessReviewInterface, such as the client of the group version."""
 
     def subject_access_reviews(self) -> SubjectAccessReviewInterface: ...
 
 
 class SubjectAccessReviewInterface(gentype.Client[authorizationv1.SubjectAccessReview]):
-    """Reads and writes subjectaccessreviews."""
+    """A client of subjectaccessreviews. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("subjectaccessreviews", client, "", authorizationv1.SubjectAccessReview, prefers_protobuf=True)

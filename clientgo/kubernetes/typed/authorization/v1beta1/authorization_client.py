@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class AuthorizationV1beta1Client:
-    """Reads and writes the resources of authorization.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of authorization.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def local_subject_access_reviews(self, namespace: str) -> LocalSubjectAccessReviewInterface:
-        """The client of localsubjectaccessreviews in `namespace`; "" for all of them."""
+        """Return the client of localsubjectaccessreviews in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.authorization.v1beta1.localsubjectaccessreview import (
             LocalSubjectAccessReviewInterface,
         )
@@ -36,7 +36,7 @@ class AuthorizationV1beta1Client:
         return LocalSubjectAccessReviewInterface(self._rest_client, namespace)
 
     def self_subject_access_reviews(self) -> SelfSubjectAccessReviewInterface:
-        """The client of selfsubjectaccessreviews."""
+        """Return the client of selfsubjectaccessreviews."""
         from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectaccessreview import (
             SelfSubjectAccessReviewInterface,
         )
@@ -44,7 +44,7 @@ class AuthorizationV1beta1Client:
         return SelfSubjectAccessReviewInterface(self._rest_client)
 
     def self_subject_rules_reviews(self) -> SelfSubjectRulesReviewInterface:
-        """The client of selfsubjectrulesreviews."""
+        """Return the client of selfsubjectrulesreviews."""
         from clientgo.kubernetes.typed.authorization.v1beta1.selfsubjectrulesreview import (
             SelfSubjectRulesReviewInterface,
         )
@@ -52,7 +52,7 @@ class AuthorizationV1beta1Client:
         return SelfSubjectRulesReviewInterface(self._rest_client)
 
     def subject_access_reviews(self) -> SubjectAccessReviewInterface:
-        """The client of subjectaccessreviews."""
+        """Return the client of subjectaccessreviews."""
         from clientgo.kubernetes.typed.authorization.v1beta1.subjectaccessreview import SubjectAccessReviewInterface
 
         return SubjectAccessReviewInterface(self._rest_client)
@@ -63,17 +63,17 @@ class AuthorizationV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> AuthorizationV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AuthorizationV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AuthorizationV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AuthorizationV1beta1Client(rest_client)
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class AutoscalingV2Client:
-    """Reads and writes the resources of autoscaling/v2. Thread-safe.
+    """A client of the resources of autoscaling/v2. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def horizontal_pod_autoscalers(self, namespace: str) -> HorizontalPodAutoscalerInterface:
-        """The client of horizontalpodautoscalers in `namespace`; "" for all of them."""
+        """Return the client of horizontalpodautoscalers in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.autoscaling.v2.horizontalpodautoscaler import HorizontalPodAutoscalerInterface
 
         return HorizontalPodAutoscalerInterface(self._rest_client, namespace)
@@ -34,17 +34,17 @@ class AutoscalingV2Client:
 
 
 def new_for_config(config: rest.Config) -> AutoscalingV2Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> AutoscalingV2Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> AutoscalingV2Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return AutoscalingV2Client(rest_client)
 
 

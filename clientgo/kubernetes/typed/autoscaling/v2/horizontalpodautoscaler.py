@@ -9,13 +9,13 @@ from clientgo.api.autoscaling import v2 as autoscalingv2
 
 
 class HorizontalPodAutoscalersGetter(Protocol):
-    """Has a HorizontalPodAutoscalerInterface; the group's client does."""
+    """An object that returns a HorizontalPodAutoscalerInterface, such as the client of the group version."""
 
     def horizontal_pod_autoscalers(self, namespace: str) -> HorizontalPodAutoscalerInterface: ...
 
 
 class HorizontalPodAutoscalerInterface(gentype.ClientWithListAndApply[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList]):
-    """Reads and writes horizontalpodautoscalers of one namespace, or lists all with an empty one."""
+    """A client of horizontalpodautoscalers in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("horizontalpodautoscalers", client, namespace, autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList, prefers_protobuf=True)

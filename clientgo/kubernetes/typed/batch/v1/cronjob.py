@@ -9,13 +9,13 @@ from clientgo.api.batch import v1 as batchv1
 
 
 class CronJobsGetter(Protocol):
-    """Has a CronJobInterface; the group's client does."""
+    """An object that returns a CronJobInterface, such as the client of the group version."""
 
     def cron_jobs(self, namespace: str) -> CronJobInterface: ...
 
 
 class CronJobInterface(gentype.ClientWithListAndApply[batchv1.CronJob, batchv1.CronJobList]):
-    """Reads and writes cronjobs of one namespace, or lists all with an empty one."""
+    """A client of cronjobs in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("cronjobs", client, namespace, batchv1.CronJob, batchv1.CronJobList, prefers_protobuf=True)

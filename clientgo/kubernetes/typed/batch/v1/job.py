@@ -9,13 +9,13 @@ from clientgo.api.batch import v1 as batchv1
 
 
 class JobsGetter(Protocol):
-    """Has a JobInterface; the group's client does."""
+    """An object that returns a JobInterface, such as the client of the group version."""
 
     def jobs(self, namespace: str) -> JobInterface: ...
 
 
 class JobInterface(gentype.ClientWithListAndApply[batchv1.Job, batchv1.JobList]):
-    """Reads and writes jobs of one namespace, or lists all with an empty one."""
+    """A client of jobs in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("jobs", client, namespace, batchv1.Job, batchv1.JobList, prefers_protobuf=True)

@@ -12,13 +12,13 @@ from clientgo.gentype import takes_context
 
 
 class CertificateSigningRequestsGetter(Protocol):
-    """Has a CertificateSigningRequestInterface; the group's client does."""
+    """An object that returns a CertificateSigningRequestInterface, such as the client of the group version."""
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInterface: ...
 
 
 class CertificateSigningRequestInterface(gentype.ClientWithListAndApply[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList]):
-    """Reads and writes certificatesigningrequests."""
+    """A client of certificatesigningrequests. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("certificatesigningrequests", client, "", certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList, prefers_protobuf=True)

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class CertificatesV1alpha1Client:
-    """Reads and writes the resources of certificates.k8s.io/v1alpha1. Thread-safe.
+    """A client of the resources of certificates.k8s.io/v1alpha1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInterface:
-        """The client of clustertrustbundles."""
+        """Return the client of clustertrustbundles."""
         from clientgo.kubernetes.typed.certificates.v1alpha1.clustertrustbundle import ClusterTrustBundleInterface
 
         return ClusterTrustBundleInterface(self._rest_client)
@@ -34,17 +34,17 @@ class CertificatesV1alpha1Client:
 
 
 def new_for_config(config: rest.Config) -> CertificatesV1alpha1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> CertificatesV1alpha1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> CertificatesV1alpha1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return CertificatesV1alpha1Client(rest_client)
 
 

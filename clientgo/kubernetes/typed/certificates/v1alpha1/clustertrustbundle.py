@@ -9,13 +9,13 @@ from clientgo.api.certificates import v1alpha1 as certificatesv1alpha1
 
 
 class ClusterTrustBundlesGetter(Protocol):
-    """Has a ClusterTrustBundleInterface; the group's client does."""
+    """An object that returns a ClusterTrustBundleInterface, such as the client of the group version."""
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInterface: ...
 
 
 class ClusterTrustBundleInterface(gentype.ClientWithListAndApply[certificatesv1alpha1.ClusterTrustBundle, certificatesv1alpha1.ClusterTrustBundleList]):
-    """Reads and writes clustertrustbundles."""
+    """A client of clustertrustbundles. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("clustertrustbundles", client, "", certificatesv1alpha1.ClusterTrustBundle, certificatesv1alpha1.ClusterTrustBundleList, prefers_protobuf=True)

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class CertificatesV1beta1Client:
-    """Reads and writes the resources of certificates.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of certificates.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def certificate_signing_requests(self) -> CertificateSigningRequestInterface:
-        """The client of certificatesigningrequests."""
+        """Return the client of certificatesigningrequests."""
         from clientgo.kubernetes.typed.certificates.v1beta1.certificatesigningrequest import (
             CertificateSigningRequestInterface,
         )
@@ -35,13 +35,13 @@ class CertificatesV1beta1Client:
         return CertificateSigningRequestInterface(self._rest_client)
 
     def cluster_trust_bundles(self) -> ClusterTrustBundleInterface:
-        """The client of clustertrustbundles."""
+        """Return the client of clustertrustbundles."""
         from clientgo.kubernetes.typed.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInterface
 
         return ClusterTrustBundleInterface(self._rest_client)
 
     def pod_certificate_requests(self, namespace: str) -> PodCertificateRequestInterface:
-        """The client of podcertificaterequests in `namespace`; "" for all of them."""
+        """Return the client of podcertificaterequests in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInterface
 
         return PodCertificateRequestInterface(self._rest_client, namespace)
@@ -52,17 +52,17 @@ class CertificatesV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> CertificatesV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> CertificatesV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> CertificatesV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return CertificatesV1beta1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.certificates import v1beta1 as certificatesv1beta1
 
 
 class PodCertificateRequestsGetter(Protocol):
-    """Has a PodCertificateRequestInterface; the group's client does."""
+    """An object that returns a PodCertificateRequestInterface, such as the client of the group version."""
 
     def pod_certificate_requests(self, namespace: str) -> PodCertificateRequestInterface: ...
 
 
 class PodCertificateRequestInterface(gentype.ClientWithListAndApply[certificatesv1beta1.PodCertificateRequest, certificatesv1beta1.PodCertificateRequestList]):
-    """Reads and writes podcertificaterequests of one namespace, or lists all with an empty one."""
+    """A client of podcertificaterequests in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("podcertificaterequests", client, namespace, certificatesv1beta1.PodCertificateRequest, certificatesv1beta1.PodCertificateRequestList, prefers_protobuf=True)

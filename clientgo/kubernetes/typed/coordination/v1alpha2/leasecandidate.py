@@ -9,13 +9,13 @@ from clientgo.api.coordination import v1alpha2 as coordinationv1alpha2
 
 
 class LeaseCandidatesGetter(Protocol):
-    """Has a LeaseCandidateInterface; the group's client does."""
+    """An object that returns a LeaseCandidateInterface, such as the client of the group version."""
 
     def lease_candidates(self, namespace: str) -> LeaseCandidateInterface: ...
 
 
 class LeaseCandidateInterface(gentype.ClientWithListAndApply[coordinationv1alpha2.LeaseCandidate, coordinationv1alpha2.LeaseCandidateList]):
-    """Reads and writes leasecandidates of one namespace, or lists all with an empty one."""
+    """A client of leasecandidates in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("leasecandidates", client, namespace, coordinationv1alpha2.LeaseCandidate, coordinationv1alpha2.LeaseCandidateList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.coordination import v1beta1 as coordinationv1beta1
 
 
 class LeasesGetter(Protocol):
-    """Has a LeaseInterface; the group's client does."""
+    """An object that returns a LeaseInterface, such as the client of the group version."""
 
     def leases(self, namespace: str) -> LeaseInterface: ...
 
 
 class LeaseInterface(gentype.ClientWithListAndApply[coordinationv1beta1.Lease, coordinationv1beta1.LeaseList]):
-    """Reads and writes leases of one namespace, or lists all with an empty one."""
+    """A client of leases in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("leases", client, namespace, coordinationv1beta1.Lease, coordinationv1beta1.LeaseList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.coordination import v1beta1 as coordinationv1beta1
 
 
 class LeaseCandidatesGetter(Protocol):
-    """Has a LeaseCandidateInterface; the group's client does."""
+    """An object that returns a LeaseCandidateInterface, such as the client of the group version."""
 
     def lease_candidates(self, namespace: str) -> LeaseCandidateInterface: ...
 
 
 class LeaseCandidateInterface(gentype.ClientWithListAndApply[coordinationv1beta1.LeaseCandidate, coordinationv1beta1.LeaseCandidateList]):
-    """Reads and writes leasecandidates of one namespace, or lists all with an empty one."""
+    """A client of leasecandidates in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("leasecandidates", client, namespace, coordinationv1beta1.LeaseCandidate, coordinationv1beta1.LeaseCandidateList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class ComponentStatusesGetter(Protocol):
-    """Has a ComponentStatusInterface; the group's client does."""
+    """An object that returns a ComponentStatusInterface, such as the client of the group version."""
 
     def component_statuses(self) -> ComponentStatusInterface: ...
 
 
 class ComponentStatusInterface(gentype.ClientWithListAndApply[corev1.ComponentStatus, corev1.ComponentStatusList]):
-    """Reads and writes componentstatuses."""
+    """A client of componentstatuses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("componentstatuses", client, "", corev1.ComponentStatus, corev1.ComponentStatusList, prefers_protobuf=True)

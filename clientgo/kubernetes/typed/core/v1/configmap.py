@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class ConfigMapsGetter(Protocol):
-    """Has a ConfigMapInterface; the group's client does."""
+    """An object that returns a ConfigMapInterface, such as the client of the group version."""
 
     def config_maps(self, namespace: str) -> ConfigMapInterface: ...
 
 
 class ConfigMapInterface(gentype.ClientWithListAndApply[corev1.ConfigMap, corev1.ConfigMapList]):
-    """Reads and writes configmaps of one namespace, or lists all with an empty one."""
+    """A client of configmaps in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("configmaps", client, namespace, corev1.ConfigMap, corev1.ConfigMapList, prefers_protobuf=True)

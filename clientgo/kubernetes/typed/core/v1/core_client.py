@@ -29,106 +29,106 @@ if TYPE_CHECKING:
 
 
 class CoreV1Client:
-    """Reads and writes the resources of core/v1. Thread-safe.
+    """A client of the resources of core/v1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def component_statuses(self) -> ComponentStatusInterface:
-        """The client of componentstatuses."""
+        """Return the client of componentstatuses."""
         from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusInterface
 
         return ComponentStatusInterface(self._rest_client)
 
     def config_maps(self, namespace: str) -> ConfigMapInterface:
-        """The client of configmaps in `namespace`; "" for all of them."""
+        """Return the client of configmaps in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.configmap import ConfigMapInterface
 
         return ConfigMapInterface(self._rest_client, namespace)
 
     def endpoints(self, namespace: str) -> EndpointsInterface:
-        """The client of endpoints in `namespace`; "" for all of them."""
+        """Return the client of endpoints in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.endpoints import EndpointsInterface
 
         return EndpointsInterface(self._rest_client, namespace)
 
     def events(self, namespace: str) -> EventInterface:
-        """The client of events in `namespace`; "" for all of them."""
+        """Return the client of events in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.event import EventInterface
 
         return EventInterface(self._rest_client, namespace)
 
     def limit_ranges(self, namespace: str) -> LimitRangeInterface:
-        """The client of limitranges in `namespace`; "" for all of them."""
+        """Return the client of limitranges in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.limitrange import LimitRangeInterface
 
         return LimitRangeInterface(self._rest_client, namespace)
 
     def namespaces(self) -> NamespaceInterface:
-        """The client of namespaces."""
+        """Return the client of namespaces."""
         from clientgo.kubernetes.typed.core.v1.namespace import NamespaceInterface
 
         return NamespaceInterface(self._rest_client)
 
     def nodes(self) -> NodeInterface:
-        """The client of nodes."""
+        """Return the client of nodes."""
         from clientgo.kubernetes.typed.core.v1.node import NodeInterface
 
         return NodeInterface(self._rest_client)
 
     def persistent_volumes(self) -> PersistentVolumeInterface:
-        """The client of persistentvolumes."""
+        """Return the client of persistentvolumes."""
         from clientgo.kubernetes.typed.core.v1.persistentvolume import PersistentVolumeInterface
 
         return PersistentVolumeInterface(self._rest_client)
 
     def persistent_volume_claims(self, namespace: str) -> PersistentVolumeClaimInterface:
-        """The client of persistentvolumeclaims in `namespace`; "" for all of them."""
+        """Return the client of persistentvolumeclaims in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.persistentvolumeclaim import PersistentVolumeClaimInterface
 
         return PersistentVolumeClaimInterface(self._rest_client, namespace)
 
     def pods(self, namespace: str) -> PodInterface:
-        """The client of pods in `namespace`; "" for all of them."""
+        """Return the client of pods in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.pod import PodInterface
 
         return PodInterface(self._rest_client, namespace)
 
     def pod_templates(self, namespace: str) -> PodTemplateInterface:
-        """The client of podtemplates in `namespace`; "" for all of them."""
+        """Return the client of podtemplates in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.podtemplate import PodTemplateInterface
 
         return PodTemplateInterface(self._rest_client, namespace)
 
     def replication_controllers(self, namespace: str) -> ReplicationControllerInterface:
-        """The client of replicationcontrollers in `namespace`; "" for all of them."""
+        """Return the client of replicationcontrollers in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.replicationcontroller import ReplicationControllerInterface
 
         return ReplicationControllerInterface(self._rest_client, namespace)
 
     def resource_quotas(self, namespace: str) -> ResourceQuotaInterface:
-        """The client of resourcequotas in `namespace`; "" for all of them."""
+        """Return the client of resourcequotas in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.resourcequota import ResourceQuotaInterface
 
         return ResourceQuotaInterface(self._rest_client, namespace)
 
     def secrets(self, namespace: str) -> SecretInterface:
-        """The client of secrets in `namespace`; "" for all of them."""
+        """Return the client of secrets in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.secret import SecretInterface
 
         return SecretInterface(self._rest_client, namespace)
 
     def services(self, namespace: str) -> ServiceInterface:
-        """The client of services in `namespace`; "" for all of them."""
+        """Return the client of services in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.service import ServiceInterface
 
         return ServiceInterface(self._rest_client, namespace)
 
     def service_accounts(self, namespace: str) -> ServiceAccountInterface:
-        """The client of serviceaccounts in `namespace`; "" for all of them."""
+        """Return the client of serviceaccounts in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface
 
         return ServiceAccountInterface(self._rest_client, namespace)
@@ -139,17 +139,17 @@ class CoreV1Client:
 
 
 def new_for_config(config: rest.Config) -> CoreV1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> CoreV1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> CoreV1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return CoreV1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class EndpointsGetter(Protocol):
-    """Has a EndpointsInterface; the group's client does."""
+    """An object that returns a EndpointsInterface, such as the client of the group version."""
 
     def endpoints(self, namespace: str) -> EndpointsInterface: ...
 
 
 class EndpointsInterface(gentype.ClientWithListAndApply[corev1.Endpoints, corev1.EndpointsList]):
-    """Reads and writes endpoints of one namespace, or lists all with an empty one."""
+    """A client of endpoints in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("endpoints", client, namespace, corev1.Endpoints, corev1.EndpointsList, prefers_protobuf=True)

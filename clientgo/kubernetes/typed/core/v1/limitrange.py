@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class LimitRangesGetter(Protocol):
-    """Has a LimitRangeInterface; the group's client does."""
+    """An object that returns a LimitRangeInterface, such as the client of the group version."""
 
     def limit_ranges(self, namespace: str) -> LimitRangeInterface: ...
 
 
 class LimitRangeInterface(gentype.ClientWithListAndApply[corev1.LimitRange, corev1.LimitRangeList]):
-    """Reads and writes limitranges of one namespace, or lists all with an empty one."""
+    """A client of limitranges in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("limitranges", client, namespace, corev1.LimitRange, corev1.LimitRangeList, prefers_protobuf=True)

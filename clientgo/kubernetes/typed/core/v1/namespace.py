@@ -10,13 +10,13 @@ from clientgo.kubernetes.typed.core.v1.namespace_expansion import NamespaceExpan
 
 
 class NamespacesGetter(Protocol):
-    """Has a NamespaceInterface; the group's client does."""
+    """An object that returns a NamespaceInterface, such as the client of the group version."""
 
     def namespaces(self) -> NamespaceInterface: ...
 
 
 class NamespaceInterface(NamespaceExpansion):
-    """Reads and writes namespaces."""
+    """A client of namespaces. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("namespaces", client, "", corev1.Namespace, corev1.NamespaceList, prefers_protobuf=True)

@@ -10,13 +10,13 @@ from clientgo.kubernetes.typed.core.v1.node_expansion import NodeExpansion
 
 
 class NodesGetter(Protocol):
-    """Has a NodeInterface; the group's client does."""
+    """An object that returns a NodeInterface, such as the client of the group version."""
 
     def nodes(self) -> NodeInterface: ...
 
 
 class NodeInterface(NodeExpansion):
-    """Reads and writes nodes."""
+    """A client of nodes. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("nodes", client, "", corev1.Node, corev1.NodeList, prefers_protobuf=True)

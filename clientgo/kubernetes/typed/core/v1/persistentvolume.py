@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class PersistentVolumesGetter(Protocol):
-    """Has a PersistentVolumeInterface; the group's client does."""
+    """An object that returns a PersistentVolumeInterface, such as the client of the group version."""
 
     def persistent_volumes(self) -> PersistentVolumeInterface: ...
 
 
 class PersistentVolumeInterface(gentype.ClientWithListAndApply[corev1.PersistentVolume, corev1.PersistentVolumeList]):
-    """Reads and writes persistentvolumes."""
+    """A client of persistentvolumes. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("persistentvolumes", client, "", corev1.PersistentVolume, corev1.PersistentVolumeList, prefers_protobuf=True)

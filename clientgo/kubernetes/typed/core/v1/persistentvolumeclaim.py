@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class PersistentVolumeClaimsGetter(Protocol):
-    """Has a PersistentVolumeClaimInterface; the group's client does."""
+    """An object that returns a PersistentVolumeClaimInterface, such as the client of the group version."""
 
     def persistent_volume_claims(self, namespace: str) -> PersistentVolumeClaimInterface: ...
 
 
 class PersistentVolumeClaimInterface(gentype.ClientWithListAndApply[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList]):
-    """Reads and writes persistentvolumeclaims of one namespace, or lists all with an empty one."""
+    """A client of persistentvolumeclaims in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("persistentvolumeclaims", client, namespace, corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList, prefers_protobuf=True)

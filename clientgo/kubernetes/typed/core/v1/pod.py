@@ -13,13 +13,13 @@ from clientgo.kubernetes.typed.core.v1.pod_expansion import PodExpansion
 
 
 class PodsGetter(Protocol):
-    """Has a PodInterface; the group's client does."""
+    """An object that returns a PodInterface, such as the client of the group version."""
 
     def pods(self, namespace: str) -> PodInterface: ...
 
 
 class PodInterface(PodExpansion):
-    """Reads and writes pods of one namespace, or lists all with an empty one."""
+    """A client of pods in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("pods", client, namespace, corev1.Pod, corev1.PodList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class PodTemplatesGetter(Protocol):
-    """Has a PodTemplateInterface; the group's client does."""
+    """An object that returns a PodTemplateInterface, such as the client of the group version."""
 
     def pod_templates(self, namespace: str) -> PodTemplateInterface: ...
 
 
 class PodTemplateInterface(gentype.ClientWithListAndApply[corev1.PodTemplate, corev1.PodTemplateList]):
-    """Reads and writes podtemplates of one namespace, or lists all with an empty one."""
+    """A client of podtemplates in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("podtemplates", client, namespace, corev1.PodTemplate, corev1.PodTemplateList, prefers_protobuf=True)

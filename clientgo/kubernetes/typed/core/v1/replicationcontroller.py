@@ -13,13 +13,13 @@ from clientgo.gentype import takes_context
 
 
 class ReplicationControllersGetter(Protocol):
-    """Has a ReplicationControllerInterface; the group's client does."""
+    """An object that returns a ReplicationControllerInterface, such as the client of the group version."""
 
     def replication_controllers(self, namespace: str) -> ReplicationControllerInterface: ...
 
 
 class ReplicationControllerInterface(gentype.ClientWithListAndApply[corev1.ReplicationController, corev1.ReplicationControllerList]):
-    """Reads and writes replicationcontrollers of one namespace, or lists all with an empty one."""
+    """A client of replicationcontrollers in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("replicationcontrollers", client, namespace, corev1.ReplicationController, corev1.ReplicationControllerList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class ResourceQuotasGetter(Protocol):
-    """Has a ResourceQuotaInterface; the group's client does."""
+    """An object that returns a ResourceQuotaInterface, such as the client of the group version."""
 
     def resource_quotas(self, namespace: str) -> ResourceQuotaInterface: ...
 
 
 class ResourceQuotaInterface(gentype.ClientWithListAndApply[corev1.ResourceQuota, corev1.ResourceQuotaList]):
-    """Reads and writes resourcequotas of one namespace, or lists all with an empty one."""
+    """A client of resourcequotas in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("resourcequotas", client, namespace, corev1.ResourceQuota, corev1.ResourceQuotaList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.core import v1 as corev1
 
 
 class SecretsGetter(Protocol):
-    """Has a SecretInterface; the group's client does."""
+    """An object that returns a SecretInterface, such as the client of the group version."""
 
     def secrets(self, namespace: str) -> SecretInterface: ...
 
 
 class SecretInterface(gentype.ClientWithListAndApply[corev1.Secret, corev1.SecretList]):
-    """Reads and writes secrets of one namespace, or lists all with an empty one."""
+    """A client of secrets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("secrets", client, namespace, corev1.Secret, corev1.SecretList, prefers_protobuf=True)

@@ -10,13 +10,13 @@ from clientgo.kubernetes.typed.core.v1.service_expansion import ServiceExpansion
 
 
 class ServicesGetter(Protocol):
-    """Has a ServiceInterface; the group's client does."""
+    """An object that returns a ServiceInterface, such as the client of the group version."""
 
     def services(self, namespace: str) -> ServiceInterface: ...
 
 
 class ServiceInterface(ServiceExpansion):
-    """Reads and writes services of one namespace, or lists all with an empty one."""
+    """A client of services in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("services", client, namespace, corev1.Service, corev1.ServiceList, prefers_protobuf=True)

@@ -13,13 +13,13 @@ from clientgo.gentype import takes_context
 
 
 class ServiceAccountsGetter(Protocol):
-    """Has a ServiceAccountInterface; the group's client does."""
+    """An object that returns a ServiceAccountInterface, such as the client of the group version."""
 
     def service_accounts(self, namespace: str) -> ServiceAccountInterface: ...
 
 
 class ServiceAccountInterface(gentype.ClientWithListAndApply[corev1.ServiceAccount, corev1.ServiceAccountList]):
-    """Reads and writes serviceaccounts of one namespace, or lists all with an empty one."""
+    """A client of serviceaccounts in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("serviceaccounts", client, namespace, corev1.ServiceAccount, corev1.ServiceAccountList, prefers_protobuf=True)

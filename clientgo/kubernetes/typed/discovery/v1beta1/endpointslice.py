@@ -9,13 +9,13 @@ from clientgo.api.discovery import v1beta1 as discoveryv1beta1
 
 
 class EndpointSlicesGetter(Protocol):
-    """Has a EndpointSliceInterface; the group's client does."""
+    """An object that returns a EndpointSliceInterface, such as the client of the group version."""
 
     def endpoint_slices(self, namespace: str) -> EndpointSliceInterface: ...
 
 
 class EndpointSliceInterface(gentype.ClientWithListAndApply[discoveryv1beta1.EndpointSlice, discoveryv1beta1.EndpointSliceList]):
-    """Reads and writes endpointslices of one namespace, or lists all with an empty one."""
+    """A client of endpointslices in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("endpointslices", client, namespace, discoveryv1beta1.EndpointSlice, discoveryv1beta1.EndpointSliceList, prefers_protobuf=True)

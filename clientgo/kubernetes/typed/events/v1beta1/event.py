@@ -10,13 +10,13 @@ from clientgo.kubernetes.typed.events.v1beta1.event_expansion import EventExpans
 
 
 class EventsGetter(Protocol):
-    """Has a EventInterface; the group's client does."""
+    """An object that returns a EventInterface, such as the client of the group version."""
 
     def events(self, namespace: str) -> EventInterface: ...
 
 
 class EventInterface(EventExpansion):
-    """Reads and writes events of one namespace, or lists all with an empty one."""
+    """A client of events in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("events", client, namespace, eventsv1beta1.Event, eventsv1beta1.EventList, prefers_protobuf=True)

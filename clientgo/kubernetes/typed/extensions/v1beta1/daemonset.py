@@ -9,13 +9,13 @@ from clientgo.api.extensions import v1beta1 as extensionsv1beta1
 
 
 class DaemonSetsGetter(Protocol):
-    """Has a DaemonSetInterface; the group's client does."""
+    """An object that returns a DaemonSetInterface, such as the client of the group version."""
 
     def daemon_sets(self, namespace: str) -> DaemonSetInterface: ...
 
 
 class DaemonSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.DaemonSet, extensionsv1beta1.DaemonSetList]):
-    """Reads and writes daemonsets of one namespace, or lists all with an empty one."""
+    """A client of daemonsets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("daemonsets", client, namespace, extensionsv1beta1.DaemonSet, extensionsv1beta1.DaemonSetList, prefers_protobuf=True)

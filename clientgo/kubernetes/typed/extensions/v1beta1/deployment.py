@@ -14,13 +14,13 @@ from clientgo.kubernetes.typed.extensions.v1beta1.deployment_expansion import De
 
 
 class DeploymentsGetter(Protocol):
-    """Has a DeploymentInterface; the group's client does."""
+    """An object that returns a DeploymentInterface, such as the client of the group version."""
 
     def deployments(self, namespace: str) -> DeploymentInterface: ...
 
 
 class DeploymentInterface(DeploymentExpansion):
-    """Reads and writes deployments of one namespace, or lists all with an empty one."""
+    """A client of deployments in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("deployments", client, namespace, extensionsv1beta1.Deployment, extensionsv1beta1.DeploymentList, prefers_protobuf=True)
@@ -33,7 +33,10 @@ class DeploymentInterface(DeploymentExpansion):
         scale: extensionsv1beta1.Scale | Mapping[str, Any],
         opts: metav1.ApplyOptions | None = None,
     ) -> extensionsv1beta1.Scale:
-        """Make the fields in `scale` this field manager's. Blocks for the request; raises StatusError."""
+        """Apply the fields in `scale` to the scale subresource.
+
+        The field manager in `opts` becomes their owner. Blocks for the request; raises StatusError.
+        """
         return self.apply_subresource(ctx, deployment_name, scale, opts, "scale", extensionsv1beta1.Scale)
 
     @takes_context

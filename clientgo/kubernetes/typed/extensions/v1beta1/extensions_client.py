@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 
 class ExtensionsV1beta1Client:
-    """Reads and writes the resources of extensions/v1beta1. Thread-safe.
+    """A client of the resources of extensions/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def daemon_sets(self, namespace: str) -> DaemonSetInterface:
-        """The client of daemonsets in `namespace`; "" for all of them."""
+        """Return the client of daemonsets in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface
 
         return DaemonSetInterface(self._rest_client, namespace)
 
     def deployments(self, namespace: str) -> DeploymentInterface:
-        """The client of deployments in `namespace`; "" for all of them."""
+        """Return the client of deployments in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.extensions.v1beta1.deployment import DeploymentInterface
 
         return DeploymentInterface(self._rest_client, namespace)
 
     def ingresses(self, namespace: str) -> IngressInterface:
-        """The client of ingresses in `namespace`; "" for all of them."""
+        """Return the client of ingresses in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.extensions.v1beta1.ingress import IngressInterface
 
         return IngressInterface(self._rest_client, namespace)
 
     def network_policies(self, namespace: str) -> NetworkPolicyInterface:
-        """The client of networkpolicies in `namespace`; "" for all of them."""
+        """Return the client of networkpolicies in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPolicyInterface
 
         return NetworkPolicyInterface(self._rest_client, namespace)
 
     def replica_sets(self, namespace: str) -> ReplicaSetInterface:
-        """The client of replicasets in `namespace`; "" for all of them."""
+        """Return the client of replicasets in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface
 
         return ReplicaSetInterface(self._rest_client, namespace)
@@ -62,17 +62,17 @@ class ExtensionsV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> ExtensionsV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> ExtensionsV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> ExtensionsV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return ExtensionsV1beta1Client(rest_client)
 
 

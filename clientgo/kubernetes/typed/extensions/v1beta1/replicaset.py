@@ -13,13 +13,13 @@ from clientgo.gentype import takes_context
 
 
 class ReplicaSetsGetter(Protocol):
-    """Has a ReplicaSetInterface; the group's client does."""
+    """An object that returns a ReplicaSetInterface, such as the client of the group version."""
 
     def replica_sets(self, namespace: str) -> ReplicaSetInterface: ...
 
 
 class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.ReplicaSet, extensionsv1beta1.ReplicaSetList]):
-    """Reads and writes replicasets of one namespace, or lists all with an empty one."""
+    """A client of replicasets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("replicasets", client, namespace, extensionsv1beta1.ReplicaSet, extensionsv1beta1.ReplicaSetList, prefers_protobuf=True)
@@ -32,7 +32,10 @@ class ReplicaSetInterface(gentype.ClientWithListAndApply[extensionsv1beta1.Repli
         scale: extensionsv1beta1.Scale | Mapping[str, Any],
         opts: metav1.ApplyOptions | None = None,
     ) -> extensionsv1beta1.Scale:
-        """Make the fields in `scale` this field manager's. Blocks for the request; raises StatusError."""
+        """Apply the fields in `scale` to the scale subresource.
+
+        The field manager in `opts` becomes their owner. Blocks for the request; raises StatusError.
+        """
         return self.apply_subresource(ctx, replica_set_name, scale, opts, "scale", extensionsv1beta1.Scale)
 
     @takes_context

@@ -9,13 +9,13 @@ from clientgo.api.flowcontrol import v1 as flowcontrolv1
 
 
 class PriorityLevelConfigurationsGetter(Protocol):
-    """Has a PriorityLevelConfigurationInterface; the group's client does."""
+    """An object that returns a PriorityLevelConfigurationInterface, such as the client of the group version."""
 
     def priority_level_configurations(self) -> PriorityLevelConfigurationInterface: ...
 
 
 class PriorityLevelConfigurationInterface(gentype.ClientWithListAndApply[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList]):
-    """Reads and writes prioritylevelconfigurations."""
+    """A client of prioritylevelconfigurations. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("prioritylevelconfigurations", client, "", flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList, prefers_protobuf=True)

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class FlowcontrolV1beta2Client:
-    """Reads and writes the resources of flowcontrol.apiserver.k8s.io/v1beta2. Thread-safe.
+    """A client of the resources of flowcontrol.apiserver.k8s.io/v1beta2. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def flow_schemas(self) -> FlowSchemaInterface:
-        """The client of flowschemas."""
+        """Return the client of flowschemas."""
         from clientgo.kubernetes.typed.flowcontrol.v1beta2.flowschema import FlowSchemaInterface
 
         return FlowSchemaInterface(self._rest_client)
 
     def priority_level_configurations(self) -> PriorityLevelConfigurationInterface:
-        """The client of prioritylevelconfigurations."""
+        """Return the client of prioritylevelconfigurations."""
         from clientgo.kubernetes.typed.flowcontrol.v1beta2.prioritylevelconfiguration import (
             PriorityLevelConfigurationInterface,
         )
@@ -45,17 +45,17 @@ class FlowcontrolV1beta2Client:
 
 
 def new_for_config(config: rest.Config) -> FlowcontrolV1beta2Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> FlowcontrolV1beta2Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> FlowcontrolV1beta2Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return FlowcontrolV1beta2Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.flowcontrol import v1beta3 as flowcontrolv1beta3
 
 
 class FlowSchemasGetter(Protocol):
-    """Has a FlowSchemaInterface; the group's client does."""
+    """An object that returns a FlowSchemaInterface, such as the client of the group version."""
 
     def flow_schemas(self) -> FlowSchemaInterface: ...
 
 
 class FlowSchemaInterface(gentype.ClientWithListAndApply[flowcontrolv1beta3.FlowSchema, flowcontrolv1beta3.FlowSchemaList]):
-    """Reads and writes flowschemas."""
+    """A client of flowschemas. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("flowschemas", client, "", flowcontrolv1beta3.FlowSchema, flowcontrolv1beta3.FlowSchemaList, prefers_protobuf=True)

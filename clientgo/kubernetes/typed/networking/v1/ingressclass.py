@@ -9,13 +9,13 @@ from clientgo.api.networking import v1 as networkingv1
 
 
 class IngressClassesGetter(Protocol):
-    """Has a IngressClassInterface; the group's client does."""
+    """An object that returns a IngressClassInterface, such as the client of the group version."""
 
     def ingress_classes(self) -> IngressClassInterface: ...
 
 
 class IngressClassInterface(gentype.ClientWithListAndApply[networkingv1.IngressClass, networkingv1.IngressClassList]):
-    """Reads and writes ingressclasses."""
+    """A client of ingressclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("ingressclasses", client, "", networkingv1.IngressClass, networkingv1.IngressClassList, prefers_protobuf=True)

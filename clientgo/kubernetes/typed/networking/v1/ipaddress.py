@@ -9,13 +9,13 @@ from clientgo.api.networking import v1 as networkingv1
 
 
 class IPAddressesGetter(Protocol):
-    """Has a IPAddressInterface; the group's client does."""
+    """An object that returns a IPAddressInterface, such as the client of the group version."""
 
     def ip_addresses(self) -> IPAddressInterface: ...
 
 
 class IPAddressInterface(gentype.ClientWithListAndApply[networkingv1.IPAddress, networkingv1.IPAddressList]):
-    """Reads and writes ipaddresses."""
+    """A client of ipaddresses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("ipaddresses", client, "", networkingv1.IPAddress, networkingv1.IPAddressList, prefers_protobuf=True)

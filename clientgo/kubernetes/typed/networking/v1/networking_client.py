@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 
 class NetworkingV1Client:
-    """Reads and writes the resources of networking.k8s.io/v1. Thread-safe.
+    """A client of the resources of networking.k8s.io/v1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def ip_addresses(self) -> IPAddressInterface:
-        """The client of ipaddresses."""
+        """Return the client of ipaddresses."""
         from clientgo.kubernetes.typed.networking.v1.ipaddress import IPAddressInterface
 
         return IPAddressInterface(self._rest_client)
 
     def ingresses(self, namespace: str) -> IngressInterface:
-        """The client of ingresses in `namespace`; "" for all of them."""
+        """Return the client of ingresses in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.networking.v1.ingress import IngressInterface
 
         return IngressInterface(self._rest_client, namespace)
 
     def ingress_classes(self) -> IngressClassInterface:
-        """The client of ingressclasses."""
+        """Return the client of ingressclasses."""
         from clientgo.kubernetes.typed.networking.v1.ingressclass import IngressClassInterface
 
         return IngressClassInterface(self._rest_client)
 
     def network_policies(self, namespace: str) -> NetworkPolicyInterface:
-        """The client of networkpolicies in `namespace`; "" for all of them."""
+        """Return the client of networkpolicies in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.networking.v1.networkpolicy import NetworkPolicyInterface
 
         return NetworkPolicyInterface(self._rest_client, namespace)
 
     def service_cidrs(self) -> ServiceCIDRInterface:
-        """The client of servicecidrs."""
+        """Return the client of servicecidrs."""
         from clientgo.kubernetes.typed.networking.v1.servicecidr import ServiceCIDRInterface
 
         return ServiceCIDRInterface(self._rest_client)
@@ -62,17 +62,17 @@ class NetworkingV1Client:
 
 
 def new_for_config(config: rest.Config) -> NetworkingV1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> NetworkingV1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> NetworkingV1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return NetworkingV1Client(rest_client)
 
 

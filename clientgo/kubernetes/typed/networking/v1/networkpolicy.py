@@ -9,13 +9,13 @@ from clientgo.api.networking import v1 as networkingv1
 
 
 class NetworkPoliciesGetter(Protocol):
-    """Has a NetworkPolicyInterface; the group's client does."""
+    """An object that returns a NetworkPolicyInterface, such as the client of the group version."""
 
     def network_policies(self, namespace: str) -> NetworkPolicyInterface: ...
 
 
 class NetworkPolicyInterface(gentype.ClientWithListAndApply[networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList]):
-    """Reads and writes networkpolicies of one namespace, or lists all with an empty one."""
+    """A client of networkpolicies in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("networkpolicies", client, namespace, networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList, prefers_protobuf=True)

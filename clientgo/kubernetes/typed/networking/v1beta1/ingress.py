@@ -9,13 +9,13 @@ from clientgo.api.networking import v1beta1 as networkingv1beta1
 
 
 class IngressesGetter(Protocol):
-    """Has a IngressInterface; the group's client does."""
+    """An object that returns a IngressInterface, such as the client of the group version."""
 
     def ingresses(self, namespace: str) -> IngressInterface: ...
 
 
 class IngressInterface(gentype.ClientWithListAndApply[networkingv1beta1.Ingress, networkingv1beta1.IngressList]):
-    """Reads and writes ingresses of one namespace, or lists all with an empty one."""
+    """A client of ingresses in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("ingresses", client, namespace, networkingv1beta1.Ingress, networkingv1beta1.IngressList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.networking import v1beta1 as networkingv1beta1
 
 
 class ServiceCIDRsGetter(Protocol):
-    """Has a ServiceCIDRInterface; the group's client does."""
+    """An object that returns a ServiceCIDRInterface, such as the client of the group version."""
 
     def service_cidrs(self) -> ServiceCIDRInterface: ...
 
 
 class ServiceCIDRInterface(gentype.ClientWithListAndApply[networkingv1beta1.ServiceCIDR, networkingv1beta1.ServiceCIDRList]):
-    """Reads and writes servicecidrs."""
+    """A client of servicecidrs. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("servicecidrs", client, "", networkingv1beta1.ServiceCIDR, networkingv1beta1.ServiceCIDRList, prefers_protobuf=True)

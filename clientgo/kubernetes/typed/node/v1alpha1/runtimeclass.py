@@ -9,13 +9,13 @@ from clientgo.api.node import v1alpha1 as nodev1alpha1
 
 
 class RuntimeClassesGetter(Protocol):
-    """Has a RuntimeClassInterface; the group's client does."""
+    """An object that returns a RuntimeClassInterface, such as the client of the group version."""
 
     def runtime_classes(self) -> RuntimeClassInterface: ...
 
 
 class RuntimeClassInterface(gentype.ClientWithListAndApply[nodev1alpha1.RuntimeClass, nodev1alpha1.RuntimeClassList]):
-    """Reads and writes runtimeclasses."""
+    """A client of runtimeclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("runtimeclasses", client, "", nodev1alpha1.RuntimeClass, nodev1alpha1.RuntimeClassList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.node import v1beta1 as nodev1beta1
 
 
 class RuntimeClassesGetter(Protocol):
-    """Has a RuntimeClassInterface; the group's client does."""
+    """An object that returns a RuntimeClassInterface, such as the client of the group version."""
 
     def runtime_classes(self) -> RuntimeClassInterface: ...
 
 
 class RuntimeClassInterface(gentype.ClientWithListAndApply[nodev1beta1.RuntimeClass, nodev1beta1.RuntimeClassList]):
-    """Reads and writes runtimeclasses."""
+    """A client of runtimeclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("runtimeclasses", client, "", nodev1beta1.RuntimeClass, nodev1beta1.RuntimeClassList, prefers_protobuf=True)

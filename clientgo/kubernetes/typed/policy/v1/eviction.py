@@ -10,13 +10,13 @@ from clientgo.kubernetes.typed.policy.v1.eviction_expansion import EvictionExpan
 
 
 class EvictionsGetter(Protocol):
-    """Has a EvictionInterface; the group's client does."""
+    """An object that returns a EvictionInterface, such as the client of the group version."""
 
     def evictions(self, namespace: str) -> EvictionInterface: ...
 
 
 class EvictionInterface(EvictionExpansion):
-    """What can be done with evictions: the methods of the expansion alone."""
+    """A client of evictions that has only hand-written methods. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("evictions", client, namespace, policyv1.Eviction, prefers_protobuf=True)

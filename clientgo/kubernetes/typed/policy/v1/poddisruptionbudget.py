@@ -9,13 +9,13 @@ from clientgo.api.policy import v1 as policyv1
 
 
 class PodDisruptionBudgetsGetter(Protocol):
-    """Has a PodDisruptionBudgetInterface; the group's client does."""
+    """An object that returns a PodDisruptionBudgetInterface, such as the client of the group version."""
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetInterface: ...
 
 
 class PodDisruptionBudgetInterface(gentype.ClientWithListAndApply[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList]):
-    """Reads and writes poddisruptionbudgets of one namespace, or lists all with an empty one."""
+    """A client of poddisruptionbudgets in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("poddisruptionbudgets", client, namespace, policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList, prefers_protobuf=True)

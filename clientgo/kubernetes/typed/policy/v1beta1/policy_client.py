@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class PolicyV1beta1Client:
-    """Reads and writes the resources of policy/v1beta1. Thread-safe.
+    """A client of the resources of policy/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def evictions(self, namespace: str) -> EvictionInterface:
-        """The client of evictions in `namespace`; "" for all of them."""
+        """Return the client of evictions in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.policy.v1beta1.eviction import EvictionInterface
 
         return EvictionInterface(self._rest_client, namespace)
 
     def pod_disruption_budgets(self, namespace: str) -> PodDisruptionBudgetInterface:
-        """The client of poddisruptionbudgets in `namespace`; "" for all of them."""
+        """Return the client of poddisruptionbudgets in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.policy.v1beta1.poddisruptionbudget import PodDisruptionBudgetInterface
 
         return PodDisruptionBudgetInterface(self._rest_client, namespace)
@@ -41,17 +41,17 @@ class PolicyV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> PolicyV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> PolicyV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> PolicyV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return PolicyV1beta1Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.rbac import v1 as rbacv1
 
 
 class RolesGetter(Protocol):
-    """Has a RoleInterface; the group's client does."""
+    """An object that returns a RoleInterface, such as the client of the group version."""
 
     def roles(self, namespace: str) -> RoleInterface: ...
 
 
 class RoleInterface(gentype.ClientWithListAndApply[rbacv1.Role, rbacv1.RoleList]):
-    """Reads and writes roles of one namespace, or lists all with an empty one."""
+    """A client of roles in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("roles", client, namespace, rbacv1.Role, rbacv1.RoleList, prefers_protobuf=True)

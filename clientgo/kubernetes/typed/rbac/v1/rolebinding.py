@@ -9,13 +9,13 @@ from clientgo.api.rbac import v1 as rbacv1
 
 
 class RoleBindingsGetter(Protocol):
-    """Has a RoleBindingInterface; the group's client does."""
+    """An object that returns a RoleBindingInterface, such as the client of the group version."""
 
     def role_bindings(self, namespace: str) -> RoleBindingInterface: ...
 
 
 class RoleBindingInterface(gentype.ClientWithListAndApply[rbacv1.RoleBinding, rbacv1.RoleBindingList]):
-    """Reads and writes rolebindings of one namespace, or lists all with an empty one."""
+    """A client of rolebindings in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("rolebindings", client, namespace, rbacv1.RoleBinding, rbacv1.RoleBindingList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.rbac import v1beta1 as rbacv1beta1
 
 
 class ClusterRolesGetter(Protocol):
-    """Has a ClusterRoleInterface; the group's client does."""
+    """An object that returns a ClusterRoleInterface, such as the client of the group version."""
 
     def cluster_roles(self) -> ClusterRoleInterface: ...
 
 
 class ClusterRoleInterface(gentype.ClientWithListAndApply[rbacv1beta1.ClusterRole, rbacv1beta1.ClusterRoleList]):
-    """Reads and writes clusterroles."""
+    """A client of clusterroles. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("clusterroles", client, "", rbacv1beta1.ClusterRole, rbacv1beta1.ClusterRoleList, prefers_protobuf=True)

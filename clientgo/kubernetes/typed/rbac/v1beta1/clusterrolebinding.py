@@ -9,13 +9,13 @@ from clientgo.api.rbac import v1beta1 as rbacv1beta1
 
 
 class ClusterRoleBindingsGetter(Protocol):
-    """Has a ClusterRoleBindingInterface; the group's client does."""
+    """An object that returns a ClusterRoleBindingInterface, such as the client of the group version."""
 
     def cluster_role_bindings(self) -> ClusterRoleBindingInterface: ...
 
 
 class ClusterRoleBindingInterface(gentype.ClientWithListAndApply[rbacv1beta1.ClusterRoleBinding, rbacv1beta1.ClusterRoleBindingList]):
-    """Reads and writes clusterrolebindings."""
+    """A client of clusterrolebindings. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("clusterrolebindings", client, "", rbacv1beta1.ClusterRoleBinding, rbacv1beta1.ClusterRoleBindingList, prefers_protobuf=True)

@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 
 class RbacV1beta1Client:
-    """Reads and writes the resources of rbac.authorization.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of rbac.authorization.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def cluster_roles(self) -> ClusterRoleInterface:
-        """The client of clusterroles."""
+        """Return the client of clusterroles."""
         from clientgo.kubernetes.typed.rbac.v1beta1.clusterrole import ClusterRoleInterface
 
         return ClusterRoleInterface(self._rest_client)
 
     def cluster_role_bindings(self) -> ClusterRoleBindingInterface:
-        """The client of clusterrolebindings."""
+        """Return the client of clusterrolebindings."""
         from clientgo.kubernetes.typed.rbac.v1beta1.clusterrolebinding import ClusterRoleBindingInterface
 
         return ClusterRoleBindingInterface(self._rest_client)
 
     def roles(self, namespace: str) -> RoleInterface:
-        """The client of roles in `namespace`; "" for all of them."""
+        """Return the client of roles in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.rbac.v1beta1.role import RoleInterface
 
         return RoleInterface(self._rest_client, namespace)
 
     def role_bindings(self, namespace: str) -> RoleBindingInterface:
-        """The client of rolebindings in `namespace`; "" for all of them."""
+        """Return the client of rolebindings in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.rbac.v1beta1.rolebinding import RoleBindingInterface
 
         return RoleBindingInterface(self._rest_client, namespace)
@@ -55,17 +55,17 @@ class RbacV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> RbacV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> RbacV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> RbacV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return RbacV1beta1Client(rest_client)
 
 

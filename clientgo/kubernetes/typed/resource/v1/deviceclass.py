@@ -9,13 +9,13 @@ from clientgo.api.resource import v1 as resourcev1
 
 
 class DeviceClassesGetter(Protocol):
-    """Has a DeviceClassInterface; the group's client does."""
+    """An object that returns a DeviceClassInterface, such as the client of the group version."""
 
     def device_classes(self) -> DeviceClassInterface: ...
 
 
 class DeviceClassInterface(gentype.ClientWithListAndApply[resourcev1.DeviceClass, resourcev1.DeviceClassList]):
-    """Reads and writes deviceclasses."""
+    """A client of deviceclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("deviceclasses", client, "", resourcev1.DeviceClass, resourcev1.DeviceClassList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.resource import v1 as resourcev1
 
 
 class ResourceClaimTemplatesGetter(Protocol):
-    """Has a ResourceClaimTemplateInterface; the group's client does."""
+    """An object that returns a ResourceClaimTemplateInterface, such as the client of the group version."""
 
     def resource_claim_templates(self, namespace: str) -> ResourceClaimTemplateInterface: ...
 
 
 class ResourceClaimTemplateInterface(gentype.ClientWithListAndApply[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList]):
-    """Reads and writes resourceclaimtemplates of one namespace, or lists all with an empty one."""
+    """A client of resourceclaimtemplates in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("resourceclaimtemplates", client, namespace, resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.resource import v1alpha3 as resourcev1alpha3
 
 
 class DeviceTaintRulesGetter(Protocol):
-    """Has a DeviceTaintRuleInterface; the group's client does."""
+    """An object that returns a DeviceTaintRuleInterface, such as the client of the group version."""
 
     def device_taint_rules(self) -> DeviceTaintRuleInterface: ...
 
 
 class DeviceTaintRuleInterface(gentype.ClientWithListAndApply[resourcev1alpha3.DeviceTaintRule, resourcev1alpha3.DeviceTaintRuleList]):
-    """Reads and writes devicetaintrules."""
+    """A client of devicetaintrules. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("devicetaintrules", client, "", resourcev1alpha3.DeviceTaintRule, resourcev1alpha3.DeviceTaintRuleList, prefers_protobuf=True)

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class ResourceV1alpha3Client:
-    """Reads and writes the resources of resource.k8s.io/v1alpha3. Thread-safe.
+    """A client of the resources of resource.k8s.io/v1alpha3. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def device_taint_rules(self) -> DeviceTaintRuleInterface:
-        """The client of devicetaintrules."""
+        """Return the client of devicetaintrules."""
         from clientgo.kubernetes.typed.resource.v1alpha3.devicetaintrule import DeviceTaintRuleInterface
 
         return DeviceTaintRuleInterface(self._rest_client)
 
     def resource_pool_status_requests(self) -> ResourcePoolStatusRequestInterface:
-        """The client of resourcepoolstatusrequests."""
+        """Return the client of resourcepoolstatusrequests."""
         from clientgo.kubernetes.typed.resource.v1alpha3.resourcepoolstatusrequest import (
             ResourcePoolStatusRequestInterface,
         )
@@ -43,17 +43,17 @@ class ResourceV1alpha3Client:
 
 
 def new_for_config(config: rest.Config) -> ResourceV1alpha3Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> ResourceV1alpha3Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> ResourceV1alpha3Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return ResourceV1alpha3Client(rest_client)
 
 

@@ -9,13 +9,13 @@ from clientgo.api.resource import v1alpha3 as resourcev1alpha3
 
 
 class ResourcePoolStatusRequestsGetter(Protocol):
-    """Has a ResourcePoolStatusRequestInterface; the group's client does."""
+    """An object that returns a ResourcePoolStatusRequestInterface, such as the client of the group version."""
 
     def resource_pool_status_requests(self) -> ResourcePoolStatusRequestInterface: ...
 
 
 class ResourcePoolStatusRequestInterface(gentype.ClientWithListAndApply[resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList]):
-    """Reads and writes resourcepoolstatusrequests."""
+    """A client of resourcepoolstatusrequests. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("resourcepoolstatusrequests", client, "", resourcev1alpha3.ResourcePoolStatusRequest, resourcev1alpha3.ResourcePoolStatusRequestList, prefers_protobuf=True)

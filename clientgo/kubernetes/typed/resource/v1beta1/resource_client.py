@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 
 class ResourceV1beta1Client:
-    """Reads and writes the resources of resource.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of resource.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def device_classes(self) -> DeviceClassInterface:
-        """The client of deviceclasses."""
+        """Return the client of deviceclasses."""
         from clientgo.kubernetes.typed.resource.v1beta1.deviceclass import DeviceClassInterface
 
         return DeviceClassInterface(self._rest_client)
 
     def resource_claims(self, namespace: str) -> ResourceClaimInterface:
-        """The client of resourceclaims in `namespace`; "" for all of them."""
+        """Return the client of resourceclaims in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.resource.v1beta1.resourceclaim import ResourceClaimInterface
 
         return ResourceClaimInterface(self._rest_client, namespace)
 
     def resource_claim_templates(self, namespace: str) -> ResourceClaimTemplateInterface:
-        """The client of resourceclaimtemplates in `namespace`; "" for all of them."""
+        """Return the client of resourceclaimtemplates in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.resource.v1beta1.resourceclaimtemplate import ResourceClaimTemplateInterface
 
         return ResourceClaimTemplateInterface(self._rest_client, namespace)
 
     def resource_slices(self) -> ResourceSliceInterface:
-        """The client of resourceslices."""
+        """Return the client of resourceslices."""
         from clientgo.kubernetes.typed.resource.v1beta1.resourceslice import ResourceSliceInterface
 
         return ResourceSliceInterface(self._rest_client)
@@ -55,17 +55,17 @@ class ResourceV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> ResourceV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> ResourceV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> ResourceV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return ResourceV1beta1Client(rest_client)
 
 

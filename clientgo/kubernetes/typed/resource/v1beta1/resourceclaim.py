@@ -9,13 +9,13 @@ from clientgo.api.resource import v1beta1 as resourcev1beta1
 
 
 class ResourceClaimsGetter(Protocol):
-    """Has a ResourceClaimInterface; the group's client does."""
+    """An object that returns a ResourceClaimInterface, such as the client of the group version."""
 
     def resource_claims(self, namespace: str) -> ResourceClaimInterface: ...
 
 
 class ResourceClaimInterface(gentype.ClientWithListAndApply[resourcev1beta1.ResourceClaim, resourcev1beta1.ResourceClaimList]):
-    """Reads and writes resourceclaims of one namespace, or lists all with an empty one."""
+    """A client of resourceclaims in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("resourceclaims", client, namespace, resourcev1beta1.ResourceClaim, resourcev1beta1.ResourceClaimList, prefers_protobuf=True)

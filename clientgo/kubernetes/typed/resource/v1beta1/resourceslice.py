@@ -9,13 +9,13 @@ from clientgo.api.resource import v1beta1 as resourcev1beta1
 
 
 class ResourceSlicesGetter(Protocol):
-    """Has a ResourceSliceInterface; the group's client does."""
+    """An object that returns a ResourceSliceInterface, such as the client of the group version."""
 
     def resource_slices(self) -> ResourceSliceInterface: ...
 
 
 class ResourceSliceInterface(gentype.ClientWithListAndApply[resourcev1beta1.ResourceSlice, resourcev1beta1.ResourceSliceList]):
-    """Reads and writes resourceslices."""
+    """A client of resourceslices. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("resourceslices", client, "", resourcev1beta1.ResourceSlice, resourcev1beta1.ResourceSliceList, prefers_protobuf=True)

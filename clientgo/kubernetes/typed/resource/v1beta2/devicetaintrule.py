@@ -9,13 +9,13 @@ from clientgo.api.resource import v1beta2 as resourcev1beta2
 
 
 class DeviceTaintRulesGetter(Protocol):
-    """Has a DeviceTaintRuleInterface; the group's client does."""
+    """An object that returns a DeviceTaintRuleInterface, such as the client of the group version."""
 
     def device_taint_rules(self) -> DeviceTaintRuleInterface: ...
 
 
 class DeviceTaintRuleInterface(gentype.ClientWithListAndApply[resourcev1beta2.DeviceTaintRule, resourcev1beta2.DeviceTaintRuleList]):
-    """Reads and writes devicetaintrules."""
+    """A client of devicetaintrules. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("devicetaintrules", client, "", resourcev1beta2.DeviceTaintRule, resourcev1beta2.DeviceTaintRuleList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.scheduling import v1 as schedulingv1
 
 
 class PriorityClassesGetter(Protocol):
-    """Has a PriorityClassInterface; the group's client does."""
+    """An object that returns a PriorityClassInterface, such as the client of the group version."""
 
     def priority_classes(self) -> PriorityClassInterface: ...
 
 
 class PriorityClassInterface(gentype.ClientWithListAndApply[schedulingv1.PriorityClass, schedulingv1.PriorityClassList]):
-    """Reads and writes priorityclasses."""
+    """A client of priorityclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("priorityclasses", client, "", schedulingv1.PriorityClass, schedulingv1.PriorityClassList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.scheduling import v1alpha2 as schedulingv1alpha2
 
 
 class PodGroupsGetter(Protocol):
-    """Has a PodGroupInterface; the group's client does."""
+    """An object that returns a PodGroupInterface, such as the client of the group version."""
 
     def pod_groups(self, namespace: str) -> PodGroupInterface: ...
 
 
 class PodGroupInterface(gentype.ClientWithListAndApply[schedulingv1alpha2.PodGroup, schedulingv1alpha2.PodGroupList]):
-    """Reads and writes podgroups of one namespace, or lists all with an empty one."""
+    """A client of podgroups in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("podgroups", client, namespace, schedulingv1alpha2.PodGroup, schedulingv1alpha2.PodGroupList, prefers_protobuf=True)

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class SchedulingV1alpha2Client:
-    """Reads and writes the resources of scheduling.k8s.io/v1alpha2. Thread-safe.
+    """A client of the resources of scheduling.k8s.io/v1alpha2. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def pod_groups(self, namespace: str) -> PodGroupInterface:
-        """The client of podgroups in `namespace`; "" for all of them."""
+        """Return the client of podgroups in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.scheduling.v1alpha2.podgroup import PodGroupInterface
 
         return PodGroupInterface(self._rest_client, namespace)
 
     def workloads(self, namespace: str) -> WorkloadInterface:
-        """The client of workloads in `namespace`; "" for all of them."""
+        """Return the client of workloads in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.scheduling.v1alpha2.workload import WorkloadInterface
 
         return WorkloadInterface(self._rest_client, namespace)
@@ -41,17 +41,17 @@ class SchedulingV1alpha2Client:
 
 
 def new_for_config(config: rest.Config) -> SchedulingV1alpha2Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> SchedulingV1alpha2Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> SchedulingV1alpha2Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return SchedulingV1alpha2Client(rest_client)
 
 

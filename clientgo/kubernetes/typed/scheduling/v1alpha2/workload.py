@@ -9,13 +9,13 @@ from clientgo.api.scheduling import v1alpha2 as schedulingv1alpha2
 
 
 class WorkloadsGetter(Protocol):
-    """Has a WorkloadInterface; the group's client does."""
+    """An object that returns a WorkloadInterface, such as the client of the group version."""
 
     def workloads(self, namespace: str) -> WorkloadInterface: ...
 
 
 class WorkloadInterface(gentype.ClientWithListAndApply[schedulingv1alpha2.Workload, schedulingv1alpha2.WorkloadList]):
-    """Reads and writes workloads of one namespace, or lists all with an empty one."""
+    """A client of workloads in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("workloads", client, namespace, schedulingv1alpha2.Workload, schedulingv1alpha2.WorkloadList, prefers_protobuf=True)

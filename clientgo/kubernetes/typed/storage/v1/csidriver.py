@@ -9,13 +9,13 @@ from clientgo.api.storage import v1 as storagev1
 
 
 class CSIDriversGetter(Protocol):
-    """Has a CSIDriverInterface; the group's client does."""
+    """An object that returns a CSIDriverInterface, such as the client of the group version."""
 
     def csi_drivers(self) -> CSIDriverInterface: ...
 
 
 class CSIDriverInterface(gentype.ClientWithListAndApply[storagev1.CSIDriver, storagev1.CSIDriverList]):
-    """Reads and writes csidrivers."""
+    """A client of csidrivers. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("csidrivers", client, "", storagev1.CSIDriver, storagev1.CSIDriverList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.storage import v1 as storagev1
 
 
 class CSINodesGetter(Protocol):
-    """Has a CSINodeInterface; the group's client does."""
+    """An object that returns a CSINodeInterface, such as the client of the group version."""
 
     def csi_nodes(self) -> CSINodeInterface: ...
 
 
 class CSINodeInterface(gentype.ClientWithListAndApply[storagev1.CSINode, storagev1.CSINodeList]):
-    """Reads and writes csinodes."""
+    """A client of csinodes. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("csinodes", client, "", storagev1.CSINode, storagev1.CSINodeList, prefers_protobuf=True)

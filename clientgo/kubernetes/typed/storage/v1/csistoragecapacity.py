@@ -9,13 +9,13 @@ from clientgo.api.storage import v1 as storagev1
 
 
 class CSIStorageCapacitiesGetter(Protocol):
-    """Has a CSIStorageCapacityInterface; the group's client does."""
+    """An object that returns a CSIStorageCapacityInterface, such as the client of the group version."""
 
     def csi_storage_capacities(self, namespace: str) -> CSIStorageCapacityInterface: ...
 
 
 class CSIStorageCapacityInterface(gentype.ClientWithListAndApply[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList]):
-    """Reads and writes csistoragecapacities of one namespace, or lists all with an empty one."""
+    """A client of csistoragecapacities in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("csistoragecapacities", client, namespace, storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList, prefers_protobuf=True)

@@ -19,46 +19,46 @@ if TYPE_CHECKING:
 
 
 class StorageV1Client:
-    """Reads and writes the resources of storage.k8s.io/v1. Thread-safe.
+    """A client of the resources of storage.k8s.io/v1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def csi_drivers(self) -> CSIDriverInterface:
-        """The client of csidrivers."""
+        """Return the client of csidrivers."""
         from clientgo.kubernetes.typed.storage.v1.csidriver import CSIDriverInterface
 
         return CSIDriverInterface(self._rest_client)
 
     def csi_nodes(self) -> CSINodeInterface:
-        """The client of csinodes."""
+        """Return the client of csinodes."""
         from clientgo.kubernetes.typed.storage.v1.csinode import CSINodeInterface
 
         return CSINodeInterface(self._rest_client)
 
     def csi_storage_capacities(self, namespace: str) -> CSIStorageCapacityInterface:
-        """The client of csistoragecapacities in `namespace`; "" for all of them."""
+        """Return the client of csistoragecapacities in `namespace`; "" stands for all namespaces."""
         from clientgo.kubernetes.typed.storage.v1.csistoragecapacity import CSIStorageCapacityInterface
 
         return CSIStorageCapacityInterface(self._rest_client, namespace)
 
     def storage_classes(self) -> StorageClassInterface:
-        """The client of storageclasses."""
+        """Return the client of storageclasses."""
         from clientgo.kubernetes.typed.storage.v1.storageclass import StorageClassInterface
 
         return StorageClassInterface(self._rest_client)
 
     def volume_attachments(self) -> VolumeAttachmentInterface:
-        """The client of volumeattachments."""
+        """Return the client of volumeattachments."""
         from clientgo.kubernetes.typed.storage.v1.volumeattachment import VolumeAttachmentInterface
 
         return VolumeAttachmentInterface(self._rest_client)
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInterface:
-        """The client of volumeattributesclasses."""
+        """Return the client of volumeattributesclasses."""
         from clientgo.kubernetes.typed.storage.v1.volumeattributesclass import VolumeAttributesClassInterface
 
         return VolumeAttributesClassInterface(self._rest_client)
@@ -69,17 +69,17 @@ class StorageV1Client:
 
 
 def new_for_config(config: rest.Config) -> StorageV1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> StorageV1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> StorageV1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return StorageV1Client(rest_client)
 
 

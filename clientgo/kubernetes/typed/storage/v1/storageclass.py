@@ -9,13 +9,13 @@ from clientgo.api.storage import v1 as storagev1
 
 
 class StorageClassesGetter(Protocol):
-    """Has a StorageClassInterface; the group's client does."""
+    """An object that returns a StorageClassInterface, such as the client of the group version."""
 
     def storage_classes(self) -> StorageClassInterface: ...
 
 
 class StorageClassInterface(gentype.ClientWithListAndApply[storagev1.StorageClass, storagev1.StorageClassList]):
-    """Reads and writes storageclasses."""
+    """A client of storageclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("storageclasses", client, "", storagev1.StorageClass, storagev1.StorageClassList, prefers_protobuf=True)

@@ -9,13 +9,13 @@ from clientgo.api.storage import v1beta1 as storagev1beta1
 
 
 class VolumeAttachmentsGetter(Protocol):
-    """Has a VolumeAttachmentInterface; the group's client does."""
+    """An object that returns a VolumeAttachmentInterface, such as the client of the group version."""
 
     def volume_attachments(self) -> VolumeAttachmentInterface: ...
 
 
 class VolumeAttachmentInterface(gentype.ClientWithListAndApply[storagev1beta1.VolumeAttachment, storagev1beta1.VolumeAttachmentList]):
-    """Reads and writes volumeattachments."""
+    """A client of volumeattachments. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("volumeattachments", client, "", storagev1beta1.VolumeAttachment, storagev1beta1.VolumeAttachmentList, prefers_protobuf=True)

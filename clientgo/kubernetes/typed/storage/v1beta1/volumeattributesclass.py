@@ -9,13 +9,13 @@ from clientgo.api.storage import v1beta1 as storagev1beta1
 
 
 class VolumeAttributesClassesGetter(Protocol):
-    """Has a VolumeAttributesClassInterface; the group's client does."""
+    """An object that returns a VolumeAttributesClassInterface, such as the client of the group version."""
 
     def volume_attributes_classes(self) -> VolumeAttributesClassInterface: ...
 
 
 class VolumeAttributesClassInterface(gentype.ClientWithListAndApply[storagev1beta1.VolumeAttributesClass, storagev1beta1.VolumeAttributesClassList]):
-    """Reads and writes volumeattributesclasses."""
+    """A client of volumeattributesclasses. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("volumeattributesclasses", client, "", storagev1beta1.VolumeAttributesClass, storagev1beta1.VolumeAttributesClassList, prefers_protobuf=True)

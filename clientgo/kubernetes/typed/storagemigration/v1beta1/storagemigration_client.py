@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class StoragemigrationV1beta1Client:
-    """Reads and writes the resources of storagemigration.k8s.io/v1beta1. Thread-safe.
+    """A client of the resources of storagemigration.k8s.io/v1beta1. Thread-safe.
 
-    What a kind needs is imported when its client is asked for.
+    An accessor imports its modules on the first call.
     """
 
     def __init__(self, rest_client: rest.Interface) -> None:
         self._rest_client = rest_client
 
     def storage_version_migrations(self) -> StorageVersionMigrationInterface:
-        """The client of storageversionmigrations."""
+        """Return the client of storageversionmigrations."""
         from clientgo.kubernetes.typed.storagemigration.v1beta1.storageversionmigration import (
             StorageVersionMigrationInterface,
         )
@@ -38,17 +38,17 @@ class StoragemigrationV1beta1Client:
 
 
 def new_for_config(config: rest.Config) -> StoragemigrationV1beta1Client:
-    """A client with connections of its own. Raises ValueError for a configuration it cannot use. Go: NewForConfig."""
+    """Return a client with its own connections. Raises ValueError for an invalid configuration. Go: NewForConfig."""
     return new(rest.rest_client_for(_with_defaults(config)))
 
 
 def new_for_config_and_client(config: rest.Config, http: Client) -> StoragemigrationV1beta1Client:
-    """A client over connections shared with others. Go: NewForConfigAndClient."""
+    """Return a client that shares the connections of `http` with other clients. Go: NewForConfigAndClient."""
     return new(rest.rest_client_for_config_and_client(_with_defaults(config), http))
 
 
 def new(rest_client: rest.Interface) -> StoragemigrationV1beta1Client:
-    """A client over a given RESTClient. Go: New."""
+    """Return a client that sends its requests through `rest_client`. Go: New."""
     return StoragemigrationV1beta1Client(rest_client)
 
 

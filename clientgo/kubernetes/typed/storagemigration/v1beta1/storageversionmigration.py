@@ -9,13 +9,13 @@ from clientgo.api.storagemigration import v1beta1 as storagemigrationv1beta1
 
 
 class StorageVersionMigrationsGetter(Protocol):
-    """Has a StorageVersionMigrationInterface; the group's client does."""
+    """An object that returns a StorageVersionMigrationInterface, such as the client of the group version."""
 
     def storage_version_migrations(self) -> StorageVersionMigrationInterface: ...
 
 
 class StorageVersionMigrationInterface(gentype.ClientWithListAndApply[storagemigrationv1beta1.StorageVersionMigration, storagemigrationv1beta1.StorageVersionMigrationList]):
-    """Reads and writes storageversionmigrations."""
+    """A client of storageversionmigrations. Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface) -> None:
         super().__init__("storageversionmigrations", client, "", storagemigrationv1beta1.StorageVersionMigration, storagemigrationv1beta1.StorageVersionMigrationList, prefers_protobuf=True)

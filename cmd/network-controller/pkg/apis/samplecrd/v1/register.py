@@ -12,12 +12,12 @@ SCHEME_GROUP_VERSION = GroupVersion(GROUP_NAME, VERSION)
 
 
 def kind(name: str) -> GroupKind:
-    """The kind of this group. Go: Kind."""
+    """Return a kind of this group. Go: Kind."""
     return SCHEME_GROUP_VERSION.with_kind(name).group_kind()
 
 
 def resource(name: str) -> GroupResource:
-    """The resource of this group. Go: Resource."""
+    """Return a resource of this group. Go: Resource."""
     return SCHEME_GROUP_VERSION.with_resource(name).group_resource()
 
 

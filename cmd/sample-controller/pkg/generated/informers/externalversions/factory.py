@@ -1,4 +1,4 @@
-"""The shared informers of a clientset, one accessor an API group. Mirrors factory.go.
+"""The shared informers of a clientset, with one accessor per API group. Mirrors factory.go.
 
     factory = new_shared_informer_factory(client, 30.0)
     foos = factory.samplecontroller().v1alpha1().foos()
@@ -44,30 +44,36 @@ __all__ = [
 
 
 class SharedInformerFactory(BaseSharedInformerFactory):
-    """Shared informers, one accessor an API group. Go: SharedInformerFactory."""
+    """A factory of shared informers, with one accessor per API group. Thread-safe. Go: SharedInformerFactory.
+
+    All users of the factory share one informer, and thus one watch and one cache, per resource.
+    """
 
     def for_resource(self, resource: GroupVersionResource) -> GenericInformer:
-        """The informer of a resource named at run time. Raises ValueError for an unknown one. Go: ForResource."""
+        """Return the informer of a resource named at run time. Raises ValueError if unknown. Go: ForResource."""
         from pkg.generated.informers.externalversions.generic import for_resource
 
         return for_resource(self, resource)
 
     def samplecontroller(self) -> samplecontroller.Interface:
-        """The informers of the API group samplecontroller.k8s.io."""
+        """Return the informers of the API group samplecontroller.k8s.io."""
         from pkg.generated.informers.externalversions.samplecontroller import Interface
 
         return Interface(self, self.namespace, self.tweak_list_options)
 
 
 def new_shared_informer_factory(client: Interface, default_resync: float) -> SharedInformerFactory:
-    """A factory for all namespaces; `default_resync` in seconds, 0 for none. Go: NewSharedInformerFactory."""
+    """Return a factory of informers for all namespaces. Go: NewSharedInformerFactory.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     return new_shared_informer_factory_with_options(client, default_resync)
 
 
 def new_filtered_shared_informer_factory(
     client: Interface, default_resync: float, namespace: str, tweak_list_options: TweakListOptionsFunc | None
 ) -> SharedInformerFactory:
-    """Deprecated in favour of new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
+    """Deprecated: use new_shared_informer_factory_with_options. Go: NewFilteredSharedInformerFactory."""
     options = [with_namespace(namespace)]
     if tweak_list_options is not None:
         options.append(with_tweak_list_options(tweak_list_options))
@@ -77,7 +83,10 @@ def new_filtered_shared_informer_factory(
 def new_shared_informer_factory_with_options(
     client: Interface, default_resync: float, *options: SharedInformerOption
 ) -> SharedInformerFactory:
-    """A factory with options applied in order. Go: NewSharedInformerFactoryWithOptions."""
+    """Return a factory to which the options are applied in order. Go: NewSharedInformerFactoryWithOptions.
+
+    `default_resync` is in seconds, and 0 disables the resync.
+    """
     factory = SharedInformerFactory(client, default_resync)
     for option in options:
         option(factory)

@@ -18,7 +18,7 @@ _BUILDER = runtime.new_scheme_builder(
 
 
 def add_to_scheme(scheme: runtime.Scheme) -> None:
-    """Make all kinds of this clientset known to another scheme. Go: AddToScheme."""
+    """Register all kinds of this clientset in another scheme. Go: AddToScheme."""
     _BUILDER.add_to_scheme(scheme)
 
 

@@ -8,17 +8,17 @@ from pkg.apis.samplecrd import v1 as samplecrdv1
 
 
 class NetworkLister(ResourceIndexer[samplecrdv1.Network]):
-    """Lists networks from a cache. What it returns is shared and read-only."""
+    """A lister of networks in an informer's cache. The objects are shared and read-only."""
 
     def networks(self, namespace: str) -> NetworkNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return NetworkNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class NetworkNamespaceLister(ResourceIndexer[samplecrdv1.Network]):
-    """Lists and gets networks of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's networks in an informer's cache. The objects are shared and read-only."""
 
 
 def new_network_lister(indexer: cache.Indexer) -> NetworkLister:
-    """A lister over an informer's indexer. Go: NewNetworkLister."""
+    """Return a lister that reads an informer's indexer. Go: NewNetworkLister."""
     return NetworkLister(indexer, samplecrdv1.resource("networks"))

@@ -8,17 +8,17 @@ from pkg.apis.samplecontroller import v1alpha1 as samplecontrollerv1alpha1
 
 
 class FooLister(ResourceIndexer[samplecontrollerv1alpha1.Foo]):
-    """Lists foos from a cache. What it returns is shared and read-only."""
+    """A lister of foos in an informer's cache. The objects are shared and read-only."""
 
     def foos(self, namespace: str) -> FooNamespaceLister:
-        """The lister of one namespace."""
+        """Return the lister of one namespace."""
         return FooNamespaceLister(self.indexer, self.resource, namespace)
 
 
 class FooNamespaceLister(ResourceIndexer[samplecontrollerv1alpha1.Foo]):
-    """Lists and gets foos of one namespace from a cache. What it returns is shared and read-only."""
+    """A lister of one namespace's foos in an informer's cache. The objects are shared and read-only."""
 
 
 def new_foo_lister(indexer: cache.Indexer) -> FooLister:
-    """A lister over an informer's indexer. Go: NewFooLister."""
+    """Return a lister that reads an informer's indexer. Go: NewFooLister."""
     return FooLister(indexer, samplecontrollerv1alpha1.resource("foos"))

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of samplecrd.k8s.io/v1; imports what a kind needs when it is asked."""
+    """The informers of samplecrd.k8s.io/v1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def networks(self) -> NetworkInformer:
-        """The informer of networks."""
+        """Return the factory's informer of networks."""
         from pkg.client.informers.externalversions.samplecrd.v1.network import NetworkInformer
 
         return NetworkInformer(self._factory, self._namespace, self._tweak_list_options)

@@ -24,7 +24,10 @@ __all__ = [
 
 
 class Interface:
-    """One accessor a resource of samplecontroller.k8s.io/v1alpha1; imports what a kind needs when it is asked."""
+    """The informers of samplecontroller.k8s.io/v1alpha1, with one accessor per resource.
+
+    An accessor imports its modules on the first call.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Interface:
         self._tweak_list_options = tweak_list_options
 
     def foos(self) -> FooInformer:
-        """The informer of foos."""
+        """Return the factory's informer of foos."""
         from pkg.generated.informers.externalversions.samplecontroller.v1alpha1.foo import FooInformer
 
         return FooInformer(self._factory, self._namespace, self._tweak_list_options)

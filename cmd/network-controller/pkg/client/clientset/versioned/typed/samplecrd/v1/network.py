@@ -9,13 +9,13 @@ from pkg.apis.samplecrd import v1 as samplecrdv1
 
 
 class NetworksGetter(Protocol):
-    """Has a NetworkInterface; the group's client does."""
+    """An object that returns a NetworkInterface, such as the client of the group version."""
 
     def networks(self, namespace: str) -> NetworkInterface: ...
 
 
 class NetworkInterface(gentype.ClientWithListAndApply[samplecrdv1.Network, samplecrdv1.NetworkList]):
-    """Reads and writes networks of one namespace, or lists all with an empty one."""
+    """A client of networks in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("networks", client, namespace, samplecrdv1.Network, samplecrdv1.NetworkList)

@@ -9,13 +9,13 @@ from pkg.apis.samplecontroller import v1alpha1 as samplecontrollerv1alpha1
 
 
 class FoosGetter(Protocol):
-    """Has a FooInterface; the group's client does."""
+    """An object that returns a FooInterface, such as the client of the group version."""
 
     def foos(self, namespace: str) -> FooInterface: ...
 
 
 class FooInterface(gentype.ClientWithListAndApply[samplecontrollerv1alpha1.Foo, samplecontrollerv1alpha1.FooList]):
-    """Reads and writes foos of one namespace, or lists all with an empty one."""
+    """A client of foos in one namespace, or in all with "". Thread-safe; calls block for the request."""
 
     def __init__(self, client: rest.Interface, namespace: str) -> None:
         super().__init__("foos", client, namespace, samplecontrollerv1alpha1.Foo, samplecontrollerv1alpha1.FooList)
