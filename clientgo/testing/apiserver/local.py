@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from clientgo.golang import http
 from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.store.local_watch import LocalStream
+from clientgo.testing.apiserver.store.storage import Event
 from clientgo.testing.apiserver.wire.http import MAX_BODY
 from clientgo.testing.apiserver.wire.messages import Request
 
@@ -23,12 +24,19 @@ class LocalTransport:
     """A RoundTripper: give it to a rest.Config as its `transport`. Thread-safe; blocks only in the bodies of watches.
 
     `delay()` returns the seconds, on the server's clock, until a watch delivers an event. With a delay a cache does not
-    show a write immediately, as with a busy server.
+    show a write immediately, as with a busy server. `seen(event)` is called when a client takes an event of a watch.
     """
 
-    def __init__(self, server: Server, *, delay: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self,
+        server: Server,
+        *,
+        delay: Callable[[], float] = lambda: 0.0,
+        seen: Callable[[Event], object] = lambda event: None,
+    ) -> None:
         self._server = server
         self._delay = delay
+        self._seen = seen
 
     def __repr__(self) -> str:
         return f"<LocalTransport to {self._server!r}>"
@@ -37,7 +45,7 @@ class LocalTransport:
         """The server's answer. Raises the context's error."""
         if (done := request.ctx.err()) is not None:
             raise done
-        stream = LocalStream(self._delay)
+        stream = LocalStream(self._delay, self._seen)
         parts = urlsplit(request.url)
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
         headers = {name.lower(): request.headers[name] for name in request.headers}

@@ -24,11 +24,14 @@ class LocalStream:
     """The body of one watch's answer, and what its request has for a connection.
 
     `delay()` gives the seconds that pass before a reader sees an event. Events stay in order: one that is late holds
-    back those behind it, as in a cache that lags behind the server.
+    back those behind it, as in a cache that lags behind the server. `seen(event)` is called when the reader takes it.
     """
 
-    def __init__(self, delay: Callable[[], float] = _at_once) -> None:
+    def __init__(
+        self, delay: Callable[[], float] = _at_once, seen: Callable[[Event], object] = lambda event: None
+    ) -> None:
         self._delay = delay
+        self._seen = seen
         # Guards all below, and is notified of each change.
         self._changed = threading.Condition()
         self._first: Iterator[bytes] = iter(())
@@ -78,7 +81,10 @@ class LocalStream:
         if (line := next(filter(None, self._first), None)) is not None:
             return line
         while (event := self._next()) is not None:
-            if line := self._view.line(event) if isinstance(event, Event) else event:
+            if isinstance(event, bytes):
+                return event
+            if line := self._view.line(event):
+                self._seen(event)
                 return line
         return b""
 

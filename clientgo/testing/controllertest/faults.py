@@ -1,0 +1,78 @@
+"""The faults that are active in a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Armed:
+    """A fault that waits for the controller's call of a number."""
+
+    at: int
+    name: str
+    """One of "before", "kill before", "kill after", "lose", "fail" and "pause"."""
+    act: Callable[[], object] = lambda: None
+    code: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Lag:
+    """A period in which a resource's watch cache shows no new events."""
+
+    until: float
+    version: int
+    """The version that lists from the watch cache show."""
+
+
+@dataclass
+class Faults:
+    """The state of all faults. Only the running thread of a bubble accesses it, so it has no lock."""
+
+    calls: int = 0
+    """Number of the controller's counted calls so far."""
+    armed: list[Armed] = field(default_factory=list)
+    lags: dict[str, Lag] = field(default_factory=dict)
+    outages: dict[str, float] = field(default_factory=dict)
+    """Times at which watches and lists of resources work again."""
+
+    def arm(self, call: int, fault: Armed) -> None:
+        """Let `fault` happen at the `call`-th call from now, counted from 1."""
+        fault.at = self.calls + call
+        self.armed.append(fault)
+
+    def take(self) -> list[Armed]:
+        """Count a call and return its faults, which are removed."""
+        self.calls += 1
+        due = [fault for fault in self.armed if fault.at == self.calls]
+        self.armed = [fault for fault in self.armed if fault.at > self.calls]
+        return due
+
+    def lag_of(self, resource: str, now: float) -> Lag | None:
+        """Return the resource's lag if it has not ended."""
+        lag = self.lags.get(resource)
+        return lag if lag is not None and lag.until > now else None
+
+    def is_out(self, resource: str, now: float) -> bool:
+        """Report whether the resource cannot be listed or watched."""
+        return self.outages.get(resource, 0.0) > now
+
+    def end(self, now: float) -> float:
+        """Disarm all faults, do the steps that still wait, and return the seconds until all lags and outages end."""
+        armed, self.armed = self.armed, []
+        for fault in armed:
+            fault.act()
+        ends = [now, *(lag.until for lag in self.lags.values()), *self.outages.values()]
+        return max(ends) - now
+
+
+FINALIZER = "controllertest.clientgo/linger"
+TOUCHED = "controllertest.clientgo/touched"
+
+
+def is_time(text: str) -> bool:
+    """Report whether a text is a time in RFC 3339's form."""
+    return re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", text) is not None

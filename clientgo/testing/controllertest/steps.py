@@ -1,0 +1,211 @@
+"""The steps of a script. Their reprs are the lines of the program that repeats a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clientgo.testing.controllertest import faults
+from clientgo.testing.controllertest.faults import Armed
+
+if TYPE_CHECKING:
+    from clientgo.testing.controllertest.world import World
+
+Json = dict[str, Any]
+
+
+class Step:
+    """One step of a script."""
+
+    def run(self, world: World) -> None:
+        """Do the step. It may let virtual time pass."""
+        raise NotImplementedError
+
+
+# ---- user actions
+
+
+@dataclass(frozen=True)
+class Set(Step):
+    """The user creates the object, or replaces its spec."""
+
+    obj: Json
+
+    def run(self, world: World) -> None:
+        world.user.actions.append(self)
+        world.user.set(self.obj)
+
+    def __repr__(self) -> str:
+        return f"Set({self.obj!r})"
+
+
+@dataclass(frozen=True)
+class Delete(Step):
+    """The user deletes an object. `kind` is "Kind" or "group/version/Kind"."""
+
+    kind: str
+    name: str
+    namespace: str = "default"
+
+    def run(self, world: World) -> None:
+        world.user.actions.append(self)
+        world.user.delete(self.kind, self.name, self.namespace)
+
+
+@dataclass(frozen=True)
+class DeleteNamespace(Step):
+    """The user deletes the namespace with all objects."""
+
+    name: str = "default"
+
+    def run(self, world: World) -> None:
+        world.user.actions.append(self)
+        world.user.delete_namespace(self.name)
+
+
+@dataclass(frozen=True)
+class Sleep(Step):
+    """Virtual seconds pass."""
+
+    seconds: float
+
+    def run(self, world: World) -> None:
+        world.sleep(self.seconds)
+
+
+# ---- faults at an API call of the controller. `call` counts from the step on, without lists, watches and events.
+
+
+@dataclass(frozen=True)
+class Kill(Step):
+    """The controller is killed before or after a call, or immediately (`call=0`). It restarts a second later."""
+
+    call: int = 0
+    when: str = "after"
+
+    def run(self, world: World) -> None:
+        if self.call:
+            world.faults.arm(self.call, Armed(0, f"kill {self.when}"))
+            return
+        for process in world.processes:
+            process.kill()
+
+
+@dataclass(frozen=True)
+class Lose(Step):
+    """The server completes a call, but the connection breaks before the response arrives."""
+
+    call: int
+
+    def run(self, world: World) -> None:
+        world.faults.arm(self.call, Armed(0, "lose"))
+
+
+@dataclass(frozen=True)
+class Fail(Step):
+    """The server refuses a call with 409, 429, 500, 503 or 504."""
+
+    call: int
+    code: int
+
+    def run(self, world: World) -> None:
+        world.faults.arm(self.call, Armed(0, "fail", code=self.code))
+
+
+@dataclass(frozen=True)
+class Pause(Step):
+    """The process that makes the call stands still before it, as in a garbage collection or a suspended machine."""
+
+    call: int
+    seconds: float
+
+    def run(self, world: World) -> None:
+        world.faults.arm(self.call, Armed(0, "pause", seconds=self.seconds))
+
+
+@dataclass(frozen=True)
+class Before(Step):
+    """Another step happens immediately before a call."""
+
+    call: int
+    step: Step
+
+    def run(self, world: World) -> None:
+        world.faults.arm(self.call, Armed(0, "before", act=lambda: self.step.run(world)))
+
+
+# ---- faults of watches
+
+
+@dataclass(frozen=True)
+class Lag(Step):
+    """The watch cache of a resource stands still: watches show no new events, lists with version "0" the old state."""
+
+    resource: str
+    seconds: float
+
+    def run(self, world: World) -> None:
+        until = world.now() + self.seconds
+        world.faults.lags[self.resource] = faults.Lag(until, world.server.store.version)
+        world.note("fault", f"watch cache of {self.resource}", f"stands still for {self.seconds:g} s")
+
+
+@dataclass(frozen=True)
+class Drop(Step):
+    """The watches of a resource break and cannot be opened again for some seconds.
+
+    With `compact` the server then forgets the history, so that the controller sees no state in between.
+    """
+
+    resource: str
+    seconds: float
+    compact: bool = False
+
+    def run(self, world: World) -> None:
+        world.drop_watches(self.resource, self.seconds, self.compact)
+
+
+# ---- the rest of the cluster
+
+
+@dataclass(frozen=True)
+class Touch(Step):
+    """Another writer adds an annotation to an object: the `index`-th one of the user and the controller."""
+
+    index: int
+
+    def run(self, world: World) -> None:
+        if found := world.nth(self.index):
+            world.user.touch(*found)
+
+
+@dataclass(frozen=True)
+class Remove(Step):
+    """An administrator deletes an object that the controller made."""
+
+    index: int
+
+    def run(self, world: World) -> None:
+        if found := world.nth(self.index, made_by="controller"):
+            world.user.remove(*found)
+
+
+@dataclass(frozen=True)
+class Linger(Step):
+    """Another controller adds a finalizer to an object and removes it when the faults end."""
+
+    index: int
+
+    def run(self, world: World) -> None:
+        if found := world.nth(self.index):
+            world.user.add_finalizer(*found)
+
+
+@dataclass(frozen=True)
+class Clock(Step):
+    """The time of day changes, forward or backward."""
+
+    seconds: float
+
+    def run(self, world: World) -> None:
+        world.step_clock(self.seconds)

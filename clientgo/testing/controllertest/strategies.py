@@ -1,0 +1,133 @@
+"""Hypothesis strategies of objects, of user actions and of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from clientgo.testing.controllertest import runner, steps
+from clientgo.testing.controllertest.steps import Step
+
+if TYPE_CHECKING:
+    from clientgo.testing.controllertest.machine import ControllerMachine
+
+Json = dict[str, Any]
+
+FAULTS = (
+    "Kill",
+    "Lose",
+    "Fail",
+    "Pause",
+    "Before",
+    "Lag",
+    "Drop",
+    "Touch",
+    "Remove",
+    "Linger",
+    "Clock",
+)
+
+_CALLS = st.integers(1, 5)
+_SECONDS = st.sampled_from((5.0, 1.0, 20.0))
+
+
+def objects(
+    api_version: str,
+    kind: str,
+    *,
+    names: Sequence[str] = ("a", "a", "b"),
+    namespace: str = "default",
+    **fields: st.SearchStrategy[Any] | Any,
+) -> st.SearchStrategy[Step]:
+    """Return a strategy of steps that set or delete objects of a kind.
+
+    names: the names to choose from; a repeated name is more frequent.
+    fields: the top-level fields of the object, such as `spec`, each a value or a strategy.
+    """
+    given = {
+        field: value if isinstance(value, st.SearchStrategy) else st.just(value) for field, value in fields.items()
+    }
+
+    def made(name: str, values: Json, is_deletion: bool) -> Step:
+        if is_deletion:
+            return steps.Delete(f"{api_version}/{kind}", name, namespace)
+        metadata = {"name": name, "namespace": namespace} if namespace != "default" else {"name": name}
+        return steps.Set({"apiVersion": api_version, "kind": kind, "metadata": metadata, **values})
+
+    deletions = st.sampled_from((False, False, False, True))
+    return st.builds(made, st.sampled_from(tuple(names)), st.fixed_dictionaries(given), deletions)
+
+
+_resources: dict[type, tuple[str, ...]] = {}
+
+
+def _watched(machine: type[ControllerMachine]) -> tuple[str, ...]:
+    """Return the resources that the controller watches, found by starting it once."""
+    if machine not in _resources:
+        _resources[machine] = tuple(sorted(runner.execute(machine, []).watched))
+    return _resources[machine]
+
+
+def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[Step], int]]:
+    """Return a strategy of scripts and seeds of schedules; the simplest seed is 0, the order without preemptions.
+
+    A script has rounds: a fault is prepared, the user acts, time passes, and another client interferes. Random steps
+    without this order would seldom meet: a fault of the second call is void if there is no second call.
+    """
+
+    def build() -> st.SearchStrategy[tuple[list[Step], int]]:
+        desired = machine().desired()
+        fault, interference = fault_steps(machine, desired)
+        sleep = st.builds(steps.Sleep, st.sampled_from((1.0, 5.0, 20.0)))
+        rounds = st.tuples(
+            _either(fault, 2),
+            _either(desired, 4),
+            _either(sleep, 1),
+            _either(interference, 1),
+        )
+        schedule = st.one_of(st.just(0), st.just(0), st.integers(0, 1000))
+        flat = st.lists(rounds, min_size=1, max_size=machine.max_rounds).map(_flatten)
+        return st.tuples(flat, schedule)
+
+    return st.deferred(build)
+
+
+def _either(step: st.SearchStrategy[Any], weight: int) -> st.SearchStrategy[Step | None]:
+    """Return a strategy of nothing or, `weight` times as often, a step."""
+    return st.integers(0, weight).flatmap(lambda drawn: step if drawn else st.none())
+
+
+def _flatten(rounds: Sequence[tuple[Step | None, ...]]) -> list[Step]:
+    return [step for each in rounds for step in each if step is not None]
+
+
+def fault_steps(
+    machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
+) -> tuple[st.SearchStrategy[Step | None], st.SearchStrategy[Step | None]]:
+    """Return strategies of the machine's faults, and of the interference of other clients."""
+    resources = _watched(machine)
+    resource = st.sampled_from(resources) if resources else st.just("none")
+    index = st.integers(0, 3)
+    others = st.one_of(desired, st.builds(steps.Touch, index))
+    faults: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+        "Kill": lambda: st.builds(steps.Kill, st.integers(0, 5), st.sampled_from(("after", "before"))),
+        "Lose": lambda: st.builds(steps.Lose, _CALLS),
+        "Fail": lambda: st.builds(steps.Fail, _CALLS, st.sampled_from((409, 500, 429, 503, 504))),
+        "Pause": lambda: st.builds(steps.Pause, _CALLS, _SECONDS),
+        "Before": lambda: st.builds(steps.Before, _CALLS, others),
+        "Lag": lambda: st.builds(steps.Lag, resource, _SECONDS),
+        "Drop": lambda: st.builds(steps.Drop, resource, _SECONDS, st.booleans()),
+    }
+    interference: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+        "Touch": lambda: st.builds(steps.Touch, index),
+        "Remove": lambda: st.builds(steps.Remove, index),
+        "Linger": lambda: st.builds(steps.Linger, index),
+        "Clock": lambda: st.builds(steps.Clock, st.sampled_from((3600.0, -3600.0))),
+    }
+
+    def chosen(each: dict[str, Callable[[], st.SearchStrategy[Any]]]) -> st.SearchStrategy[Step | None]:
+        return st.one_of([make() for name, make in each.items() if name in machine.faults] or [st.none()])
+
+    return chosen(faults), chosen(interference)

@@ -1,0 +1,302 @@
+"""One run: the server, the controller's processes, the user and the faults, all in one bubble of virtual time."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from clientgo.apimachinery.runtime.view import ReadOnlyError
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.context import Context
+from clientgo.golang.stop import WATCHER_NAME
+from clientgo.testing import synctest
+from clientgo.testing.apiserver import Server
+from clientgo.testing.apiserver.local import LocalTransport
+from clientgo.testing.apiserver.simulator import Simulator
+from clientgo.testing.apiserver.store.storage import Event
+from clientgo.testing.controllertest.calls import Call
+from clientgo.testing.controllertest.cluster import Client, Cluster
+from clientgo.testing.controllertest.faults import TOUCHED, Faults
+from clientgo.testing.controllertest.history import History
+from clientgo.testing.controllertest.process import Process
+from clientgo.testing.controllertest.user import User
+from clientgo.testing.controllertest.wire import Killed, chain
+
+if TYPE_CHECKING:
+    from clientgo.testing.controllertest.machine import ControllerMachine
+
+# Errors that only a mistake in the program causes.
+_MISTAKES = (TypeError, AttributeError, LookupError, NameError, AssertionError, ArithmeticError, RecursionError)
+# Objects that are no part of a result.
+IGNORED_BUCKETS = ("/events", "events.k8s.io/events", "coordination.k8s.io/leases")
+# Requests of a run; more are an endless loop.
+MOST_REQUESTS = 3000
+
+
+class Violated(Exception):
+    """Raised in the run's first thread when a problem was reported."""
+
+
+class World:
+    """The state of one run. A context manager; it belongs to the thread that enters it."""
+
+    def __init__(self, machine_type: type[ControllerMachine], schedule: int = 0) -> None:
+        self.new_machine = machine_type
+        self.machine = machine_type()
+        self.history = History()
+        self.faults = Faults()
+        self.watched: set[str] = set()
+        self.problem = ("", "")
+        """The name of the violated check and its description; empty without a violation."""
+        self.requests: Counter[str] = Counter()
+        self.idle_writes: list[str] = []
+        """The controller's writes that changed nothing."""
+        self.errors = 0
+        """Number of errors that the controller reported to `utilruntime`."""
+        self.changes = 0
+        """Number of changes, without events and leases."""
+        self.made_by: dict[tuple[str, str], str] = {}
+        """The actors that created the living objects, by bucket and key."""
+        self._actors: dict[int, tuple[str, list[int]]] = {}
+        chooser = synctest.RandomSchedule(schedule) if schedule else None
+        self._bubble = synctest.bubble(chooser, max_steps=5_000_000, two_clocks=True)
+        self._undo = contextlib.ExitStack()
+
+    def __repr__(self) -> str:
+        return f"<World of {self.new_machine.__name__} {self.history!r}>"
+
+    # ---- opening and closing
+
+    def __enter__(self) -> World:
+        with contextlib.ExitStack() as undo:
+            state = random.getstate()
+            undo.callback(random.setstate, state)
+            random.seed(0)
+            undo.enter_context(self._bubble)
+            numbers = itertools.count(1)
+            uid = "00000000-0000-4000-8000-{:012d}".format
+            self.server = undo.enter_context(Server(listen=False, new_uid=lambda: uid(next(numbers))))
+            self.transport = LocalTransport(self.server)
+            self.cluster = Cluster(self.server)
+            self.user = User(self, Client(self.server, self.transport))
+            if self.machine.workloads:
+                undo.enter_context(Simulator(self.server, transport=self.transport))
+            self._install()
+            self._hook(undo)
+            self._base_threads = set(threading.enumerate())
+            self.processes = [Process(self, name) for name in self._names()]
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(self, *exc: Any) -> bool | None:
+        return self._undo.__exit__(*exc)
+
+    def _names(self) -> list[str]:
+        count = self.machine.replicas
+        return ["controller"] if count == 1 else [f"controller-{number}" for number in range(1, count + 1)]
+
+    def _install(self) -> None:
+        for obj in self.machine.definitions():
+            self.server.create(self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}"), "", obj)
+        self.wait()
+        for obj in self.machine.setup:
+            resource = self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}")
+            self.server.create(resource, obj["metadata"].get("namespace", "default"), obj)
+        self.wait()
+
+    def _hook(self, undo: contextlib.ExitStack) -> None:
+        """Observe the store, and the errors that controllers report."""
+        self.server.store.subscribe(self._committed)
+        handlers = list(utilruntime.ERROR_HANDLERS), list(utilruntime.PANIC_HANDLERS)
+
+        def restore() -> None:
+            utilruntime.ERROR_HANDLERS[:], utilruntime.PANIC_HANDLERS[:] = handlers
+
+        undo.callback(restore)
+        utilruntime.ERROR_HANDLERS[:] = [self._on_error]
+        utilruntime.PANIC_HANDLERS[:] = [self._on_panic]
+
+    # ---- time and problems
+
+    def now(self) -> float:
+        """Return the virtual seconds since the beginning."""
+        return self._bubble.elapsed
+
+    def step_clock(self, seconds: float) -> None:
+        """Change the time of day."""
+        self._bubble.move_wall_clock(seconds)
+
+    def wait(self) -> None:
+        """Wait until all threads are blocked. Raises Violated for a reported problem."""
+        self.sleep(0.0)
+
+    def sleep(self, seconds: float) -> None:
+        """Let virtual time pass. Raises Violated for a reported problem."""
+        try:
+            if seconds:
+                self._bubble.sleep(seconds)
+            else:
+                self._bubble.wait()
+        except synctest.ThreadError:
+            mine = [each for each in self._bubble.failures if not self._is_expected(each[1])]
+            self._bubble.failures.clear()
+            if mine:
+                thread, err = mine[0]
+                self.report("crash", f"thread {thread.name!r} ended with {type(err).__name__}: {err}")
+        if self.problem[0]:
+            raise Violated
+
+    @staticmethod
+    def _is_expected(err: BaseException | None) -> bool:
+        return any(isinstance(each, Killed) for each in chain(err))
+
+    def report(self, check: str, problem: str) -> None:
+        """Record a violation of a check. The first one counts."""
+        if not self.problem[0] and check not in self.machine.skip:
+            self.problem = (check, problem)
+            self.note("check", check, problem)
+
+    def note(self, actor: str, request: str, response: str = "") -> None:
+        """Add a row to the history."""
+        self.history.add(self.now(), actor, request, response)
+
+    def _on_error(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
+        self.errors += 1
+        for each in chain(err):
+            if isinstance(each, ReadOnlyError):
+                self.report("read-only", f"the controller changes an object of a cache: {each}")
+            elif isinstance(each, _MISTAKES) and not self._is_expected(err):
+                self.report("crash", f"{msg}: {type(each).__name__}: {each}")
+
+    def _on_panic(self, ctx: Context, err: BaseException) -> None:
+        if isinstance(err, ReadOnlyError):
+            self.report("read-only", f"the controller changes an object of a cache: {err}")
+        elif not self._is_expected(err):
+            self.report("crash", f"{type(err).__name__}: {err}")
+
+    # ---- requests
+
+    @contextlib.contextmanager
+    def acting(self, name: str) -> Iterator[list[int]]:
+        """Attribute the changes that this thread makes meanwhile to an actor, and return the list of their versions."""
+        ident = threading.get_ident()
+        before = self._actors.get(ident)
+        versions: list[int] = []
+        self._actors[ident] = (name, versions)
+        try:
+            yield versions
+        finally:
+            if before is None:
+                del self._actors[ident]
+            else:
+                self._actors[ident] = before
+
+    def count(self, name: str, call: Call) -> None:
+        """Count a request of a process. Ends the process after MOST_REQUESTS."""
+        self.requests["events and leases" if call.is_beside else name] += 1
+        if self.requests.total() > MOST_REQUESTS:
+            self.report("hot loop", f"{MOST_REQUESTS} requests, the last one at {self.now():.3f} s: {call}")
+            for process in self.processes:
+                process.stop()
+                process.life.is_dead = True
+
+    def answered(self, name: str, call: Call, status: int, changed: bool) -> None:
+        """Record the result of a request."""
+        is_real = call.is_write and call.verb != "delete" and not call.is_beside and not call.first("dryRun")
+        if is_real and status < 300 and not changed:
+            self.idle_writes.append(str(call))
+
+    def _committed(self, bucket: str, event: Event) -> None:
+        """Observe a change, with the store's lock held."""
+        if bucket in IGNORED_BUCKETS:
+            return
+        self.changes += 1
+        actor, versions = self._actors.get(threading.get_ident(), ("server", []))
+        versions.append(event.rv)
+        at = (bucket, event.new.key)
+        if event.type == "ADDED":
+            self.made_by[at] = actor
+        elif event.type == "DELETED":
+            self.made_by.pop(at, None)
+        if actor.startswith("controller"):
+            self._compare_touched(event)
+        elif actor == "server":
+            self.note(actor, f"{event.type.lower()} {bucket.strip('/')} {event.new.key}", f"@{event.rv}")
+        self._check_invariants()
+
+    def _compare_touched(self, event: Event) -> None:
+        if event.type != "MODIFIED" or event.old is None:
+            return
+        before, after = (each.obj["metadata"].get("annotations") or {} for each in (event.old, event.new))
+        if TOUCHED in before and TOUCHED not in after:
+            self.report("lost update", f"the write of {event.new.key} drops an annotation of another writer")
+
+    def _check_invariants(self) -> None:
+        for name, check in self.machine.invariants():
+            try:
+                check(self.cluster)
+            except AssertionError as err:
+                self.report(name, f"{name}: {err}".rstrip(": "))
+
+    def nth(self, index: int, made_by: str = "") -> tuple[str, str] | None:
+        """Return bucket and key of the living objects' `index`-th one, or None without objects."""
+        found = sorted(at for at, actor in self.made_by.items() if actor != "server" and actor.startswith(made_by))
+        return found[index % len(found)] if found else None
+
+    def drop_watches(self, resource: str, seconds: float, compact: bool) -> None:
+        """Break the watches of a resource for some seconds. With `compact` the server then forgets the history."""
+        self.note("fault", f"watches of {resource}", f"broken for {seconds:g} s" + ", then compaction" * compact)
+        self.faults.outages[resource] = self.now() + seconds
+        for process in self.processes:
+            process.life.wire.break_watches(resource)
+        if compact:
+            self._bubble.after_func(seconds, lambda: self.server.store.compact(self.server.store.version), "compaction")
+
+    # ---- the course of a run
+
+    def start(self) -> None:
+        """Start the processes and wait until they are blocked."""
+        for process in self.processes:
+            process.start()
+        self.wait()
+
+    def stop(self) -> None:
+        """Stop the processes, and report what they leave behind."""
+        for process in self.processes:
+            process.stop()
+        for process in self.processes:
+            process.join()
+        self.wait()
+        left = {thread for thread in set(threading.enumerate()) - self._base_threads if thread.is_alive()}
+        if names := sorted(thread.name for thread in left if thread.name != WATCHER_NAME):
+            self.report("stop", f"start() has returned and left threads behind: {', '.join(names)}")
+            self.wait()
+
+    def heal(self) -> None:
+        """End all faults and wait for lags and outages to end."""
+        self.sleep(self.faults.end(self.now()))
+        self.user.remove_finalizers()
+
+    def settle(self, seconds: float = 0.0) -> None:
+        """Wait until nothing has changed for `seconds`, by default the machine's `quiet_for`. Reports endless work."""
+        period = seconds or self.machine.quiet_for
+        for _ in range(20):
+            changes, requests, errors = self.changes, self.requests.total(), self.errors
+            self.sleep(period)
+            if self.changes == changes:
+                break
+        else:
+            self.report("quiet", f"objects still change after {20 * period:g} s without faults and user actions")
+            self.wait()
+        limit = self.machine.busy_limit * period / 60.0
+        if self.requests.total() - requests > limit:
+            text = f"{self.requests.total() - requests} requests within {period:g} s in which nothing changed"
+            self.report("hot loop", text)
+        elif self.errors - errors > limit:
+            self.report("backoff", f"{self.errors - errors} errors within {period:g} s in which nothing changed")
+        self.wait()

@@ -1,0 +1,69 @@
+"""The sample-controller under random user actions and faults, and the three rules that it breaks like its Go original.
+
+CONTROLLERTEST_CASES sets the number of cases.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from samplemachine import SampleMachine, StrictSampleMachine, foo
+
+from clientgo.testing import controllertest as ct
+
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "10"))
+
+
+
+class Searched(SampleMachine):
+    cases = CASES
+
+
+TestSampleController = Searched.TestCase
+
+CHANGED = [foo("a", 1), ct.Sleep(1.0), ct.Touch(0), foo("a", 2)]
+
+
+def violation(machine: type[ct.ControllerMachine], steps: list[ct.Step]) -> ct.ControllerFailure:
+    with pytest.raises(ct.ControllerFailure) as raised:
+        ct.replay(machine, steps)
+    return raised.value
+
+
+def test_an_update_drops_the_annotations_of_other_writers() -> None:
+    """Go: `Deployments(ns).Update(ctx, newDeployment(foo))` sends no resourceVersion and none of the other fields."""
+    failure = violation(StrictSampleMachine, CHANGED)
+
+    assert failure.problem == "the write of default/a-deployment drops an annotation of another writer"
+    assert "other                patch deployments default/a-deployment" in failure.history.table()
+
+
+class Resyncing(StrictSampleMachine):
+    skip = ("lost update",)
+
+
+def test_each_resync_writes_an_unchanged_status() -> None:
+    """Go: `updateFooStatus` compares nothing before its UpdateStatus."""
+    failure = violation(Resyncing, [foo("a", 1)])
+
+    assert failure.check == "idle writes"
+    assert failure.problem.endswith("writes that change nothing, such as: update foos/status default/a")
+
+
+def test_a_renamed_deployment_stays_if_the_controller_saw_its_name() -> None:
+    """Go: `syncHandler` looks only for the name of the spec, so the end state depends on the events that were seen."""
+    failure = violation(SampleMachine, [foo("a", 1, "x"), foo("a", 1, "y")])
+
+    assert failure.problem == "the faults change the result: apps/deployments default/x is missing"
+
+
+def test_a_killed_controller_continues_from_the_server_s_state() -> None:
+    result = ct.replay(SampleMachine, [ct.Kill(1, "after"), foo("a", 2), ct.Sleep(5.0), foo("b", 1)])
+
+    requests = [row.request for row in result.history.rows if row.actor == "controller"]
+    assert result.check == ""
+    assert requests.count("create deployments default/a-deployment") == 1
+    assert [row.response for row in result.history.rows if row.response.startswith("killed")] == [
+        "killed after the request"
+    ]
