@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "hack"))
 
 import described_bugs  # noqa: E402
-import mutants  # noqa: E402
+import mutant_list  # noqa: E402
 from described_bugs import BrokenDescriptionError, Description  # noqa: E402
 
 SOURCE = '''\
@@ -284,9 +284,9 @@ def renamed(source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(_RenameAll(tree).visit(tree)))
 
 
-def listed() -> Iterator[tuple[str, list[mutants.Mutant]]]:
-    files: dict[str, list[mutants.Mutant]] = {}
-    for mutant in mutants.read_list():
+def listed() -> Iterator[tuple[str, list[mutant_list.Mutant]]]:
+    files: dict[str, list[mutant_list.Mutant]] = {}
+    for mutant in mutant_list.read_list():
         files.setdefault(mutant.file, []).append(mutant)
     yield from files.items()
 

@@ -10,9 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "hack"))
 
-import mutants  # noqa: E402
+import mutant_list  # noqa: E402
+import mutant_runs  # noqa: E402
 from described_bugs import Description  # noqa: E402
-from mutants import BrokenListError, Mutant  # noqa: E402
+from mutant_list import BrokenListError, Mutant  # noqa: E402
 from random_bugs import Bug  # noqa: E402
 
 SOURCE = """\
@@ -29,7 +30,7 @@ def second(n):
 
 def test_every_bug_of_the_list_can_be_put_in_and_compiles() -> None:
     """A change of a line that hack/mutants.d describes requires a change there too."""
-    assert list(mutants.problems(mutants.read_list())) == []
+    assert list(mutant_list.problems(mutant_list.read_list())) == []
 
 
 def mutant(edit: str, function: str = "first") -> Mutant:
@@ -69,18 +70,19 @@ def test_the_list_is_read(tmp_path: Path) -> None:
         Mutant("one", "a.py", a, Description("(module)", "drop z()")),
         Mutant("one", "b.py", b, Description("g", "negate z")),
     ]
-    read = mutants.read_list(tmp_path, ["one"])
+    read = mutant_list.read_list(tmp_path, ["one"])
     assert read == one
     together = [each.bug.together for each in read if isinstance(each.bug, Description)]
     assert together == [("drop x = 1", "y == 1 -> y != 1")] * 2 + [("drop z()",), ("negate z",)]
-    assert [each.area for each in mutants.read_list(tmp_path)] == ["one", "one", "one", "one", "two"]
+    assert [each.area for each in mutant_list.read_list(tmp_path)] == ["one", "one", "one", "one", "two"]
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("    f\n        drop x()\n", "one.txt:2: needs a file"),
-        ("a.py\n    f\n        drop x()\n", "needs a file, its tests"),
+        ("a.py\n    f\n        drop x()\n", "one.txt:1: needs a file, a colon and its tests"),
+        ("a.py: t\n    f\n        drop x()\n- while x:\n+ while False:\n", "one.txt:4: needs a file, a colon"),
         ("a.py: t\n        drop x()\n", "one.txt:2: needs a file, its tests and a function"),
         ("a.py: t\n    - x = 1\n    + x = 2\n", "one.txt:2: needs"),
         ("a.py: t\n    f\n        = why\n", "a reason without a bug"),
@@ -92,12 +94,12 @@ def test_the_list_is_read(tmp_path: Path) -> None:
 def test_a_bad_list_is_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "one.txt").write_text(text)
     with pytest.raises(BrokenListError, match=why):
-        mutants.read_list(tmp_path)
+        mutant_list.read_list(tmp_path)
 
 
 def test_an_area_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BrokenListError, match="no area nope"):
-        mutants.read_list(tmp_path, ["nope"])
+        mutant_list.read_list(tmp_path, ["nope"])
 
 
 def test_a_bug_that_does_not_fit_or_compile_is_reported(tmp_path: Path) -> None:
@@ -109,7 +111,7 @@ def test_a_bug_that_does_not_fit_or_compile_is_reported(tmp_path: Path) -> None:
         mutant("return 1 -> return ("),
         mutant("return 1 -> break"),
     ]
-    found = list(mutants.problems(bugs, tmp_path))
+    found = list(mutant_list.problems(bugs, tmp_path))
     assert len(found) == 3
     assert "module.py: first has no places for: drop x()" in found[0]
     assert "cannot read the edit 'return 1 -> return ('" in found[1]
@@ -133,7 +135,7 @@ def test_a_change_of_a_line_is_described_as_the_list_has_it(
 ) -> None:
     (tmp_path / "module.py").write_text(SOURCE)
 
-    assert list(mutants.describe("module.py", old, new, tmp_path)) == lines
+    assert list(mutant_list.describe("module.py", old, new, tmp_path)) == lines
 
 
 @pytest.mark.parametrize(
@@ -143,13 +145,13 @@ def test_a_change_without_a_description_is_an_error(tmp_path: Path, old: str, ne
     (tmp_path / "module.py").write_text(SOURCE)
 
     with pytest.raises(BrokenListError, match=why):
-        list(mutants.describe("module.py", old, new, tmp_path))
+        list(mutant_list.describe("module.py", old, new, tmp_path))
 
 
 @pytest.fixture(autouse=True)
 def nothing_preloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Preload no modules, which would take longer than these tests."""
-    monkeypatch.setattr(mutants, "_PRELOADED", ())
+    monkeypatch.setattr(mutant_runs, "_PRELOADED", ())
 
 
 TESTS = """\
@@ -163,10 +165,10 @@ def test_first():
 HANGS = Mutant("area", "module.py", ("test_module.py",), Bug(3, "return 1", "import time; time.sleep(600)"))
 
 
-def tree(folder: Path, tests: str = TESTS) -> mutants.Tree:
+def tree(folder: Path, tests: str = TESTS) -> mutant_runs.Tree:
     (folder / "module.py").write_text(SOURCE)
     (folder / "test_module.py").write_text(tests)
-    return mutants.Tree(folder)
+    return mutant_runs.Tree(folder)
 
 
 def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
@@ -174,11 +176,11 @@ def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
 ) -> None:
     with tree(tmp_path) as copy:
         before = (tmp_path / "module.py").stat().st_mtime_ns
-        assert copy.run(mutant("return 1 -> return 3"))[0] == mutants.CAUGHT
-        assert copy.run(mutant("n < 3 -> n < 4"))[0] == mutants.SURVIVED
-        monkeypatch.setattr(mutants, "_LEAST_SECONDS", 0.1)
-        monkeypatch.setattr(mutants, "_SLOWER", 0.0)
-        assert copy.run(HANGS)[0] == mutants.HANGS
+        assert copy.run(mutant("return 1 -> return 3"))[0] == mutant_runs.CAUGHT
+        assert copy.run(mutant("n < 3 -> n < 4"))[0] == mutant_runs.SURVIVED
+        monkeypatch.setattr(mutant_runs, "_LEAST_SECONDS", 0.1)
+        monkeypatch.setattr(mutant_runs, "_SLOWER", 0.0)
+        assert copy.run(HANGS)[0] == mutant_runs.HANGS
     assert (tmp_path / "module.py").read_text() == SOURCE
     assert (tmp_path / "module.py").stat().st_mtime_ns == before
 
@@ -186,27 +188,27 @@ def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
 def test_one_test_that_hangs_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tree(tmp_path) as copy:
         copy.seconds["test_module.py",] = 600.0
-        monkeypatch.setattr(mutants, "_LEAST_SECONDS", 1.0)
-        monkeypatch.setattr(mutants, "_ONE_SLOWER", 0.0)
+        monkeypatch.setattr(mutant_runs, "_LEAST_SECONDS", 1.0)
+        monkeypatch.setattr(mutant_runs, "_ONE_SLOWER", 0.0)
         result, seconds = copy.run(HANGS)
-    assert result == mutants.CAUGHT
+    assert result == mutant_runs.CAUGHT
     assert seconds < 60.0
 
 
 def test_what_is_loaded_beforehand_is_mutated_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "_PRELOADED", ("module",))
+    monkeypatch.setattr(mutant_runs, "_PRELOADED", ("module",))
     with tree(tmp_path) as copy:
         copy.seconds["test_module.py",] = 1.0
-        assert copy.run(mutant("return 1 -> return 3"))[0] == mutants.CAUGHT
+        assert copy.run(mutant("return 1 -> return 3"))[0] == mutant_runs.CAUGHT
 
 
 @pytest.mark.parametrize(
     ("codes", "result"),
     [
-        pytest.param((0, 0), mutants.SURVIVED, id="passed"),
-        pytest.param((0, 1), mutants.CAUGHT, id="failed"),
-        pytest.param((0, 2), mutants.CAUGHT, id="could not be imported"),
-        pytest.param((0, -1), mutants.HANGS, id="hung"),
+        pytest.param((0, 0), mutant_runs.SURVIVED, id="passed"),
+        pytest.param((0, 1), mutant_runs.CAUGHT, id="failed"),
+        pytest.param((0, 2), mutant_runs.CAUGHT, id="could not be imported"),
+        pytest.param((0, -1), mutant_runs.HANGS, id="hung"),
     ],
 )
 def test_what_pytest_says_of_a_bug(tmp_path: Path, codes: tuple[int, ...], result: str) -> None:
@@ -215,7 +217,7 @@ def test_what_pytest_says_of_a_bug(tmp_path: Path, codes: tuple[int, ...], resul
 
 def test_a_named_test_that_cannot_be_collected_notices_the_bug(tmp_path: Path) -> None:
     copy = scripted(tmp_path, (0, 4))
-    assert copy.run(mutant("return 1 -> return 3"), ("test_module.py::test_first",))[0] == mutants.CAUGHT
+    assert copy.run(mutant("return 1 -> return 3"), ("test_module.py::test_first",))[0] == mutant_runs.CAUGHT
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_tests_that_say_nothing_are_an_error(tmp_path: Path, codes: tuple[int, .
     assert (tmp_path / "module.py").read_text() == SOURCE
 
 
-def scripted(folder: Path, codes: tuple[int, ...]) -> mutants.Tree:
+def scripted(folder: Path, codes: tuple[int, ...]) -> mutant_runs.Tree:
     """Return a tree in which successive runs of pytest exit with these codes."""
     copy, left = tree(folder), iter(codes)
     copy.pytests.run = lambda *_: next(left)  # type: ignore[method-assign]
@@ -242,8 +244,8 @@ def scripted(folder: Path, codes: tuple[int, ...]) -> mutants.Tree:
 def test_a_result_is_known_until_the_file_or_its_tests_change(tmp_path: Path) -> None:
     tree(tmp_path)
     path, one = tmp_path / "results", mutant("return 1 -> return 3")
-    mutants.Results(path, tmp_path).add(one, mutants.CAUGHT)
-    assert mutants.Results(path, tmp_path).known(one) == mutants.CAUGHT
-    assert mutants.Results(path, tmp_path).known(mutant("return 1 -> return 4")) == ""
+    mutant_runs.Results(path, tmp_path).add(one, mutant_runs.CAUGHT)
+    assert mutant_runs.Results(path, tmp_path).known(one) == mutant_runs.CAUGHT
+    assert mutant_runs.Results(path, tmp_path).known(mutant("return 1 -> return 4")) == ""
     (tmp_path / "test_module.py").write_text(TESTS + "\n")
-    assert mutants.Results(path, tmp_path).known(one) == ""
+    assert mutant_runs.Results(path, tmp_path).known(one) == ""
