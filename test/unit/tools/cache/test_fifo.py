@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
-from queueobjects import Item, errors_of_blocked_pops, in_threads, join, key_of, pop
+from queueobjects import Item, errors_of_blocked_pops, in_threads, join, key_of, pop, wait_until_blocked
 
 from clientgo.tools import cache
 from clientgo.tools.cache import FIFO
@@ -101,3 +102,21 @@ def test_close_ends_every_pop() -> None:
     errors = errors_of_blocked_pops(queue, 5, queue.close)
     assert len(errors) == 5
     assert all(isinstance(err, cache.ErrFIFOClosed) for err in errors)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda queue: queue.add(Item("a", 1)), id="add"),
+        pytest.param(lambda queue: queue.update(Item("a", 1)), id="update"),
+        pytest.param(lambda queue: queue.replace([Item("a", 1)], "1"), id="replace"),
+    ],
+)
+def test_every_write_wakes_a_waiting_pop(write: Callable[[FIFO], None]) -> None:
+    queue = new()
+    popped: list[Item] = []
+    threads = in_threads([lambda: popped.append(pop(queue))])
+    wait_until_blocked(queue, 1)
+    write(queue)
+    join(threads)
+    assert popped == [Item("a", 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -962,19 +963,38 @@ def test_errors_are_logged_as_loudly_as_they_deserve(
     assert bool(caplog.records) == bool(text)
 
 
-def test_a_slow_list_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("list_takes", "store_takes", "error", "steps"),
+    [
+        (11.0, 0.0, None, ['"Objects listed" 11000ms', '"Objects extracted" 0ms', '"SyncWith done" 0ms']),
+        (0.0, 12.0, None, ['"Objects listed" 0ms', '"Objects extracted" 0ms', '"SyncWith done" 12000ms']),
+        (13.0, 0.0, ValueError("no such list"), ['"Objects listed" error:no such list 13000ms']),
+    ],
+    ids=["list", "store", "error"],
+)
+def test_a_slow_list_is_logged_step_by_step(
+    list_takes: float, store_takes: float, error: Exception | None, steps: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG, logger="clientgo")
+
+    class SlowStore(RecordingStore):
+        def replace(self, *args: Any) -> None:
+            REAL_CLOCK.sleep(store_takes)
+            super().replace(*args)
+
     with synctest.bubble() as bubble:
 
-        def slow(_: metav1.ListOptions) -> corev1.PodList:
-            REAL_CLOCK.sleep(11.0)
+        def listed(_: metav1.ListOptions) -> corev1.PodList:
+            REAL_CLOCK.sleep(list_takes)
+            if error is not None:
+                raise error
             return mk_list("1")
 
-        reflector = new_reflector(cache.ListWatch(list_func=slow, watch_func=lambda _: watch.new_fake()))
-        with running(reflector):
-            bubble.sleep(20.0)
+        lw = cache.ListWatch(list_func=listed, watch_func=lambda _: watch.new_fake())
+        with running(new_reflector(lw, SlowStore())):
+            bubble.sleep(13.5)
     assert '"Reflector ListAndWatch" name:test-reflector' in caplog.text
-    assert '---"Objects listed" 11000ms' in caplog.text
+    assert re.findall(r"---(.*ms) ", caplog.text) == steps
 
 
 def test_logs_read_as_those_of_go(caplog: pytest.LogCaptureFixture) -> None:

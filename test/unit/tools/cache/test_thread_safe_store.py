@@ -106,6 +106,25 @@ def test_version_follows_the_writes() -> None:
     assert version() == "12"
 
 
+class Wrapped:
+    """An object of the user's own type that has its metadata in a field."""
+
+    def __init__(self, name: str, version: str) -> None:
+        self.meta = metav1.ObjectMeta(name=name, resource_version=version)
+
+    def get_object_meta(self) -> metav1.ObjectMeta:
+        return self.meta
+
+
+@pytest.mark.parametrize("write", ["add", "update", "delete_with_object"])
+def test_version_follows_objects_that_have_their_metadata_in_a_field(write: str) -> None:
+    store: Any = cache.new_thread_safe_store({}, {})
+    store.add("a", Wrapped("a", "3"))
+    assert store.last_store_sync_resource_version() == "3"
+    getattr(store, write)("a", Wrapped("a", "4"))
+    assert store.last_store_sync_resource_version() == "4"
+
+
 def by_label(obj: Any) -> list[str]:
     return [obj.metadata.labels["team"]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -137,3 +138,12 @@ def test_a_token_is_there_when_its_delay_has_passed() -> None:
         assert limiter.try_accept()
         assert not limiter.try_accept()
         clock.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "new", [flowcontrol.new_token_bucket_rate_limiter, flowcontrol.new_token_bucket_passive_rate_limiter]
+)
+def test_a_limiter_shows_its_rate_burst_and_tokens(new: Any, bubble: synctest.Bubble) -> None:
+    limiter = new(5.0, 3)
+    limiter.try_accept()
+    assert repr(limiter) == f"<{type(limiter).__name__} <Limiter 5/s, burst 3, 2 tokens>>"

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo import logr
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine import RecordingMetrics
 from clientgo.util import workqueue
@@ -378,6 +379,36 @@ def test_metrics(bubble: synctest.Bubble) -> None:
     }
 
 
+@pytest.mark.parametrize("add_late", ["add_after", "add_rate_limited"])
+def test_a_delayed_add_after_the_shutdown_is_no_retry(add_late: str, bubble: synctest.Bubble) -> None:
+    retries: list[int] = []
+
+    class Metric:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def inc(self) -> None:
+            if self.name == "retries":
+                retries.append(1)
+
+        def __getattr__(self, _: str) -> Any:
+            return lambda *_: None
+
+    class Provider:
+        def __getattr__(self, name: str) -> Any:
+            if name.endswith("_with_priority"):
+                raise AttributeError(name)
+            return lambda queue_name: Metric(name.removeprefix("new_").removesuffix("_metric"))
+
+    queue: Any = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=Provider()))
+    args = (1.0,) if add_late == "add_after" else ()
+    getattr(queue, add_late)("a", *args)
+    assert retries == [1]
+    queue.shut_down()
+    getattr(queue, add_late)("b", *args)
+    assert retries == [1]
+
+
 def test_depth_is_counted_for_each_priority_when_the_provider_wants_to_know_it(bubble: synctest.Bubble) -> None:
     depths: Counter[int] = Counter()
 
@@ -558,3 +589,24 @@ def test_at_verbosity_five_the_items_are_listed_every_ten_seconds(bubble: syncte
             },
         )
     ]
+
+
+def test_a_log_sink_that_raises_does_not_end_the_listing_of_items(
+    bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class RaisesOnce(Lines):
+        def info(self, level: int, msg: str, /, **pairs: Any) -> None:
+            super().info(level, msg, **pairs)
+            if len(self.lines) == 1:
+                raise OSError("disk full")
+
+    reported: list[object] = []
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: reported.append(err)])
+    sink: Any = RaisesOnce()
+    sink.verbosity = 5
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", log=logr.new(sink)))
+    add(queue, "a")
+    bubble.sleep(25.0)
+    queue.shut_down()
+    assert len(sink.lines) == 2, "the period after the error has its line"
+    assert [str(err) for err in reported] == ["disk full"]

@@ -82,3 +82,18 @@ def test_another_type_error_keeps_its_text():
     queue = workqueue.new_typed_with_config(workqueue.TypedQueueConfig(queue=BrokenOrder()))
     with pytest.raises(TypeError, match="^a bug of the user's$"):
         queue.add("default/web")
+
+
+@pytest.mark.parametrize("operation", ["when", "num_requeues", "forget"])
+@pytest.mark.parametrize(
+    "limiter",
+    [
+        workqueue.new_typed_item_exponential_failure_rate_limiter(0.1, 1.0),
+        workqueue.new_typed_item_fast_slow_rate_limiter(0.1, 1.0, 2),
+        workqueue.default_typed_controller_rate_limiter(),
+    ],
+    ids=["exponential", "fast and slow", "default"],
+)
+def test_a_rate_limiter_on_its_own_names_the_remedy_too(limiter: Any, operation: str) -> None:
+    with pytest.raises(TypeError, match="add its key: .*meta_namespace_key_func"):
+        getattr(limiter, operation)(POD)
