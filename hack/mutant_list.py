@@ -70,17 +70,30 @@ def read_list(folder: Path = LIST, areas: Sequence[str] = ()) -> list[Mutant]:
     return mutants
 
 
-def read_modules(folder: Path, area: str) -> dict[str, tuple[str, ...]]:
-    """Return the modules of an area, with their tests in the order in which they run: their own, then the area's
-    others.
+def read_modules(folder: Path, area: str, root: Path = ROOT) -> dict[str, tuple[str, ...]]:
+    """Return the modules of an area, with their tests in the order in which they run.
+
+    These are the tests that the list names for the module, then the folder of test/unit that mirrors the module's
+    package, then the area's other tests.
     """
     modules: dict[str, list[str]] = {}
     for line in (folder / f"{area}.txt").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line[0].isspace() and not line.startswith("#"):
             file, _, rest = line.partition(":")
             modules.setdefault(file, []).extend(rest.split())
+    for file, tests in modules.items():
+        tests += _mirrored(Path(file), root)
     every = sorted({test for tests in modules.values() for test in tests})
     return {file: tuple(dict.fromkeys([*tests, *every])) for file, tests in modules.items()}
+
+
+def _mirrored(file: Path, root: Path) -> list[str]:
+    """Return the folder of unit tests for the package of a module, or else for the nearest package around it."""
+    for package in file.parents:
+        folder = Path("test/unit", *package.parts[1:])
+        if len(package.parts) > 1 and (root / folder).is_dir():
+            return [str(folder)]
+    return []
 
 
 def _read_area(path: Path) -> Iterator[Mutant]:

@@ -1,7 +1,8 @@
 """Find the tests that reach a place of the sources, by one run of the tests with a probe in each function of interest.
 
 A probe stands on a line of its own at the beginning of the function and notes the test that runs. A bug outside of
-functions is reached by every test. Tests that fail or take too long with the probes are left out.
+functions is reached by every test, and so is a function that runs outside of tests, as when its module is imported.
+Tests that fail or take too long with the probes are left out.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ def prepare(root: Path, places: Mapping[int, tuple[str, int]]) -> set[int]:
 
 
 def read(path: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
-    """Return the tests that reached each key and passed, and how many seconds each test took that passed."""
+    """Return the tests that reached each key and passed, and how many seconds each test took that passed.
+
+    A key that was reached outside of tests has all tests.
+    """
     reached: dict[int, set[str]] = {}
     seconds: dict[str, float] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,7 +86,7 @@ def read(path: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
             seconds[test] = float(key)
         else:
             reached.setdefault(int(key), set()).add(test)
-    return {key: tests & seconds.keys() for key, tests in reached.items()}, seconds
+    return {key: set(seconds) if "" in tests else tests & seconds.keys() for key, tests in reached.items()}, seconds
 
 
 def in_order(tests: Iterable[str], seconds: Mapping[str, float], module: str, most: float) -> list[str]:

@@ -102,6 +102,26 @@ def test_an_area_that_is_not_there_is_refused(tmp_path: Path) -> None:
         mutant_list.read_list(tmp_path, ["nope"])
 
 
+def test_the_modules_of_an_area_run_the_mirrored_tests_after_their_own(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(
+        "clientgo/rest/watch/a.py: test/golden/a.py\n    f\n        drop x()\n"
+        "clientgo/tools/b.py: test/unit/tools/test_b.py\n    f\n        drop x()\n"
+        "clientgo/c.py: test/c.py\n    f\n        drop x()\n"
+    )
+    for folder in ("rest", "tools"):
+        (tmp_path / "test/unit" / folder).mkdir(parents=True)
+
+    found = mutant_list.read_modules(tmp_path, "one", tmp_path)
+
+    rest, tools = "test/unit/rest", "test/unit/tools"
+    every = ["test/c.py", "test/golden/a.py", rest, tools, "test/unit/tools/test_b.py"]
+    firsts = {"rest/watch/a": ["test/golden/a.py", rest], "tools/b": [f"{tools}/test_b.py", tools], "c": ["test/c.py"]}
+    assert found == {
+        f"clientgo/{name}.py": (*first, *(test for test in every if test not in first))
+        for name, first in firsts.items()
+    }
+
+
 def test_a_bug_that_does_not_fit_or_compile_is_reported(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(SOURCE)
     (tmp_path / "test_module.py").write_text("")

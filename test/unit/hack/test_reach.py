@@ -91,6 +91,15 @@ def test_the_tests_that_pass_and_reach_a_function_are_found(tmp_path: Path) -> N
     assert sorted(seconds) == [f"test_module.py::test_{name}" for name in ("first", "nothing", "third")]
 
 
+def test_a_function_that_runs_outside_of_tests_is_reached_by_all_tests(tmp_path: Path) -> None:
+    lines = ["3\t\n", "4\ttest_a.py::x\n", "0.5\ttest_a.py::x\n", "0.25\ttest_a.py::y\n"]
+    (tmp_path / "reached.txt").write_text("".join(lines))
+
+    reached, _ = reach.read(tmp_path / "reached.txt")
+
+    assert reached == {3: {"test_a.py::x", "test_a.py::y"}, 4: {"test_a.py::x"}}
+
+
 def test_the_modules_own_tests_run_first_and_then_one_of_each_file_in_turn() -> None:
     seconds = {"test_a.py::x": 2.0, "test_a.py::v": 0.1, "test_b.py::y": 3.0, "test_b.py::z": 1.0, "test_c.py::w": 0.0}
 
