@@ -53,7 +53,7 @@ def draw(seed: int, count: int, areas: Sequence[str], folder: Path = LIST, root:
         modules = _modules_at(area, root) if ":" in area else None
         if modules is None:
             read_list(folder, [area])
-            modules = read_modules(folder, area)
+            modules = read_modules(folder, area, root)
         sources = {file: (root / file).read_text(encoding="utf-8") for file in modules}
         reasons = {
             (each.file, _program(each.applied(sources[each.file]))): each.no_bug

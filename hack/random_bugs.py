@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
@@ -84,9 +85,20 @@ def candidates(source: str) -> list[Bug]:
     return sorted(finder.bugs)
 
 
-def _returns_none(last: ast.stmt) -> bool:
-    """Report whether the last statement of a function does what its end does, so that dropping it is no bug."""
-    return isinstance(last, ast.Return) and (last.value is None or ast.unparse(last.value) == "None")
+def _ends_without_value(body: list[ast.stmt]) -> Iterator[ast.Return]:
+    """Yield the returns of None after which a function would end anyway, so that dropping one is no bug."""
+    last = body[-1]
+    if isinstance(last, ast.Return) and (last.value is None or ast.unparse(last.value) == "None"):
+        yield last
+    bodies = [last.body] if isinstance(last, ast.If | ast.With) else []
+    if isinstance(last, ast.If) and last.orelse:
+        bodies.append(last.orelse)
+    elif isinstance(last, ast.Try):
+        bodies = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+    elif isinstance(last, ast.Match):
+        bodies = [case.body for case in last.cases]
+    for each in bodies:
+        yield from _ends_without_value(each)
 
 
 class _Finder(ast.NodeVisitor):
@@ -96,14 +108,15 @@ class _Finder(ast.NodeVisitor):
         # Positions in the tree count bytes.
         self._lines = [line.encode() for line in source.splitlines()]
         self._returns_bool = [False]
+        self._ends: set[ast.Return] = set()
         self.bugs: set[Bug] = set()
 
     # ---- which nodes are looked at
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._returns_bool.append(isinstance(node.returns, ast.Name) and node.returns.id == "bool")
-        body = node.body[:-1] if _returns_none(node.body[-1]) else node.body
-        for each in [*node.args.defaults, *filter(None, node.args.kw_defaults), *body]:
+        self._ends.update(_ends_without_value(node.body))
+        for each in [*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body]:
             self.visit(each)
         self._returns_bool.pop()
 
@@ -199,7 +212,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, _DROPPED):
+        if isinstance(node, _DROPPED) and node not in self._ends:
             self._replace(node, "pass")
         super().generic_visit(node)
 

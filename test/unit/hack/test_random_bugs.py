@@ -79,10 +79,18 @@ def test_conditions_and_results_are_negated_and_jumps_dropped(source: str, bugs:
         "x = (a\n     < b)\n",
         "def f(a):\n    x = a\n    return None\n",
         "def f(a):\n    x = a\n    return\n",
+        "def f(a):\n    try:\n        x = a\n    except E:\n        return None\n",
+        "def f(a):\n    with a:\n        x = a\n        return\n",
+        "def f(a):\n    match a:\n        case b:\n            return\n",
     ],
 )
 def test_what_is_no_behaviour_is_left_alone(source: str) -> None:
     assert bugs_of(source) == set()
+
+
+def test_a_return_of_none_before_the_end_is_dropped() -> None:
+    source = "def f(a):\n    if a():\n        return\n    x = a\n"
+    assert bugs_of(source) == {"pass", "if not a():"}
 
 
 def test_a_bug_is_put_in_behind_text_that_is_not_ascii() -> None:

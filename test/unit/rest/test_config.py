@@ -369,3 +369,22 @@ def test_a_logger_of_warnings_needs_no_context(caplog):
         for code, text in ((299, "old"), (214, "of another"), (299, "")):
             rest.WarningLogger().handle_warning_header(code, "agent", text)
     assert [record.getMessage() for record in caplog.records] == ['"Warning: old"']
+
+
+def test_the_files_of_a_config_are_read_into_its_data(tmp_path: Path) -> None:
+    config = rest.Config(host="https://h")
+    tls = config.tls_client_config if hasattr(config, "tls_client_config") else config
+    for name in ("ca", "cert", "key"):
+        (tmp_path / name).write_bytes(name.encode())
+        setattr(tls, f"{name}_file", str(tmp_path / name))
+    rest.load_tls_files(config)
+    assert (tls.ca_data, tls.cert_data, tls.key_data) == (b"ca", b"cert", b"key")
+
+    (tmp_path / "ca").write_bytes(b"changed")
+    rest.load_tls_files(config)
+    assert tls.ca_data == b"ca", "data take precedence over the file"
+
+    tls.key_data = b""
+    (tmp_path / "key").unlink()
+    with pytest.raises(FileNotFoundError):
+        rest.load_tls_files(config)

@@ -14,6 +14,7 @@ import pytest
 
 from clientgo.api.admissionregistration import v1 as admissionv1
 from clientgo.api.apps import v1 as appsv1
+from clientgo.api.authorization import v1 as authorizationv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apiextensions import v1 as apiextensionsv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -21,6 +22,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError
+from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH, leaf
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.kubernetes.scheme import SCHEME
@@ -394,6 +396,81 @@ def test_a_double_may_be_the_last_field_of_a_message() -> None:
         protobuf.decode_message(
             message(kind), nested(kind, path, lambda number: put_varint(number << 3 | 1), struct.pack("<d", 1.5)[:7])
         )
+
+
+WRAPPERS: dict[str, Callable[[bytes], bytes]] = {
+    "not": lambda schema: schema,
+    "allOf": lambda schema: schema,
+    "items": lambda schema: sized(1, schema),
+    "items, a list": lambda schema: sized(2, schema),
+    "additionalItems": lambda schema: b"\x08\x01" + sized(2, schema),
+}
+"""The ways in which a schema contains another one, as bytes around the inner schema."""
+
+
+@pytest.mark.parametrize("way", WRAPPERS)
+def test_schemas_are_read_to_the_same_depth_in_each_way(way: str) -> None:
+    schema = message(apiextensionsv1.JSONSchemaProps)
+    number = schema.by_name[way.partition(",")[0]].number
+
+    def body(depth: int) -> bytes:
+        inner = b""
+        for _ in range(depth):
+            inner = sized(number, WRAPPERS[way](inner))
+        return inner
+
+    protobuf.decode_message(schema, body(MAX_DEPTH))
+    with pytest.raises(WireError, match="too deep"):
+        protobuf.decode_message(schema, body(MAX_DEPTH + 1))
+
+
+def test_a_schema_that_is_read_on_its_own_has_the_whole_depth() -> None:
+    """Lazy objects read a field when a program asks for it."""
+    schema = message(apiextensionsv1.JSONSchemaProps)
+    field = schema.by_name["items"]
+
+    def body(depth: int) -> bytes:
+        inner = b""
+        for level in range(depth):
+            inner = sized(1, sized(field.number, inner) if level else inner)
+        return inner
+
+    deep = body(MAX_DEPTH)
+    assert leaf(field, deep, 0, len(deep)) is not None
+    deeper = body(MAX_DEPTH + 1)
+    with pytest.raises(WireError, match="too deep"):
+        leaf(field, deeper, 0, len(deeper))
+
+
+def test_each_part_of_a_message_is_a_message_or_refused() -> None:
+    """A connection may end after any byte."""
+    pod = corev1.Pod.from_dict(
+        {
+            "metadata": {"name": "web", "labels": {"a": "b"}, "creationTimestamp": "2026-01-02T03:04:05Z"},
+            "spec": {
+                "containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}, "ports": [{"containerPort": 80}]}],
+                "tolerations": [{"key": "k", "tolerationSeconds": 300}],
+            },
+            "status": {"containerStatuses": [{"name": "c", "restartCount": 700, "ready": True}]},
+        }
+    )
+    body = protobuf.encode_message(message(corev1.Pod), pod.to_dict())
+    whole = 0
+    for end in range(len(body)):
+        try:
+            protobuf.decode_message(message(corev1.Pod), body[:end])
+            whole += 1
+        except WireError as err:
+            assert "EOF" in str(err)
+    assert whole == 3, "nothing, the metadata, and the spec too"
+
+
+@pytest.mark.parametrize("value", ["text", {"a": "b"}, 5, True])
+def test_the_lists_of_a_map_are_written_from_lists_only(value: Any) -> None:
+    """A text would become the list of its characters."""
+    review = message(authorizationv1.SubjectAccessReview)
+    with pytest.raises(protobuf.EncodeError, match="expected a list, got"):
+        protobuf.encode_message(review, {"spec": {"extra": {"scopes": value}}})
 
 
 def test_messages_without_end_are_refused() -> None:

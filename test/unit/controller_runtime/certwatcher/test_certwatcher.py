@@ -90,6 +90,19 @@ def test_a_changed_pair_is_read_again_and_told(pair: Pair, authority: Authority)
         running.join()
 
 
+def test_an_unchanged_pair_is_not_told_again(pair: Pair, authority: Authority) -> None:
+    watcher = certwatcher.new(pair.cert, pair.key)
+    told: list[bytes] = []
+    watcher.register_callback(lambda certificate: told.append(certificate.certificate))
+    watcher.read_certificate()
+    watcher.read_certificate()
+    assert len(told) == 1
+    put(authority.issue("second", "DNS:a"), pair)
+    watcher.read_certificate()
+    watcher.read_certificate()
+    assert told[1:] == [pair.cert.read_bytes()]
+
+
 def test_readings_and_failures_are_counted(pair: Pair) -> None:
     """Go: certwatcher: CertWatcher > certwatcher Start > prometheus metric read_certificate_total"""
 

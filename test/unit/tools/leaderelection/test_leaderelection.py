@@ -388,6 +388,25 @@ def test_run_reports_and_returns_after_its_callbacks(metric):
         assert metric.calls == [("off", "n"), ("on", "n"), ("off", "n")], "Go's metric stays on"
 
 
+def test_a_term_whose_renewals_fail_turns_the_metric_off(metric):
+    with synctest.bubble() as b:
+        client = FakeLeases()
+        config = config_for(lease_lock(client), name="n")
+        running = threading.Thread(
+            target=lambda: leaderelection.run_or_die(context.background(), config), name="elector"
+        )
+        running.start()
+        b.sleep(3.0)
+        metric.calls.clear()
+
+        def down(verb: str, ctx: context.Context) -> None:
+            raise ConnectionError("down")
+
+        client.react = down
+        running.join()
+    assert metric.calls[-1] == ("off", "n")
+
+
 def test_run_that_never_led_still_reports_that_it_stopped():
     with synctest.bubble():
         client = FakeLeases()

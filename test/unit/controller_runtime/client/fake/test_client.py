@@ -18,9 +18,11 @@ from clientgo.api.autoscaling import v1 as autoscalingv1
 from clientgo.api.core import v1 as corev1
 from clientgo.api.policy import v1 as policyv1
 from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.serializer import new_codec_factory
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.watch import EventType
@@ -608,6 +610,16 @@ def test_a_status_update_of_an_old_version_is_a_conflict() -> None:
     failure(lambda: c.status().update(CTX, obj), apierrors.is_conflict)
 
 
+def test_a_status_update_of_an_old_version_without_a_class_is_no_conflict() -> None:
+    """In Go the stored object and the given one share their map from here on."""
+    c, obj = scenario("custom")
+    c.update(CTX, with_spec(c.get(CTX, key(obj), obj), 5, "custom"))
+    old = obj.get_resource_version()
+    c.status().update(CTX, with_status(obj, 7, "custom"))
+    assert numbers(c, obj) == (5, 7)
+    assert obj.get_resource_version() != old
+
+
 def test_a_kind_without_a_status_has_none_to_write() -> None:
     """
     Go: client/fake: Fake client > should return not found on status update of resources that don't have a status
@@ -917,3 +929,18 @@ def _no_objects_are_shared() -> Iterator[None]:
     before = [each.to_dict() for each in SCALABLE]
     yield
     assert [each.to_dict() for each in SCALABLE] == before
+
+
+@pytest.mark.parametrize(("obj", "namespaced"), [(pod("ns", "a"), True), (node("a"), False)])
+def test_the_client_reports_whether_a_kind_lives_in_namespaces(obj: client.Object, namespaced: bool) -> None:
+    mapper = meta.new_default_rest_mapper([GroupVersion("", "v1")])
+    mapper.add(GroupVersion("", "v1").with_kind("Pod"), meta.REST_SCOPE_NAMESPACE)
+    mapper.add(GroupVersion("", "v1").with_kind("Node"), meta.REST_SCOPE_ROOT)
+    c = fake.new_client_builder().with_rest_mapper(mapper).build()
+    assert c.is_object_namespaced(obj) is namespaced
+
+
+@pytest.mark.parametrize("obj", [corev1.Pod, corev1.Pod()])
+def test_only_a_list_can_be_listed(obj: Any) -> None:
+    with pytest.raises(TypeError, match="expected a list of objects, or a class of lists, got .*Pod"):
+        built().list(CTX, obj)
