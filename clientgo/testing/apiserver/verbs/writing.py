@@ -16,7 +16,6 @@ from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import (
     certificates,
-    crd,
     ownership,
     strategy,
     validation,
@@ -28,13 +27,20 @@ from clientgo.testing.apiserver.verbs import configuration, decoding, sizes
 from clientgo.testing.apiserver.verbs.call import Call, internal_call
 from clientgo.testing.apiserver.verbs.core import Services, Verb
 from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
+from clientgo.testing.apiserver.verbs.validating import validate
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, copy, sort_keys
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_BASE = 58
-_POLICIES = "admissionregistration.k8s.io"
+# Attempts to find a generated name that is free, as in kube-apiserver.
+_NAME_TRIES = 8
+
+
+def _generated_name(base: str) -> str:
+    """Return a name of `base` and five random characters. Go: names.SimpleNameGenerator."""
+    return base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
 
 
 def _own_levels(obj: Json) -> Json:
@@ -75,24 +81,41 @@ class Writer(Verb):
     def create_object(self, call: Call, obj: Json, options: WriteOptions, managed: list[Json] | None = None) -> Stored:
         """Store a decoded object. Raises ApiError; a name made from generateName is tried again when taken."""
         resource = call.resource
+        managed = self._start_create(call, obj, options, managed)
+        self.plugins.admit(AdmissionRequest(resource, call.namespace, obj["metadata"].get("name", ""), obj))
+        obj = self._mutated_create(call, obj, options, managed)
+        self.may_grant(call.request.user, resource, call.namespace, obj, None)
+        name_base = self._set_system_fields(call, obj)
+        obj = self._in_order(resource, obj)
+        stored_form = resource.to_storage(obj)
+        validate(call, obj, stored_form, None)
+        call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
+        call.warnings += warnings.of_object(resource, obj, created=True)
+        self._check_may_create(call)
+        self._admit_complete(call, obj, None, options)
+        if options.dry_run:
+            return self._dry(call, stored_form)
+        return self._store_new(resource, sizes.fitting(resource, stored_form), name_base)
+
+    def _start_create(self, call: Call, obj: Json, options: WriteOptions, managed: list[Json] | None) -> list[Json]:
+        """Check the namespace, drop fields that a client cannot set, and return the managedFields, also set."""
         metadata = obj["metadata"]
         self._check_namespace(call, metadata)
         self._wipe_system_fields(metadata)
         call.warnings += strategy.drop_repeated_owners(metadata)
         if managed is None:
-            managed = self.managed_create(resource, obj, options.manager)
+            managed = self.managed_create(call.resource, obj, options.manager)
         ownership.set_managed(obj, managed)
-        asked_name = metadata.get("name", "")
-        self.plugins.admit(AdmissionRequest(resource, call.namespace, asked_name, obj))
-        obj = self._mutated_create(call, obj, options, managed)
-        metadata = obj["metadata"]
-        self.may_grant(call.request.user, resource, call.namespace, obj, None)
+        return managed
+
+    def _set_system_fields(self, call: Call, obj: Json) -> str:
+        """Set the fields that the server sets. Return the beginning of a generated name, "" for a given name."""
+        resource, metadata = call.resource, obj["metadata"]
         metadata["uid"] = self.new_uid()
         metadata["creationTimestamp"] = self.times.now_text()
-        generated = not metadata.get("name") and metadata.get("generateName")
-        base = metadata.get("generateName", "")[:_NAME_BASE] if generated else ""
-        if generated:
-            metadata["name"] = base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+        name_base = "" if metadata.get("name") else metadata.get("generateName", "")[:_NAME_BASE]
+        if name_base:
+            metadata["name"] = _generated_name(name_base)
         if resource.storage == "/namespaces":
             labels = metadata.setdefault("labels", {})
             labels["kubernetes.io/metadata.name"] = metadata.get("name", "")
@@ -100,30 +123,24 @@ class Writer(Verb):
         self._stamp_phase(resource, obj, None)
         if resource.storage == certificates.STORAGE:
             signing.asked_by(obj, call.request.user)
-        obj = self._in_order(resource, obj)
-        stored_form = resource.to_storage(obj)
-        self._validate(call, obj, stored_form, None)
-        call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
-        call.warnings += warnings.of_object(resource, obj, created=True)
-        self._check_may_create(call)
-        self._admit_complete(call, obj, None, options)
-        if options.dry_run:
-            return self._dry(call, stored_form)
-        stored_form = sizes.fitting(resource, stored_form)
-        for _ in range(8):
+        return name_base
+
+    def _store_new(self, resource: Resource, stored_form: Json, name_base: str) -> Stored:
+        """Store a new object. Tries other names if `name_base` is not "". Raises ApiError when the name is taken."""
+        for _ in range(_NAME_TRIES):
             key = self._key(resource, stored_form)
             try:
                 stored = self.store.create(resource.storage, key, self._with_placeholder(resource, stored_form))
             except Exists:
-                if not generated:
+                metadata = stored_form["metadata"]
+                if not name_base:
                     generates = bool(metadata.get("generateName"))
                     raise self._already_exists(resource, key, metadata["name"], generates=generates) from None
-                stored_form = {**stored_form, "metadata": dict(stored_form["metadata"])}
-                stored_form["metadata"]["name"] = base + "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+                stored_form = {**stored_form, "metadata": {**metadata, "name": _generated_name(name_base)}}
                 continue
             self.committed("ADDED", resource, stored, None)
             return stored
-        raise errors.already_exists(resource.group, resource.plural, obj["metadata"]["name"])
+        raise errors.already_exists(resource.group, resource.plural, stored_form["metadata"]["name"])
 
     def _check_may_create(self, call: Call) -> None:
         """Raise ApiError 403 when an update or an apply comes to a creation that its user may not make."""
@@ -223,55 +240,6 @@ class Writer(Verb):
         if resource.struct is None:
             return obj
         return strategy.normalise(resource, obj)
-
-    def _validate(self, call: Call, obj: Json, stored_form: Json, old: Json | None) -> None:
-        """Raises ApiError 422 with all that is wrong."""
-        resource = call.resource
-        if old is None:
-            found = validation.metadata(resource, obj["metadata"])
-        else:
-            found = validation.metadata_update(resource, old["metadata"], obj["metadata"], call.subresource)
-        if resource.custom:
-            # Here, as twice below: these rules need CEL and OpenAPI schemas, as long to import as half a server.
-            from clientgo.testing.apiserver.kinds.validation import custom_resources
-
-            wrong, told = custom_resources.validate_all(
-                obj, old, resource.structural, status=call.subresource == "status"
-            )
-            found += wrong
-            call.warnings += told
-        elif resource.storage == "/events":
-            before = resource.to_storage(old) if old is not None else None
-            found += (
-                validation.event(stored_form, resource.group)
-                if before is None
-                else validation.event_update(stored_form, before, resource.group)
-            )
-        elif resource.storage == crd.STORAGE:
-            from clientgo.testing.apiserver.kinds.validation import definitions  # Here, as above.
-
-            found += definitions.validate(obj, old) if call.subresource == "" else definitions.validate_status(obj)
-        elif resource.group == _POLICIES:
-            from clientgo.testing.apiserver.kinds import policy_checks  # Here, as above.
-
-            if call.subresource == "":
-                found += validation.create(resource, obj)
-            found += policy_checks.check(resource.kind, obj)
-        elif old is None:
-            found += validation.create(resource, self._checked(resource, obj, stored_form))
-        else:
-            before = resource.to_storage(old) if resource.converted else old
-            found += validation.update(resource, self._checked(resource, obj, stored_form), before, call.subresource)
-        if found:
-            group = resource.group
-            name = obj["metadata"].get("name", "")
-            # Events have two groups, and are refused in the name of neither.
-            raise errors.invalid("" if resource.storage == "/events" else group, resource.kind, name, found)
-
-    @staticmethod
-    def _checked(resource: Resource, obj: Json, stored_form: Json) -> Json:
-        """Return the form to validate. An older version is validated in its stored form."""
-        return stored_form if resource.converted else obj
 
     # ---- update
 
@@ -380,7 +348,7 @@ class Writer(Verb):
         self.may_grant(call.request.user, resource, call.namespace, obj, live)
         obj = self._in_order(resource, obj)
         stored_form = resource.to_storage(obj)
-        self._validate(call, obj, stored_form, live)
+        validate(call, obj, stored_form, live)
         call.warnings += [
             text
             for text in validation.finalizer_warnings(obj["metadata"].get("finalizers"))
