@@ -8,8 +8,8 @@ The data files, in the form of clientgo.tour.export:
     LESSON-breaks    {"entries", "runs"}: runs with a break; the entries continue those of LESSON
 
 A run is {"settings", "decisions", "trace"}; settings are those that differ from the scenario's, the trace is a
-reference to an entry. Of the endless number of runs with breaks the export has those that lessons offer: at the stop
-of each step, each fault of `offered`. An offer is {"settings", "at", "faults"}.
+reference to an entry. The export has the run of each answer's branch. Of the endless number of runs with breaks it has
+those that lessons offer: at the stop of each step, each fault of `offered`. An offer is {"settings", "at", "faults"}.
 """
 
 from __future__ import annotations
@@ -87,6 +87,10 @@ def export_lesson(folder: Path, name: str, *, breaks: bool = True) -> str:
             plain.append(_run(pack, lesson, settings, ()))
         elif breaks:
             offers.append({"settings": settings, "at": at, "faults": offered(lesson)})
+    branches = list(_branches(lesson))
+    for settings, made in branches:
+        if not made and settings not in [run["settings"] for run in plain]:
+            plain.append(_run(pack, lesson, settings, ()))
     about = pageserver.about_lesson(lesson)
     write_data(folder, name, {"lesson": about, "entries": pack.take(), "runs": plain, "offers": offers})
     broken = [
@@ -94,6 +98,10 @@ def export_lesson(folder: Path, name: str, *, breaks: bool = True) -> str:
         for offer in offers
         for fault in offer["faults"]
     ]
+    for settings, made in branches:
+        known = [(run["settings"], run["decisions"]) for run in broken]
+        if made and (settings, [decision.to_dict() for decision in made]) not in known:
+            broken.append(_run(pack, lesson, settings, made))
     write_data(folder, f"{name}-breaks", {"entries": pack.take(), "runs": broken})
     return name
 
@@ -114,6 +122,17 @@ def _stops(lesson: lessons.Lesson) -> Iterator[tuple[Json, int | None]]:
         yield settings, at
     if "{}" not in seen:
         yield {}, None
+
+
+def _branches(lesson: lessons.Lesson) -> Iterator[tuple[Json, tuple[tour.Decision, ...]]]:
+    """Yield the settings and decisions of the run of each wrong answer that has a branch."""
+    stops = [at for _, at in _stops(lesson) if at is not None]
+    for number, step in enumerate(lesson.steps):
+        for answer in step.answers:
+            if answer.branch is not None:
+                fault = answer.branch.fault
+                made = (tour.Decision(stops[number - 1], "fault", fault),) if fault else ()
+                yield answer.branch.settings(step.machine), made
 
 
 def _run(pack: Pack, lesson: lessons.Lesson, settings: Json, decisions: Sequence[tour.Decision]) -> Json:

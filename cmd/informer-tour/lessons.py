@@ -12,6 +12,7 @@
     right: An answer.
     wrong: Another answer.
     why: The reason why that answer is wrong.
+    run: {"machine": {"fifo": "RealFIFO"}, "stop": "fifo queued", "check": "len(fifo.keys) == 2"}
 
     What there is to see. <!-- queue["order"] == ["default/apple"] --> <!-- figure: queue.order queue.dirty -->
 
@@ -21,6 +22,10 @@ next hop of that station and kind and, if they are given, of that key ("*" for a
 
 A question has two to four answers, exactly one of them right; each wrong one has its reason. If the answers have places
 (`right@queue.dirty: ...`), the user may also click the place in the picture: a station, or a part of it (PLACES).
+
+A wrong answer may have a run in which it is right, the answer's branch: `machine` has the settings that differ from the
+step's, `fault` names a fault that happens where the question is asked. The run stops at the first hop like `stop`,
+behind the fault, or at hop number `times` of these. `check` is what makes the answer right there; a test evaluates it.
 
 Comments behind a paragraph are not shown as text:
     a check, in Python: what must be true at the hop for the paragraph to be true, with `hop` and every station's view
@@ -58,7 +63,7 @@ PLACES = frozenset({*tour.STATIONS, *PARTS})
 
 _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _ANSWER = re.compile(r"(right|wrong)(?:@(\S+))?")
-_FIELD = re.compile(r"(scenario|machine|stop|ask|why|(?:right|wrong)(?:@\S+)?): (.*)")
+_FIELD = re.compile(r"(scenario|machine|stop|ask|why|run|(?:right|wrong)(?:@\S+)?): (.*)")
 # A reader's words per minute, and the seconds that a step takes beside its text.
 _WORDS_PER_MINUTE = 160
 _SECONDS_PER_STEP = 8
@@ -77,6 +82,43 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Branch:
+    """A run in which a wrong answer is right."""
+
+    machine: Mapping[str, Any]
+    """The settings that differ from the step's."""
+    fault: str
+    """A fault that happens where the question is asked; "" for none."""
+    station: str
+    kind: str
+    key: str
+    times: int
+    """The number of the hop among those of its station, kind and key, from 1."""
+    check: str
+    """The condition that makes the answer right, at the hop."""
+
+    def hop_in(self, points: Sequence[tour.Point], at: int) -> int:
+        """Return the number of the branch's hop in its run, whose fault happened behind hop `at`; -1 for none."""
+        found = [
+            number
+            for number, point in enumerate(points)
+            if number > (at if self.fault else -1)
+            and (point.hop.station, point.hop.kind) == (self.station, self.kind)
+            and self.key in ("", point.hop.key)
+        ]
+        return found[self.times - 1] if len(found) >= self.times else -1
+
+    def settings(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of the branch of a step with these settings, as they differ from the scenario's."""
+        return {**step, **self.machine}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON, for the page."""
+        stop = {"station": self.station, "kind": self.kind, "key": self.key, "handler": ""}
+        return {"machine": dict(self.machine), "fault": self.fault, "stop": stop, "times": self.times}
+
+
+@dataclass(frozen=True)
 class Answer:
     """One of a question's answers."""
 
@@ -85,6 +127,12 @@ class Answer:
     why: str
     """The reason why the answer is wrong; "" for the right answer."""
     place: str = ""
+    branch: Branch | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON, for the page."""
+        branch = None if self.branch is None else self.branch.to_dict()
+        return {"text": self.text, "right": self.is_right, "why": self.why, "place": self.place, "branch": branch}
 
 
 @dataclass(frozen=True)
@@ -117,10 +165,7 @@ class Step:
             "machine": dict(self.machine),
             "stop": {"station": self.station, "kind": self.kind, "key": self.key, "handler": self.handler},
             "ask": self.ask,
-            "answers": [
-                {"text": each.text, "right": each.is_right, "why": each.why, "place": each.place}
-                for each in self.answers
-            ],
+            "answers": [each.to_dict() for each in self.answers],
             "text": [each.text for each in self.paragraphs],
             **_beside(self.paragraphs),
         }
@@ -198,11 +243,13 @@ def read(path: Path) -> Lesson:
         raise ValueError(f"{path.name} names no scenario")
     steps: list[Step] = []
     for text in rest:
-        steps.append(_step(path.name, scenario, text, steps[-1].machine if steps else {}))
+        steps.append(_step(path.name, scenario, text, steps[-1].machine if steps else {}, len(steps)))
     return Lesson(path.stem, title.removeprefix("# ").strip(), scenario, _paragraphs(path.name, intro), tuple(steps))
 
 
-def _step(file: str, scenario: str, text: str, machine: Mapping[str, Any]) -> Step:
+def _step(file: str, scenario: str, text: str, before: Mapping[str, Any], number: int) -> Step:
+    """Read step `number` of a lesson; `before` is the machine of the step before it."""
+    machine = before
     title, _, body = text.partition("\n")
     title = title.strip()
     pairs, body = split_fields(body)
@@ -219,6 +266,8 @@ def _step(file: str, scenario: str, text: str, machine: Mapping[str, Any]) -> St
         answers = answers_in(pairs)
     except ValueError as err:
         raise ValueError(f"{file}: the step {title!r} {err}") from None
+    if (number == 0 or machine != before) and any(each.branch and each.branch.fault for each in answers):
+        raise ValueError(f"{file}: the step {title!r} has a run with a fault before its run's first stop")
     paragraphs = _paragraphs(file, body)
     ask = fields.get("ask", "")
     return Step(title, machine, station, kind, "" if key == "*" else key, handler, ask, answers, paragraphs)
@@ -234,6 +283,10 @@ def answers_in(fields: Sequence[tuple[str, str]]) -> tuple[Answer, ...]:
             answers[-1] = replace(answers[-1], why=value)
         elif name == "why":
             raise ValueError("has a reason behind no wrong answer")
+        elif name == "run" and answers and not answers[-1].is_right:
+            answers[-1] = replace(answers[-1], branch=_branch(value))
+        elif name == "run":
+            raise ValueError("has a run behind no wrong answer")
     if not any(name == "ask" for name, _ in fields):
         if answers:
             raise ValueError("has answers without a question")
@@ -246,6 +299,26 @@ def answers_in(fields: Sequence[tuple[str, str]]) -> tuple[Answer, ...]:
     if len(set(places)) < len(places) or not set(places) <= PLACES:
         raise ValueError("has answers in unknown places, or two in one place")
     return tuple(answers)
+
+
+def _branch(text: str) -> Branch:
+    """Read an answer's branch. Raises ValueError that says what it lacks."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        raise ValueError("has a run that is no JSON") from None
+    if unknown := set(given) - {"machine", "fault", "stop", "times", "check"}:
+        raise ValueError(f"has a run with an unknown field: {min(unknown)}")
+    station, kind, key = (*given.get("stop", "").split(), "", "", "")[:3]
+    machine, fault = given.get("machine", {}), given.get("fault", "")
+    if kind not in tour.KINDS.get(station, {}):
+        raise ValueError("has a run that stops nowhere")
+    if bool(machine) == bool(fault) or (fault and fault not in tour.FAULTS):
+        raise ValueError("has a run that needs either a machine or a known fault")
+    if not given.get("check"):
+        raise ValueError("has a run without a check")
+    tour.Settings.of(machine)
+    return Branch(machine, fault, station, kind, key, given.get("times", 1), given["check"])
 
 
 def split_fields(text: str) -> tuple[list[tuple[str, str]], str]:

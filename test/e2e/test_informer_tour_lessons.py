@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from processes import ROOT
+from programs import ImportedProgram
 from tourbrowser import Page, serving
 
 from clientgo import tour
@@ -20,6 +21,9 @@ from clientgo.util import workqueue
 pytestmark = pytest.mark.shared_server
 
 LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md"))
+PROGRAM = ImportedProgram("informer-tour")
+with PROGRAM:
+    EVERY: Any = PROGRAM.module("lessons").all_()
 SCENARIOS = ["queue", "fifos", "events", "sample-controller"]
 
 
@@ -305,3 +309,73 @@ def test_at_1024_by_700_no_label_of_a_station_is_cut_off(page, language):
           .map(([text]) => text);"""
     assert page.run(script) == []
     page.shoot(f"labels-{language}")
+
+
+# ---- the branches of answers
+
+
+BRANCHES = [
+    pytest.param(lesson, number, which, id=f"{lesson.name}-{number + 1}-{which}")
+    for lesson in EVERY
+    for number, step in enumerate(lesson.steps)
+    for which, answer in enumerate(step.answers)
+    if answer.branch is not None
+]
+
+
+def answer(page: Page, lesson: Any, number: int, which: int, language: str = "en") -> None:
+    """Give an answer to the question before a step."""
+    page.open(f"{lesson.scenario}?lang={language}")
+    for step in lesson.steps[:number]:
+        page.step("#lesson-next")
+        if step.ask:
+            page.step(f"#answer-{next(at for at, each in enumerate(step.answers) if each.is_right)}")
+    page.step("#lesson-next")
+    page.step(f"#answer-{which}")
+
+
+@pytest.mark.parametrize(("lesson", "number", "which"), BRANCHES)
+def test_a_wrong_answer_leads_to_a_run_in_which_it_is_right_and_back(page, lesson, number, which):
+    answer(page, lesson, number, which)
+    before, about = page.moment, page.text("#now-more")
+    page.click("#to-branch")
+    branch = lesson.steps[number].answers[which].branch
+    hop = page.driver.find_element("css selector", "#now-where .pill").get_attribute("data-station")
+    assert hop == branch.station and (page.picture, page.text("#now-more")) != (before.picture, about)
+    assert page.text("#strayed").startswith("In this run your answer is right.")
+    for field, value in branch.machine.items():
+        chosen = page.run("return document.getElementById(arguments[0]).value", f"s-{field}")
+        assert chosen == (str(value).lower() if isinstance(value, bool) else str(value))
+    assert page.has("#picture .broke") == bool(branch.fault)
+    page.run("dispatchEvent(new Event('pagehide'))")  # writes the address at once
+    there = page.picture
+    page.driver.refresh()
+    page.until("return document.body.dataset.ready === 'true'")
+    assert page.picture == there and page.text("#strayed").startswith("In this run")
+    page.click("#to-lesson")
+    page.until("return document.getElementById('strayed').hidden")
+    assert page.moment == before
+
+
+def test_enter_leads_from_a_branch_to_the_next_step_of_the_lesson(page):
+    lesson, number, which = next(param.values for param in BRANCHES if param.id.startswith("01-"))
+    answer(page, lesson, number, which, "zh")
+    page.click("#to-branch")
+    assert page.english() == []
+    page.key("\ue007")
+    page.until(f"return document.querySelector('#pane h3').textContent.startsWith('{number + 2}.')")
+    assert page.driver.find_element("css selector", "#strayed").get_attribute("hidden") and page.english() == []
+
+
+def test_the_picture_marks_the_place_of_the_answer_and_the_right_one(page):
+    page.open("queue?lang=en")
+    for _ in range(2):
+        page.step("#lesson-next")
+    page.step("#answer-0")
+    marked = {
+        kind: page.driver.find_element("css selector", f"#picture .{kind}").get_attribute("data-part")
+        for kind in ("was-right", "was-wrong")
+    }
+    assert marked == {"was-right": "queue.processing", "was-wrong": "queue.order"}
+    page.key("n")
+    assert not page.has("#picture .was-right, #picture .was-wrong")

@@ -168,6 +168,39 @@ def test_the_breaks_that_a_lesson_offers_are_there_and_can_be_undone(page):
         assert page.picture == before
 
 
+def test_a_wrong_answer_leads_to_its_run_and_back(page):
+    lesson = next(each for each in EVERY if each.name == "02-deltas")
+    number, which = next(
+        (number, which)
+        for number, step in enumerate(lesson.steps)
+        for which, answer in enumerate(step.answers)
+        if answer.branch is not None
+    )
+    page.open("deltas?lang=en")
+    for step in lesson.steps[:number]:
+        page.step("#lesson-next")
+        if step.ask:
+            page.step("#answer-0")
+    page.step("#lesson-next")
+    page.step(f"#answer-{which}")
+    before = page.moment
+    page.click("#to-branch")
+    assert "RealFIFO" in page.picture and page.text("#strayed").startswith("In this run your answer is right.")
+    page.click("#to-lesson")
+    page.until("return document.getElementById('strayed').hidden")
+    assert page.moment == before
+
+
+def test_only_faults_that_the_lesson_offers_are_shown(page):
+    page.open("queue?lang=en&hop=5&tab=break")
+    page.until("return document.querySelector('[data-fault]')")
+    shown = {each.get_attribute("data-fault") for each in page.driver.find_elements("css selector", "[data-fault]")}
+    assert shown == {"cut", "worker-hangs", "kill", "gone", "clock-jump"}
+    break_at(page, "apiserver")
+    page.until("return document.querySelector('#break-menu').matches(':popover-open')")
+    assert "compaction" not in page.text("#break-menu")
+
+
 def test_a_hop_without_an_offer_says_where_the_lesson_has_one(page):
     page.open("queue?lang=en&hop=5")
     break_at(page, "wire")

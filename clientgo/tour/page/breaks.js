@@ -6,7 +6,10 @@ import { $ } from "/page/shell.js";
 // The fault that a click on a place starts at once; other places offer a choice.
 export const AT_ONCE = { wire: "cut", clock: "clock-jump" };
 
-export const faultsAt = (tour, place) => Object.keys(tour.faults).filter((name) => tour.places?.[name] === place);
+export const faultsAt = (app, place) => faults(app).filter((name) => app.tour.places?.[name] === place);
+
+// The faults that can happen at some hop of this run: in the static edition those that the lesson offers.
+export const faults = ({ tour, offers }) => Object.keys(tour.faults).filter((name) => !offers || offers.some((each) => each.faults.includes(name)));
 
 // Why a fault cannot happen at a hop; "" if it can. `offers`: see source.js.
 export function obstacle(offers, app, name) {
@@ -60,4 +63,22 @@ export function onMenuKey(event) {
   const at = items.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : items.length - 1);
   items[at % items.length]?.focus();
   event.preventDefault();
+}
+
+// The pane of what can be broken, and of the threads that can go on.
+export function breakPane(t, fault, app, point, act) {
+  const threads = (point?.runnable ?? []).slice(1);
+  return [
+    el("p", { class: "quiet" }, t("break-what")),
+    faults(app).length ? null : el("p", { class: "quiet" }, t("no-machine")),
+    el("div", { class: "list" }, faults(app).map((name) => [name, Object.keys(app.tour.faults).indexOf(name)]).map(([name, number]) => el("button", { type: "button", "data-fault": name, disabled: Boolean(act.obstacle(name)), title: act.obstacle(name) ? t(act.obstacle(name)) : null, onclick: () => act.fault(name) },
+      fault(name), number < 9 ? el("kbd", {}, `Shift ${number + 1}`) : null))),
+    el("h3", {}, t("thread-what")),
+    threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, disabled: !act.isThreadFree, title: act.isThreadFree ? null : t("no-machine"), onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
+    app.decisions.length ? el("h3", {}, t("decisions")) : null,
+    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
+      el("button", { type: "button", id: "undo", onclick: act.undo }, t("undo"))) : null,
+    el("h3", {}, t("log")),
+    ...(point?.log.length ? point.log.map((line) => el("p", { class: "log" }, line)) : [el("p", { class: "quiet" }, t("nothing"))]),
+  ];
 }

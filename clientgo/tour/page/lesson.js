@@ -59,7 +59,7 @@ export function lessonPane(t, language, lesson, lessons, place, state, act) {
   const { step, asked, answered, lost } = place;
   const parts = [el("div", { class: "progress", "aria-hidden": "true" }, steps.map((_, number) => el("i", { class: number <= step ? "past" : null })))];
   if (step < 0) parts.push(...intro(t, lesson, lessons));
-  else parts.push(el("h3", {}, `${step + 1}. ${steps[step].title}`), ...verdict(t, steps[step], answered), ...paragraphs(t, steps[step], state));
+  else parts.push(el("h3", {}, `${step + 1}. ${steps[step].title}`), ...verdict(t, steps[step], answered, place.branch ? null : act.toBranch), ...paragraphs(t, steps[step], state));
   const next = steps[step + 1];
   const main = (word) => el("button", { type: "button", class: next?.answers.length && asked ? null : "main", id: "lesson-next", onclick: act.lessonNext }, t(word), " ", el("kbd", {}, "Enter"));
   const buttons = [];

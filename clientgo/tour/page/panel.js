@@ -1,4 +1,4 @@
-// The panel on the right: source, object, what can be broken. The lesson is in lesson.js.
+// The panel on the right: source, object, help. Faults are in breaks.js, the lesson is in lesson.js.
 
 import { errorIn } from "/page/errors.js";
 import { describe } from "/page/functions.js";
@@ -75,22 +75,6 @@ export function objectPane(t, objects, ref) {
   parts.push(el("h3", {}, t("whole")), el("div", { class: "code", tabindex: "0", role: "region", "aria-label": ref },
     JSON.stringify(object, null, 2).split("\n").map((line, number) => el("div", {}, el("span", {}, String(number + 1)), el("span", {}, line)))));
   return parts;
-}
-
-export function breakPane(t, fault, app, point, act) {
-  const threads = (point?.runnable ?? []).slice(1);
-  return [
-    el("p", { class: "quiet" }, t("break-what")),
-    el("div", { class: "list" }, Object.keys(app.tour.faults).map((name, number) => el("button", { type: "button", "data-fault": name, disabled: Boolean(act.obstacle(name)), title: act.obstacle(name) ? t(act.obstacle(name)) : null, onclick: () => act.fault(name) },
-      fault(name), number < 9 ? el("kbd", {}, `Shift ${number + 1}`) : null))),
-    el("h3", {}, t("thread-what")),
-    threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, disabled: !act.isThreadFree, title: act.isThreadFree ? null : t("no-machine"), onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
-    app.decisions.length ? el("h3", {}, t("decisions")) : null,
-    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
-      el("button", { type: "button", id: "undo", onclick: act.undo }, t("undo"))) : null,
-    el("h3", {}, t("log")),
-    ...(point?.log.length ? point.log.map((line) => el("p", { class: "log" }, line)) : [el("p", { class: "quiet" }, t("nothing"))]),
-  ];
 }
 
 export function helpDialog(t, glossary, language, close) {

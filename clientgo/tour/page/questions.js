@@ -17,13 +17,16 @@ export function question(t, step, choose, running) {
 }
 
 // After the hops: which answer was right. `answered` is the chosen one; -1 for a reader who asked for the answer.
-export function verdict(t, step, answered) {
+// `toBranch(branch)` goes to the run in which a wrong answer is right, for an answer that has one; null
+// in that run.
+export function verdict(t, step, answered, toBranch) {
   if (!step.answers?.length || answered === undefined) return [];
   const right = step.answers.find((each) => each.right);
   const chosen = step.answers[answered];
   const line = (kind, word, text, ...more) => el("p", { class: `verdict ${kind}`, "data-verdict": kind }, el("strong", {}, `${t(word)}${t("colon")}`), ...prose(text), ...more);
   if (chosen?.right) return [line("right", "was-right", right.text)];
-  return [chosen ? line("wrong", "your-answer", chosen.text, el("span", { class: "why" }, ...prose(chosen.why))) : null, line("right", "right-answer", right.text)].filter(Boolean);
+  return [chosen ? line("wrong", "your-answer", chosen.text, el("span", { class: "why" }, ...prose(chosen.why))) : null,
+    chosen?.branch && toBranch ? el("p", {}, el("button", { type: "button", id: "to-branch", onclick: () => toBranch(chosen.branch) }, t("to-branch"))) : null, line("right", "right-answer", right.text)].filter(Boolean);
 }
 
 // Let letters and clicks in the picture answer. `current()` is the open question's {answers, choose}, or null.
@@ -55,10 +58,19 @@ export function listen(svg, current) {
   }, true);
 }
 
-// Mark the places that an open question names; none without one.
-export function markPlaces(svg, asked) {
-  for (const node of svg.querySelectorAll(".candidate")) node.classList.remove("candidate");
-  for (const { place } of asked?.answers ?? []) {
-    if (place) svg.querySelector(place.includes(".") ? `rect[data-part="${place}"]` : `.card[data-station="${place}"]`)?.classList.add("candidate");
+// Mark the places that an open question names; none without one. `judged`: the step and the answer that was given at the
+// hop that is shown, or null: its place, and the right one, are marked.
+export function markPlaces(svg, asked, judged) {
+  for (const node of svg.querySelectorAll(".candidate, .was-right, .was-wrong")) node.classList.remove("candidate", "was-right", "was-wrong");
+  const mark = (place, name) => place && svg.querySelector(place.includes(".") ? `rect[data-part="${place}"]` : `.card[data-station="${place}"]`)?.classList.add(name);
+  for (const { place } of asked?.answers ?? []) mark(place, "candidate");
+  for (const [number, { place, right }] of (judged?.step.answers ?? []).entries()) {
+    if (right) mark(place, "was-right");
+    else if (number === judged.answered) mark(place, "was-wrong");
   }
 }
+
+// Report whether a run is an answer's branch: one with the answer's machine or fault.
+export const isBranch = (step, { settings, decisions }) => step.answers.some(({ branch }) => branch
+  && (branch.fault ? decisions.length === 1 && decisions[0].name === branch.fault : !decisions.length)
+  && JSON.stringify({ ...step.machine, ...branch.machine }) === JSON.stringify(settings));

@@ -1,7 +1,8 @@
 // The tour: which run, which hop of it, and what the keys and buttons do.
 
 import { Address, copy, fromHash, link, toHash } from "/page/address.js";
-import { AT_ONCE, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
+import { drawTicks } from "/page/ticks.js";
+import { AT_ONCE, breakPane, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
 import { $, complain, fail, flipTheme, paint, remember, remembered, say } from "/page/shell.js";
 import { errorIn } from "/page/errors.js";
 import { live } from "/page/live.js";
@@ -9,12 +10,12 @@ import { drawMachine } from "/page/machine.js";
 import { playOpening, wasSeen } from "/page/overlay.js";
 import { source } from "/page/source.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
-import { EXTRAS, Picture, make } from "/page/picture.js";
+import { EXTRAS, Picture } from "/page/picture.js";
 import { lessonIn, lessonPane } from "/page/lesson.js";
-import { breakPane, el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
+import { el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfRun } from "/page/past.js";
 import { noteStep, progressOf } from "/page/progress.js";
-import { listen, markPlaces } from "/page/questions.js";
+import { isBranch, listen, markPlaces } from "/page/questions.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 
 const app = {
@@ -89,6 +90,7 @@ async function restore({ hop: number, tab, object, station, step, asked }) {
   const reached = app.lesson ? Math.min(step, app.lesson.steps.length - 1) : -1;
   app.place = { step: reached, asked: asked && Boolean(app.lesson?.steps[reached + 1]?.ask) };
   app.place.lost = await isLost();
+  if (reached >= 0 && isBranch(app.lesson.steps[reached], app)) app.place.branch = { settings: app.lesson.steps[reached].machine };
   app.tab = tab;
   app.station = station in app.tour.kinds ? station : "";
   if (tab === "object") app.ref = object in app.trace.objects ? object : "";
@@ -137,7 +139,7 @@ async function withDecisions(decisions, at) {
 
 // A click on a place of the picture where something can break.
 function breakAt(place, node) {
-  const names = faultsAt(app.tour, place);
+  const names = faultsAt(app, place);
   const why = (name) => obstacle(app.offers, app, name);
   if (AT_ONCE[place] && !why(AT_ONCE[place])) return decide("fault", AT_ONCE[place]).catch(fail);
   const title = place === "wire" || place === "clock" ? t(`break-${place}`) : `${t("break")}${t("colon")}${t(place)}`;
@@ -240,6 +242,13 @@ function openQuestion() {
   return isOpen ? { answers: step.answers, choose: (number) => lessonAnswer(number).catch(fail) } : null;
 }
 
+// The answer that was given to the question of the hop that is shown, for its marks in the picture; null without one.
+function judged() {
+  const { place, lesson, stops, at } = app;
+  const isShown = app.tab === "lesson" && place.answered >= 0 && !place.asked && !place.branch && stops[place.step] === at;
+  return isShown ? { step: lesson.steps[place.step], answered: place.answered } : null;
+}
+
 async function lessonAnswer(answered) {
   const { step } = app.place;
   const { answers } = app.lesson.steps[step + 1];
@@ -270,10 +279,33 @@ async function stopOf(step) {
 }
 
 async function toLesson() {
-  app.tab = "lesson";
-  app.stops = [];
+  const { branch, ...place } = app.place;
+  Object.assign(app, { tab: "lesson", stops: [], place });
+  if (branch) await useSettings(branch.settings);
   await withDecisions([], -1);
   await reading(async () => to(await stopOf(app.place.step)));
+}
+
+// Go to the run in which a wrong answer to the last question is right; the lesson's own run is one click away.
+async function toBranch(branch) {
+  stop();
+  const { lesson, place, settings } = app;
+  const from = branch.fault ? await stopOf(place.step - 1) : -1;
+  address.mark();
+  app.place = { ...place, branch: { settings } };
+  await useSettings({ ...lesson.steps[place.step].machine, ...branch.machine }, branch.fault ? [{ at: from, kind: "fault", name: branch.fault }] : []);
+  let number = from;
+  for (let time = 0; time < branch.times; time++) number = await find(matching(branch.stop), number);
+  app.at = number - 1;
+  await reading(() => to(number, true));
+  $("pane").focus({ preventScroll: true }); // the button is gone: keys go on with the lesson
+}
+
+async function useSettings(settings, decisions = []) {
+  Object.assign(app, { settings, decisions, at: -1 });
+  await run();
+  app.offers = await source.offers(app.scenario, settings);
+  await drawSettings();
 }
 
 // `answered`: the answer to the open question; -1 to see the answer without one.
@@ -281,6 +313,10 @@ async function lessonNext(answered = -1) {
   const { place, lesson } = app;
   if (!lesson?.steps[place.step + 1]) return;
   if (place.running !== undefined) { app.hurry = true; return; }
+  if (place.branch) {
+    await toLesson();
+    return lessonNext(answered);
+  }
   address.mark();
   const from = app.at;
   if (place.lost) {
@@ -349,14 +385,12 @@ async function useMachine(lesson, step) {
   if (lesson.steps.every((each) => !Object.keys(each.machine).length)) return false;
   const wanted = lesson.steps[step]?.machine ?? {};
   if (JSON.stringify(wanted) === JSON.stringify(app.settings)) return false;
-  Object.assign(app, { settings: wanted, decisions: [], at: -1 });
-  await run();
-  app.offers = await source.offers(app.scenario, app.settings);
-  await drawSettings();
+  await useSettings(wanted);
   return true;
 }
 
 async function lessonBack() {
+  if (app.place.branch) await toLesson();
   address.mark();
   if (app.place.asked) app.place = { ...app.place, asked: false };
   else app.place = { step: app.place.step - 1, asked: false };
@@ -372,7 +406,7 @@ const newest = (key) => Object.keys(app.trace.objects).filter((ref) => ref.start
 function show(tab) {
   app.tab = tab;
   drawPane();
-  markPlaces($("picture"), openQuestion());
+  markPlaces($("picture"), openQuestion(), judged());
   keepAddress();
 }
 
@@ -383,17 +417,19 @@ function keepAddress() {
 }
 
 // The places of the picture that can break; null in a recording.
-const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Object.keys(app.tour.kinds).filter((station) => faultsAt(app.tour, station).length)],
+const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Object.keys(app.tour.kinds).filter((station) => faultsAt(app, station).length)],
   marks: marks(faultOf, app.tour, app), clock: hop()?.time ?? 0 });
 
 // Decisions lead away from a lesson: say so, and offer the way back.
 function drawStrayed() {
-  const isAway = Boolean(app.lesson) && app.decisions.length > 0 && app.place.step >= 0;
-  const wanted = isAway ? `${app.language} ${Boolean(app.place.lost)}` : "";
+  const { step, lost, branch } = app.place;
+  const isAway = Boolean(app.lesson) && (app.decisions.length > 0 || Boolean(branch)) && step >= 0;
+  const why = branch ? "in-branch" : lost ? "lost" : "strayed";
+  const wanted = isAway ? `${app.language} ${why}` : "";
   $("strayed").hidden = !isAway;
   if ($("strayed").dataset.what === wanted) return;
   $("strayed").dataset.what = wanted;
-  $("strayed").replaceChildren(...(isAway ? [el("span", {}, t(app.place.lost ? "lost" : "strayed")), " ", el("button", { type: "button", id: "to-lesson", onclick: () => toLesson().catch(fail) }, t("to-lesson"))] : []));
+  $("strayed").replaceChildren(...(isAway ? [el("span", {}, t(why)), " ", el("button", { type: "button", id: "to-lesson", onclick: () => toLesson().catch(fail) }, t("to-lesson"))] : []));
 }
 
 function opening() {
@@ -423,34 +459,13 @@ function draw() {
   $("count").textContent = `${app.at + 1} / ${app.trace.points.length}${app.trace.complete ? "" : "+"}`;
   $("back").disabled = $("first").disabled = app.at < 0;
   $("next").disabled = app.trace.complete && app.at === app.trace.points.length - 1;
-  drawTicks();
+  drawTicks(app);
   drawBreakpoint();
   drawStrayed();
   drawPane();
-  markPlaces($("picture"), openQuestion());
+  markPlaces($("picture"), openQuestion(), judged());
   keepAddress();
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
-}
-
-// Made once for a run: of hundreds, a step changes one.
-const ticks = { trace: null, decisions: null, rects: [], at: -1 };
-
-function drawTicks() {
-  if (ticks.trace !== app.trace || ticks.decisions !== app.decisions) makeTicks();
-  for (let number = Math.min(ticks.at, app.at) + 1; number <= Math.max(ticks.at, app.at); number++) ticks.rects[number].setAttribute("opacity", number <= app.at ? 1 : 0.35);
-  ticks.at = app.at;
-}
-
-function makeTicks() {
-  const { points } = app.trace;
-  const width = Math.max(points.length, 1);
-  $("ticks").setAttribute("viewBox", `0 0 ${width} 10`);
-  const rows = Object.fromEntries(Object.keys(app.tour.kinds).map((station, number, all) => [station, (number * 10) / all.length]));
-  const thick = 10 / Object.keys(rows).length;
-  const rects = points.map((point, number) => make("rect", { "data-station": point.hop.station, x: number, y: rows[point.hop.station], width: 1, height: thick,
-    fill: `var(--${point.hop.station})`, opacity: 0.35 }));
-  $("ticks").replaceChildren(...rects, ...app.decisions.map((each) => make("rect", { x: each.at, y: 0, width: 0.6, height: 10, fill: "var(--bad)" })));
-  Object.assign(ticks, { trace: app.trace, decisions: app.decisions, rects, at: -1 });
 }
 
 function options(select, values, chosen) {
@@ -474,7 +489,7 @@ async function drawPane() {
   for (const tab of $("tabs").children) tab.setAttribute("aria-selected", String(tab.id === `tab-${app.tab}`));
   for (const tab of $("tabs").children) tab.tabIndex = tab.id === `tab-${app.tab}` ? 0 : -1;
   $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
-  const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail),
+  const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail), toBranch: (branch) => toBranch(branch).catch(fail),
     openLesson: (scenario) => { $("scenario").value = scenario; open(scenario, {}).catch(fail); },
     obstacle: (name) => obstacle(app.offers, app, name), isThreadFree: !source.isExported, undo: () => withDecisions([], app.at).catch(fail) };
   const fill = (parts) => {

@@ -83,6 +83,12 @@ def stops(lesson: Any) -> list[tuple[tour.Trace, int]]:
     return found
 
 
+def scene_of(trace: tour.Trace, at: int) -> dict[str, Any]:
+    """Return the names that a check may use at a hop."""
+    hop = view(trace.points[at].hop.to_dict())
+    return {**HELPERS, **view(trace.state(at)), "hop": hop, "objects": view(trace.objects)}
+
+
 def test_there_are_the_lessons_that_were_promised():
     titles = {lesson.title for lesson in LESSONS}
     assert titles == {scenario.title for scenario in SCENARIOS.values()}
@@ -102,10 +108,61 @@ def test_what_a_lesson_says_is_so(lesson, number, paragraph):
     assert paragraph.check, f"nothing holds this to account: {paragraph.text}"
     assert re.search(rf"\b(hop|delay_after|{'|'.join(tour.STATIONS)})\b", paragraph.check)
     trace, at = stops(lesson)[number]
-    scene = {**HELPERS, **view(trace.state(at)), "hop": view(trace.points[at].hop.to_dict())}
-    scene["objects"] = view(trace.objects)
     # Written by us, beside the sentence.
-    assert eval(paragraph.check, scene), f"{paragraph.text}\n{paragraph.check}\n{trace.points[at].hop}"
+    assert eval(paragraph.check, scene_of(trace, at)), f"{paragraph.text}\n{paragraph.check}\n{trace.points[at].hop}"
+
+
+BRANCHES = [
+    pytest.param(lesson, number, answer, id=f"{lesson.name}-{number + 1}-{which}")
+    for lesson in LESSONS
+    for number, step in enumerate(lesson.steps)
+    for which, answer in enumerate(step.answers)
+    if answer.branch is not None
+]
+
+
+def branch_run(lesson: Any, number: int, branch: Any) -> tuple[tour.Trace, int]:
+    """Return the run of a wrong answer to the question before a step, and the number of its hop."""
+    scenario, at = SCENARIOS[lesson.scenario], stops(lesson)[number - 1][1]
+    settings = tour.Settings.of({**scenario.settings.to_dict(), **branch.settings(lesson.steps[number].machine)})
+    decisions = [tour.Decision(at, "fault", branch.fault)] if branch.fault else []
+    trace = tour.execute(scenario, settings, decisions, limit=tour.MAX_HOPS)
+    return trace, branch.hop_in(trace.points, at)
+
+
+@pytest.mark.parametrize(("lesson", "number", "answer"), BRANCHES)
+def test_a_wrong_answer_is_right_in_the_run_of_its_branch_alone(lesson, number, answer):
+    branch = answer.branch
+    trace, at = branch_run(lesson, number, branch)
+    assert at >= 0, f"the run of {answer.text!r} never stops"
+    assert eval(branch.check, scene_of(trace, at)), f"{answer.text}: {branch.check}\n{trace.points[at].hop}"
+    plain, there = stops(lesson)[number]
+    if (branch.station, branch.kind) == (plain.points[there].hop.station, plain.points[there].hop.kind):
+        assert not eval(branch.check, scene_of(plain, there)), f"{answer.text} holds in the lesson's own run"
+
+
+def test_several_lessons_have_answers_with_branches():
+    assert len(BRANCHES) >= 10 and len({param.values[0].name for param in BRANCHES}) >= 6
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        ("{", "no JSON"),
+        ('{"fault": "cut", "stop": "reflector nothing", "check": "1"}', "stops nowhere"),
+        ('{"stop": "reflector list", "check": "1"}', "either a machine or a known fault"),
+        ('{"fault": "fire", "stop": "reflector list", "check": "1"}', "either a machine or a known fault"),
+        ('{"machine": {"fifo": "RealFIFO"}, "stop": "reflector list"}', "without a check"),
+        ('{"machine": {"cellar": 1}, "stop": "reflector list", "check": "1"}', "cellar"),
+        ('{"fault": "cut", "stop": "reflector list", "check": "1"}', "before its run's first stop"),
+        ('{"fault": "cut", "stop": "reflector list", "check": "1", "x": 1}', "unknown field: x"),
+    ],
+)
+def test_a_branch_that_breaks_the_rules_is_refused(tmp_path, run, problem):
+    head = "# A\nscenario: queue\n\nIntroduction.\n\n## B\nstop: queue added\nask: C?\nright: D\nwrong: E\nwhy: F\n"
+    (tmp_path / "lesson.md").write_text(f"{head}run: {run}\n\nG.\n")
+    with pytest.raises(ValueError, match=problem):
+        lessons.read(tmp_path / "lesson.md")
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)

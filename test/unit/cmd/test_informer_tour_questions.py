@@ -36,8 +36,8 @@ def read(tmp_path: Path, text: str) -> Any:
 def test_a_step_has_answers_with_places_and_reasons(tmp_path):
     (step,) = read(tmp_path, HEAD + ANSWERS + "\nG.\n").steps
     assert step.to_dict()["answers"] == [
-        {"text": "D", "right": True, "why": "", "place": "queue.order"},
-        {"text": "E", "right": False, "why": "F", "place": "queue.dirty"},
+        {"text": "D", "right": True, "why": "", "place": "queue.order", "branch": None},
+        {"text": "E", "right": False, "why": "F", "place": "queue.dirty", "branch": None},
     ]
     assert (step.ask, [each.text for each in step.paragraphs]) == ("C?", ["G."])
 
