@@ -264,7 +264,7 @@ class SubResourceGetOptions:
             opts.raw = self.raw
 
     def apply_options(self, opts: Iterable[SubResourceGetOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_get(self)
         return self
@@ -287,7 +287,7 @@ class SubResourceUpdateOptions(UpdateOptions):
             opts.sub_resource_body = self.sub_resource_body
 
     def apply_options(self, opts: Iterable[SubResourceUpdateOption]) -> Self:  # type: ignore[override]
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_update(self)
         return self
@@ -325,7 +325,7 @@ class SubResourceCreateOptions(CreateOptions):
     """The options of creating a subresource. Go: client.SubResourceCreateOptions."""
 
     def apply_options(self, opts: Iterable[SubResourceCreateOption]) -> Self:  # type: ignore[override]
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_create(self)
         return self
@@ -341,7 +341,7 @@ class SubResourcePatchOptions(PatchOptions):
     sub_resource_body: Object | None = None
 
     def apply_options(self, opts: Iterable[SubResourcePatchOption]) -> Self:  # type: ignore[override]
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_sub_resource_patch(self)
         return self
@@ -359,7 +359,7 @@ class SubResourceApplyOptions(ApplyOptions):
     sub_resource_body: Object | None = None
 
     def apply_opts(self, opts: Iterable[SubResourceApplyOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOpts."""
+        """Apply `opts` in order and return self. Go: ApplyOpts."""
         for opt in opts:
             opt.apply_to_sub_resource_apply(self)
         return self

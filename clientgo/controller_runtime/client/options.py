@@ -231,7 +231,7 @@ class CreateOptions:
         return options
 
     def apply_options(self, opts: Iterable[CreateOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_create(self)
         return self
@@ -273,7 +273,7 @@ class DeleteOptions:
         return options
 
     def apply_options(self, opts: Iterable[DeleteOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_delete(self)
         return self
@@ -347,7 +347,7 @@ class GetOptions:
         return metav1.GetOptions() if self.raw is None else self.raw.deep_copy()
 
     def apply_options(self, opts: Iterable[GetOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_get(self)
         return self
@@ -402,7 +402,7 @@ class ListOptions:
         return options
 
     def apply_options(self, opts: Iterable[ListOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_list(self)
         return self
@@ -556,7 +556,7 @@ class UpdateOptions:
         return options
 
     def apply_options(self, opts: Iterable[UpdateOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_update(self)
         return self
@@ -587,7 +587,7 @@ class PatchOptions:
     raw: metav1.PatchOptions | None = None
 
     def apply_options(self, opts: Iterable[PatchOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_patch(self)
         return self
@@ -655,7 +655,7 @@ class DeleteAllOfOptions:
     delete_options: DeleteOptions = field(default_factory=DeleteOptions)
 
     def apply_options(self, opts: Iterable[DeleteAllOfOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_delete_all_of(self)
         return self
@@ -679,7 +679,7 @@ class ApplyOptions:
     """The owner of the fields. Required."""
 
     def apply_options(self, opts: Iterable[ApplyOption]) -> Self:
-        """Apply options to these and return them. Go: ApplyOptions."""
+        """Apply `opts` in order and return self. Go: ApplyOptions."""
         for opt in opts:
             opt.apply_to_apply(self)
         return self

@@ -36,7 +36,7 @@ class FrameDecoder(Decoder):
         self._buffer = b""
 
     def read_lines(self) -> list[Any]:
-        """Return all frames that have arrived, at least one, after waiting for it. Raises as `decode` does."""
+        """Wait for at least one frame, and return all frames that have arrived. Raises as `decode` does."""
         while True:
             frames = self._cut()
             if frames:
@@ -51,7 +51,7 @@ class FrameDecoder(Decoder):
         raise EOFError("EOF")
 
     def _cut(self) -> list[bytes]:
-        """Return the whole frames at the beginning of the buffer, which they leave. Raises as `decode` does."""
+        """Remove the complete frames from the buffer and return them. Raises as `decode` does."""
         buffer, at = self._buffer, 0
         frames: list[bytes] = []
         while len(buffer) - at >= _HEAD:

@@ -56,9 +56,9 @@ class BatchedStreamWatcher:
         self._thread: threading.Thread | None = None
 
     def read_events(self, done: Done, clock: PassiveClock) -> Iterator[Event]:
-        """Yield the events, each decoded when it is asked for. See Reader.
+        """Yield the events. Decodes each one when the caller requests it. See Reader.
 
-        Yields an ERROR event for bytes that are no event, and ends the watch after it.
+        For bytes that are not an event it yields an ERROR event, and then ends the watch.
         """
         arrived, decode, pacer = self._arrived, self._source.decode_line, self._pacer
         is_over = self._is_over.is_set

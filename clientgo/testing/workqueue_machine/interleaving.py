@@ -22,7 +22,7 @@ __tracebackhide__ = True
 
 
 class QueueRace(AssertionError):
-    """The queue broke its contract; the message lists the calls that led to it."""
+    """A violation of the queue's contract. The message lists the calls that led to it."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,10 @@ class QueueModel:
 
 
 class DelayingQueueModel(QueueModel):
-    """Items wait for their time; the earliest time of an item wins; a shutdown forgets those that wait."""
+    """A model of a delaying queue.
+
+    The earliest of an item's due times counts. A shutdown drops the items that are not due.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -141,7 +144,10 @@ class DelayingQueueModel(QueueModel):
 
 
 class RateLimitingQueueModel(DelayingQueueModel):
-    """The n-th failure of an item since it was forgotten delays it by `delay(n)` seconds, n counting from 0."""
+    """A model of a rate limiting queue.
+
+    The n-th failure of an item since its last `forget` delays it by `delay(n)` seconds, where n counts from 0.
+    """
 
     def __init__(self, delay: Callable[[int], float]) -> None:
         super().__init__()

@@ -266,7 +266,10 @@ class _Controller(InspectableController):
 
 
 def new_with_refusals(config: Config, created_at: str, refusals: Refusals) -> Controller:
-    """Return a controller of a pipeline that was made at `created_at` (file:line) and records its rejected objects."""
+    """Return a controller that records rejected objects in `refusals`.
+
+    `created_at` is the file:line in the user's code that created the controller.
+    """
     return _Controller(config, created_at, refusals)
 
 
@@ -354,7 +357,7 @@ class ResourceEventHandlerDetailedFuncs:
 
 @dataclass(frozen=True)
 class FilteringResourceEventHandler:
-    """A handler that passes on only objects for which a filter is true. Go: FilteringResourceEventHandler.
+    """A handler that notifies another one only of objects that pass a filter. Go: FilteringResourceEventHandler.
 
     `handler` gets an addition when an object begins to pass the filter, and a deletion when it no longer passes.
     """
@@ -363,12 +366,15 @@ class FilteringResourceEventHandler:
     handler: ResourceEventHandler
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        """Pass on the addition of an object that passes the filter. Go: OnAdd."""
+        """Notify the handler of an addition if the object passes the filter. Go: OnAdd."""
         if self.filter_func(obj):
             self.handler.on_add(obj, is_in_initial_list)
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        """Pass on an update, an addition or a deletion, as the filter decides for both states. Go: OnUpdate."""
+        """Notify the handler of an update if both states pass the filter. Go: OnUpdate.
+
+        If only the new state passes, the notification is an addition; if only the old one does, a deletion.
+        """
         newer = self.filter_func(new_obj)
         older = self.filter_func(old_obj)
         if newer and older:
@@ -379,7 +385,7 @@ class FilteringResourceEventHandler:
             self.handler.on_delete(old_obj)
 
     def on_delete(self, obj: Any) -> None:
-        """Pass on the deletion of an object that passes the filter. Go: OnDelete."""
+        """Notify the handler of a deletion if the object passes the filter. Go: OnDelete."""
         if self.filter_func(obj):
             self.handler.on_delete(obj)
 

@@ -41,7 +41,10 @@ class InformerName:
         self._gvrs: dict[GroupVersionResource, _Reservation] = {}
 
     def with_resource(self, gvr: GroupVersionResource) -> InformerNameAndResource:
-        """Return the identity of an informer for `gvr`; only the first one is reserved."""
+        """Return an identity for an informer of `gvr`.
+
+        Only the first identity per `gvr` is reserved. An informer with another one publishes no metrics.
+        """
         with self._lock:
             if self._reserved and gvr not in self._gvrs:
                 reservation = self._gvrs[gvr] = _Reservation(True)

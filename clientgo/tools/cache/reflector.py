@@ -323,9 +323,9 @@ class Reflector:
 
     @hop("reflector.watch", go="(*Reflector).watch")
     def _watch(self, ctx: context.Context, w: Reader | None, resync_ctx: context.Context) -> None:
-        """Apply the events of watch after watch, beginning with `w` if given, until an error or a stop.
+        """Apply the events of one watch after another until an error or a stop. `w`, if given, is the first watch.
 
-        Raises when a watch cannot be opened, and RelistRequested. Every watch is stopped.
+        Stops every watch. Raises the error of a watch that cannot be opened, and RelistRequested.
         """
         logger = klog.from_context(ctx)
         retry = new_retry_with_deadline(
@@ -773,7 +773,9 @@ class ResourceVersionUpdater(Protocol):
     """A store that records the reflector's current version. Go: ResourceVersionUpdater."""
 
     def update_resource_version(self, resource_version: str) -> None:
-        """Record `resource_version`. Called on the reflector's thread for every event once the versions are in order.
+        """Record `resource_version`. The reflector's thread calls it for each event that has a version to watch from.
+
+        A watch from "" or "0" begins with existing objects, whose versions are not in order and are not reported.
         """
         ...
 

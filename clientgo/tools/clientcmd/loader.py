@@ -419,7 +419,7 @@ def resolve_paths(refs: Iterable[FileReference], base: str) -> None:
 def relativize_path_with_no_backsteps(refs: Iterable[FileReference], base: str) -> None:
     """Make paths relative to `base`, except those that would need "..". Go: RelativizePathWithNoBacksteps.
 
-    Raises ValueError for a path that can be neither.
+    Raises ValueError for a relative path that would need "..".
     """
     for ref in refs:
         path = ref.get()

@@ -291,7 +291,7 @@ class ShardedInformer:
     # ---- handlers
 
     def add_event_handler(self, handler: cache.ResourceEventHandler) -> ShardedRegistration:
-        """Notify the handler of every change in the replica's shards, also in those that come later."""
+        """Notify the handler of every change in the replica's shards, including shards that it takes over later."""
         return self.add_event_handler_with_options(handler, cache.HandlerOptions())
 
     def add_event_handler_with_resync_period(

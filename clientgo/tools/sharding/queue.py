@@ -55,12 +55,12 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
             self._queue.add(item)
 
     def add_after(self, item: T, duration: float) -> None:
-        """Queue the item after a delay if this replica owns it now."""
+        """Queue the item after `duration` seconds, if this replica owns it when the method is called."""
         if self._owns(item):
             self._queue.add_after(item, duration)
 
     def add_rate_limited(self, item: T) -> None:
-        """Queue the item after the limiter's delay if this replica owns it now."""
+        """Queue the item after the rate limiter's delay, if this replica owns it when the method is called."""
         if self._owns(item):
             self._queue.add_rate_limited(item)
 

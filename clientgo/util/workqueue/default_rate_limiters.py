@@ -322,7 +322,7 @@ class TypedMaxOfRateLimiter(Generic[T]):
         return counts
 
     def components(self) -> tuple[object, ...]:
-        """Return the components of the limiters that this one compares. Beyond Go."""
+        """Return the combined limiters, and the components of those that have some. Beyond Go."""
         return tuple(part for limiter in self._limiters for part in components_of(limiter))
 
     def __repr__(self) -> str:

@@ -42,13 +42,13 @@ class RelistRequests:
         self._end_watch: Callable[[BaseException], None] | None = None
 
     def request(self) -> None:
-        """End the watch with RelistRequested after the delay, unless a request waits already."""
+        """End the watch with RelistRequested after the delay. Has no effect while an earlier request is pending."""
         with self._lock:
             if self._timer is None:
                 self._timer = self._clock.after_func(self._delay(), self._fire)
 
     def clear(self) -> None:
-        """Drop the request that waits, because a list is about to be made."""
+        """Drop the pending request, because the reflector is about to list."""
         with self._lock:
             timer, self._timer, self._is_due = self._timer, None, False
         if timer is not None:
@@ -56,7 +56,10 @@ class RelistRequests:
 
     @contextmanager
     def ending(self, end_watch: Callable[[BaseException], None]) -> Iterator[None]:
-        """Call `end_watch` for the requests of the block; at once, if the delay of one has passed before it."""
+        """Call `end_watch` with RelistRequested when a request falls due inside the `with` block.
+
+        Calls it immediately if a request is already due.
+        """
         with self._lock:
             self._end_watch, is_due = end_watch, self._is_due
         try:

@@ -53,8 +53,8 @@ class Rejected(Protocol):
 
 
 @runtime_checkable
-class Refusing(Protocol):
-    """A shared informer or a controller."""
+class RejectionSource(Protocol):
+    """A source of rejected objects: a shared informer or a controller."""
 
     def refused(self) -> Mapping[str, Rejected]:
         """Return the objects that the cache does not store, by key."""
@@ -105,7 +105,7 @@ class StalenessCheck:
             silence = now - (added if heard is None else heard)
             if silence > self._max_silence:
                 silent.append(f"{name} (for {_in_words(silence)})")
-            if isinstance(informer, Refusing):
+            if isinstance(informer, RejectionSource):
                 behind += self._behind(name, informer.refused(), now)
         complaints = []
         if silent:

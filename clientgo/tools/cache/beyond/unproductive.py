@@ -14,27 +14,31 @@ from clientgo.utils.clock import Clock
 
 _BACKOFF = wait.Backoff(duration=1e-6, factor=16.0, steps=10, cap=50.0)
 
-# Seconds. A shorter request is unproductive if it brought nothing new.
+# Seconds. A request that ends sooner and brings nothing new is unproductive.
 _SHORT = 1.0
 
-# Seconds. A list replaces a stream that would have to wait longer.
+# Seconds. The reflector lists instead of waiting longer for the next stream.
 _MAX_STREAM_PAUSE = 1.0
 
 
 class UnproductiveRequests:
-    """Counter of the unproductive requests in a row. Belongs to the thread of the reflector."""
+    """A counter of consecutive unproductive requests: requests that ended within a second and brought nothing new.
+
+    Each one in a row makes the next pause longer. Only the reflector's thread may use it.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.clear()
 
     def clear(self) -> None:
-        """Begin with short pauses again, because a request was productive."""
+        """Reset the pause to its minimum, after a productive request."""
         self._backoff = replace(_BACKOFF)
 
     def pause_after(self, ctx: context.Context, start: float, is_productive: bool) -> None:
-        """Note the end of a watch that began at `start`; after an unproductive one, block for its pause or until `ctx`
-        is done.
+        """Record the end of a watch that began at `start`.
+
+        After an unproductive watch, blocks for the pause or until `ctx` is done.
         """
         if is_productive or self._clock.since(start) >= _SHORT:
             self.clear()
@@ -42,9 +46,10 @@ class UnproductiveRequests:
             context.sleep(ctx, self._backoff.step(), self._clock)
 
     def pause_before_stream(self, ctx: context.Context, start: float) -> bool:
-        """Note the failure of a stream that began at `start`, and report whether to open another one.
+        """Record the failure of a stream that began at `start`, and report whether to open another one.
 
-        Blocks for the pause or until `ctx` is done. Returns False at once if a list is better than so long a pause.
+        Blocks for the pause or until `ctx` is done. If the pause would be too long, returns False immediately, so that
+        the reflector lists instead.
         """
         if self._clock.since(start) >= _SHORT:
             self.clear()

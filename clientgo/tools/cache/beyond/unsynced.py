@@ -74,15 +74,15 @@ def calling_handlers() -> Iterator[None]:
 
 
 class EarlyReads:
-    """Reporter of the first early read of an indexer, which refers to this object until its informer has synced or
-    stopped.
+    """A reporter of the first read of an indexer before its informer has synced.
 
-    A handler may read at any time: it is called for the objects of the initial list, before the cache has synced. An
-    indexer that a test fills by hand needs no informer that runs.
+    Two early reads are legitimate. An event handler may read while it handles the initial list. A test may fill an
+    indexer by hand and never start an informer.
 
-    Only listers report reads. A read through `get_store()` or `get_indexer()` is not reported: the informer itself
-    reads the same store while it syncs, and so do debuggers and health checks, which want its present contents. A
-    reconciler reads listers.
+    Only reads through listers count, since reconcilers use listers. Reads through `get_store()` or `get_indexer()` do
+    not count: the informer itself, debuggers and health checks use them while the cache syncs.
+
+    The indexer refers to this object until the informer has synced or stopped.
     """
 
     def __init__(self, name: str, indexer: Any, synced: Signal) -> None:
