@@ -141,6 +141,23 @@ def test_every_station_shows_what_it_holds(attach_first):
     assert json.loads(json.dumps(seen)) == seen
 
 
+def test_a_reflector_s_requests_are_counted_and_seen_at_once():
+    with synctest.bubble() as bubble:
+        live = tour.Live()
+        view = tour.LiveView(live)
+        live.attach()
+        program = Program(bubble)
+        try:
+            for thread in program._threads:
+                thread.start()
+            bubble.wait()  # no tick of the tour comes between
+            seen = view.paint()["views"]["reflector"]
+        finally:
+            program.stop()
+            live.detach()
+    assert (seen["state"], seen["lists"], seen["watches"], seen["bookmarks"]) == ("watching", 1, 1, 0)
+
+
 def test_the_last_hops_of_a_key_and_the_states_of_its_object():
     with running() as (program, _, view):
         program.source.add(config_map("apple"))

@@ -199,6 +199,16 @@ def test_a_secret_inside_another_object_is_hidden(value):
     assert VALUE not in shown and CODED not in shown
 
 
+def test_the_values_that_came_last_are_remembered():
+    """A program may see more Secrets than the tour can keep."""
+    secrecy = Secrecy()
+    for number in range(25):
+        values = {f"k{each}": f"value-{number:02}-{each:03}" for each in range(1000)}
+        secrecy.learn([corev1.Secret(string_data=values)])
+    assert "value" not in secrecy.scrubbed("value-24-999 value-24-000 value-20-000")
+    assert secrecy.scrubbed("value-00-000") == "value-00-000"
+
+
 def test_an_object_that_speaks_of_a_secret_is_shown_as_it_is():
     reference = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Secret", "name": "a"}}
     assert Secrecy().shown(Unstructured(dict(reference))) == reference

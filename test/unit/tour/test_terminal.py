@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
+import pty
+import sys
+import termios
+import threading
 import unicodedata
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import tour
 from clientgo.tour import boxes, terminal
@@ -156,3 +163,31 @@ def test_without_a_terminal_it_says_so(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert terminal.show() == 1
     assert "--terminal needs a terminal" in capsys.readouterr().err
+
+
+def test_q_ends_the_tour_and_the_keys_behind_it_are_not_read(monkeypatch):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, 130))
+    drawn: list[bytes] = []
+
+    def drain() -> None:
+        with contextlib.suppress(OSError):  # the other side is closed
+            while data := os.read(ours, 65536):
+                if not drawn:
+                    os.write(ours, b"nqn")
+                drawn.append(data)
+
+    reader = threading.Thread(target=drain, name="reader")
+    with open(theirs, "r+b", buffering=0) as raw:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.FileIO(os.dup(theirs), "r")))
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.FileIO(os.dup(theirs), "w")))
+        before = termios.tcgetattr(raw)
+        reader.start()
+        assert terminal.show("queue") == 0
+        assert termios.tcgetattr(raw) == before, "the terminal is as it was"
+        for stream in (sys.stdin, sys.stdout):
+            stream.close()
+    reader.join(PATIENCE)
+    os.close(ours)
+    text = b"".join(drawn).decode()
+    assert text.count("q quit") == 2, "at the beginning and after the first n"

@@ -77,6 +77,157 @@ def test_handlers_and_volumes_are_completed() -> None:
     assert (spec["serviceAccountName"], spec["terminationGracePeriodSeconds"]) == ("a", 1)
 
 
+def at(obj: Any, path: str) -> Any:
+    """Return the value at a path of names and indices."""
+    for name in path.split("."):
+        obj = obj[int(name) if name.isdecimal() else name]
+    return obj
+
+
+TEMPLATE: Json = {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}
+POD = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "i:1",
+            "livenessProbe": {"httpGet": {"port": 80}},
+            "ports": [{"containerPort": 80}],
+            "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+        }
+    ],
+    "volumes": [
+        {"name": "a", "secret": {"secretName": "s"}},
+        {"name": "b", "projected": {"sources": [{"serviceAccountToken": {"path": "p"}}]}},
+    ],
+}
+DEFAULTS: list[tuple[str, str, Json, dict[str, Any]]] = [
+    (
+        "v1", "Pod", {"spec": POD},
+        {
+            "spec.restartPolicy": "Always", "spec.dnsPolicy": "ClusterFirst", "spec.schedulerName": "default-scheduler",
+            "spec.terminationGracePeriodSeconds": 30, "spec.enableServiceLinks": True, "spec.securityContext": {},
+            "spec.containers.0.terminationMessagePath": "/dev/termination-log",
+            "spec.containers.0.terminationMessagePolicy": "File",
+            "spec.containers.0.imagePullPolicy": "IfNotPresent",
+            "spec.containers.0.ports.0.protocol": "TCP",
+            "spec.containers.0.env.0.valueFrom.fieldRef.apiVersion": "v1",
+            "spec.containers.0.livenessProbe": {
+                "httpGet": {"port": 80, "path": "/", "scheme": "HTTP"},
+                "timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3,
+            },
+            "spec.volumes.0.secret.defaultMode": 0o644,
+            "spec.volumes.1.projected.defaultMode": 0o644,
+            "spec.volumes.1.projected.sources.0.serviceAccountToken.expirationSeconds": 3600,
+        },
+    ),
+    (
+        "apps/v1", "Deployment", {"spec": {"template": TEMPLATE}},
+        {
+            "spec.replicas": 1, "spec.revisionHistoryLimit": 10, "spec.progressDeadlineSeconds": 600,
+            "spec.strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}},
+        },
+    ),
+    ("apps/v1", "ReplicaSet", {"spec": {"template": TEMPLATE}}, {"spec.replicas": 1}),
+    (
+        "apps/v1", "StatefulSet", {"spec": {"template": TEMPLATE, "volumeClaimTemplates": [{"spec": {}}]}},
+        {
+            "spec.replicas": 1, "spec.revisionHistoryLimit": 10, "spec.podManagementPolicy": "OrderedReady",
+            "spec.updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            "spec.persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+            "spec.volumeClaimTemplates.0.kind": "PersistentVolumeClaim",
+            "spec.volumeClaimTemplates.0.spec.volumeMode": "Filesystem",
+        },
+    ),
+    (
+        "apps/v1", "DaemonSet", {"spec": {"template": TEMPLATE}},
+        {
+            "spec.revisionHistoryLimit": 10,
+            "spec.updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}},
+        },
+    ),
+    (
+        "batch/v1", "Job", {"spec": {"template": TEMPLATE}},
+        {
+            "spec.completions": 1, "spec.parallelism": 1, "spec.backoffLimit": 6, "spec.completionMode": "NonIndexed",
+            "spec.suspend": False, "spec.podReplacementPolicy": "TerminatingOrFailed",
+        },
+    ),
+    (
+        "batch/v1", "CronJob", {"spec": {"jobTemplate": {"spec": {"template": TEMPLATE}}}},
+        {
+            "spec.concurrencyPolicy": "Allow", "spec.suspend": False,
+            "spec.successfulJobsHistoryLimit": 3, "spec.failedJobsHistoryLimit": 1,
+        },
+    ),
+    (
+        "v1", "Service", {"spec": {"ports": [{"port": 80}], "type": "LoadBalancer"}},
+        {
+            "spec.sessionAffinity": "None", "spec.externalTrafficPolicy": "Cluster",
+            "spec.internalTrafficPolicy": "Cluster", "spec.allocateLoadBalancerNodePorts": True,
+            "spec.ports.0.protocol": "TCP", "spec.ports.0.targetPort": 80,
+        },
+    ),
+    ("v1", "Service", {"spec": {"sessionAffinity": "ClientIP"}},
+     {"spec.type": "ClusterIP", "spec.sessionAffinityConfig.clientIP.timeoutSeconds": 10800}),
+    ("v1", "Secret", {}, {"type": "Opaque"}),
+    ("v1", "Namespace", {}, {"status.phase": "Active", "metadata.labels": {"kubernetes.io/metadata.name": "x"}}),
+    ("v1", "PersistentVolumeClaim", {"spec": {}}, {"spec.volumeMode": "Filesystem", "status.phase": "Pending"}),
+    (
+        "v1", "PersistentVolume", {"spec": {"hostPath": {"path": "/"}}},
+        {
+            "spec.volumeMode": "Filesystem", "spec.persistentVolumeReclaimPolicy": "Retain", "status.phase": "Pending",
+            "spec.hostPath.type": "",
+        },
+    ),
+    (
+        "autoscaling/v2", "HorizontalPodAutoscaler", {"spec": {"behavior": {"scaleDown": {}}}},
+        {
+            "spec.minReplicas": 1,
+            "spec.behavior": {
+                "scaleUp": {
+                    "selectPolicy": "Max", "stabilizationWindowSeconds": 0,
+                    "policies": [
+                        {"type": "Pods", "value": 4, "periodSeconds": 15},
+                        {"type": "Percent", "value": 100, "periodSeconds": 15},
+                    ],
+                },
+                "scaleDown": {
+                    "selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+                },
+            },
+        },
+    ),
+    ("autoscaling/v1", "HorizontalPodAutoscaler", {"spec": {}},
+     {"spec.minReplicas": 1, "spec.targetCPUUtilizationPercentage": 80}),
+    ("storage.k8s.io/v1", "StorageClass", {}, {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
+    ("scheduling.k8s.io/v1", "PriorityClass", {}, {"preemptionPolicy": "PreemptLowerPriority"}),
+    (
+        "rbac.authorization.k8s.io/v1", "RoleBinding",
+        {"roleRef": {"kind": "Role", "name": "r"}, "subjects": [{"kind": "User", "name": "u"}]},
+        {"roleRef.apiGroup": "rbac.authorization.k8s.io", "subjects.0.apiGroup": "rbac.authorization.k8s.io"},
+    ),
+    (
+        "admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
+        {"webhooks": [{"rules": [{}], "clientConfig": {"service": {}}}]},
+        {
+            "webhooks.0.failurePolicy": "Fail", "webhooks.0.matchPolicy": "Equivalent",
+            "webhooks.0.timeoutSeconds": 10, "webhooks.0.reinvocationPolicy": "Never",
+            "webhooks.0.namespaceSelector": {}, "webhooks.0.objectSelector": {},
+            "webhooks.0.rules.0.scope": "*", "webhooks.0.clientConfig.service.port": 443,
+        },
+    ),
+]  # fmt: skip
+"""Kinds, their given fields and the values that the API reference documents for the fields left out."""
+
+
+@pytest.mark.parametrize(("group_version", "kind", "given", "wanted"), DEFAULTS, ids=[each[1] for each in DEFAULTS])
+def test_fields_that_are_left_out_have_the_documented_values(
+    group_version: str, kind: str, given: Json, wanted: dict[str, Any]
+) -> None:
+    obj = filled(group_version, kind, **copy(given))
+    assert {path: at(obj, path) for path in wanted} == wanted
+
+
 def test_an_autoscaler_goes_up_fast_and_down_slowly() -> None:
     spec = filled("autoscaling/v2", "HorizontalPodAutoscaler", spec={"behavior": {"scaleUp": {}}})["spec"]
     up, down = spec["behavior"]["scaleUp"], spec["behavior"]["scaleDown"]

@@ -331,6 +331,25 @@ def test_the_scale_subresource_owns_the_replicas(api: Api) -> None:
     )  # fmt: skip
 
 
+def test_the_scale_subresource_takes_the_replicas_from_the_owner_in_another_version(api: Api) -> None:
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    shape, scaled = {"replicas": {"type": "integer"}, "a": {"type": "string"}}, {"subresources": {"scale": paths}}
+    api(
+        "POST",
+        DEFINITIONS,
+        crd(version("v1alpha1", shape, **scaled), version("v1", shape, storage=True, **scaled)),
+        want=201,
+    )
+    applied = foo("v1alpha1", "x", replicas=1, a="b")
+    url = path("v1alpha1", "x") + "?fieldManager=owner"
+    api("PATCH", url, applied, want=201, media="application/apply-patch+yaml")
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"}, "spec": {"replicas": 3}}
+    api("PUT", path("v1", "x") + "/scale", scale, want=200)
+    entries = api("GET", path("v1", "x"), want=200)["metadata"]["managedFields"]
+    owners = {entry.get("subresource", ""): entry["fieldsV1"] for entry in entries}
+    assert owners == {"": {"f:spec": {"f:a": {}}}, "scale": {"f:spec": {"f:replicas": {}}}}
+
+
 def test_appliers_own_single_items_of_a_custom_resources_list_of_type_map(api: Api) -> None:
     item = {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "string"}}}
     keys = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}

@@ -58,6 +58,20 @@ def deployment(**spec: Any) -> tuple[str, str, Json]:
 
 
 GOOD = [
+    pod(dnsPolicy="Default", dnsConfig={"searches": ["a"]}),
+    pod(dnsPolicy="None", dnsConfig={"nameservers": ["1.2.3.4"]}),
+    ("v1", "ResourceQuota", {"spec": {"hard": {"pods": "1"}, "scopes": ["Terminating"]}}),
+    *(
+        ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", {"webhooks": [{**HOOK, name: value}]})
+        for name, value in [
+            ("failurePolicy", "Ignore"),
+            ("matchPolicy", "Exact"),
+            ("sideEffects", "NoneOnDryRun"),
+            ("timeoutSeconds", 1),
+            ("timeoutSeconds", 30),
+            ("reinvocationPolicy", "IfNeeded"),
+        ]
+    ),
     pod(),
     container(resources={"limits": {"example.com/gpu": "1"}, "requests": {"example.com/gpu": "1"}}),
     pod(volumes=[{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}]),
@@ -115,6 +129,7 @@ WRONG = [
     ),
     (pod(tolerations=[{"operator": "Exists", "value": "x"}]), ["spec.tolerations[0].operator"]),
     (pod(dnsPolicy="None"), ["spec.dnsConfig"]),
+    (pod(dnsPolicy="None", dnsConfig={"searches": ["a"]}), ["spec.dnsConfig.nameservers"]),
     (pod(activeDeadlineSeconds=0), ["spec.activeDeadlineSeconds"]),
     (deployment(strategy={"type": "Recreate", "rollingUpdate": {}}), ["spec.strategy.rollingUpdate"]),
     (deployment(selector={"matchLabels": {"a": "other"}}), ["spec.template.metadata.labels"]),
@@ -138,7 +153,23 @@ WRONG = [
         ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", {"webhooks": [{**HOOK, "name": "x"}]}),
         ["webhooks[0].name"],
     ),
+    *(
+        (("admissionregistration.k8s.io/v1", kind, {"webhooks": [{**HOOK, name: value}]}), [f"webhooks[0].{name}"])
+        for kind, name, value in [
+            ("MutatingWebhookConfiguration", "failurePolicy", "Retry"),
+            ("MutatingWebhookConfiguration", "matchPolicy", "Same"),
+            ("MutatingWebhookConfiguration", "sideEffects", "Some"),
+            ("MutatingWebhookConfiguration", "sideEffects", None),
+            ("MutatingWebhookConfiguration", "timeoutSeconds", 0),
+            ("MutatingWebhookConfiguration", "timeoutSeconds", 31),
+            ("MutatingWebhookConfiguration", "reinvocationPolicy", "Always"),
+            ("ValidatingWebhookConfiguration", "failurePolicy", "Retry"),
+            ("ValidatingWebhookConfiguration", "matchPolicy", "Same"),
+        ]
+    ),
     (("v1", "ResourceQuota", {"spec": {"hard": {"bogus": "1"}}}), ["spec.hard[bogus]"] * 2),
+    (("v1", "ResourceQuota", {"spec": {"hard": {"pods": "1"}, "scopes": ["Tired"]}}), ["spec.scopes"]),
+    (("v1", "ResourceQuota", {"spec": {"hard": {"services": "1"}, "scopes": ["Terminating"]}}), ["spec.scopes"]),
     (
         ("v1", "LimitRange", {"spec": {"limits": [{"type": "Pod", "default": {"cpu": "1"}}]}}),
         ["spec.limits[0].default"],

@@ -806,6 +806,36 @@ def test_a_lost_lease_too_starts_the_ten_seconds(caplog):
         assert len(hangs(caplog)) == 1
 
 
+def test_a_candidate_that_never_led_logs_a_callback_that_does_not_end(caplog):
+    with synctest.bubble() as b:
+        go_on = Signal()
+        client = FakeLeases()
+        client.put(lease(held_by("bing", lease_duration_seconds=15)))
+        callbacks = LeaderCallbacks(
+            on_started_leading=nothing, on_stopped_leading=nothing, on_new_leader=lambda identity: go_on.wait()
+        )
+        ctx, cancel = context.with_timeout(context.background(), 5.0)
+        config = config_for(lease_lock(client), callbacks=callbacks)
+        running = threading.Thread(target=lambda: leaderelection.run_or_die(ctx, config), name="elector")
+        with caplog.at_level("INFO"):
+            running.start()
+            b.sleep(14.9)
+            assert hangs(caplog) == []
+            b.sleep(0.2)
+            assert len(hangs(caplog)) == 1
+        go_on.set()
+        running.join()
+        cancel()
+
+
+def test_a_duration_that_is_left_out_is_zero_and_so_refused():
+    callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=nothing)
+    config = LeaderElectionConfig(lock=lease_lock(FakeLeases()), callbacks=callbacks)
+    assert (config.lease_duration, config.renew_deadline, config.retry_period) == (0.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match="leaseDuration must be greater than renewDeadline"):
+        leaderelection.run_or_die(context.background(), config)
+
+
 def test_work_that_ends_in_time_is_not_logged(caplog):
     with synctest.bubble() as b:
         term = Term(b, release_on_cancel=True)

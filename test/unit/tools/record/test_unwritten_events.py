@@ -19,6 +19,7 @@ from clientgo.kubernetes.scheme import SCHEME
 from clientgo.rest import RequestConstructionError
 from clientgo.testing import synctest
 from clientgo.tools import events, record
+from clientgo.tools.events import event_broadcaster
 from clientgo.utils.clock import REAL_CLOCK
 
 POD = corev1.Pod(metadata=metav1.ObjectMeta(name="foo", namespace="baz", uid="bar"))
@@ -199,6 +200,40 @@ def test_a_drain_writes_all_events_while_its_context_lasts_and_then_shuts_down(
     assert not [thread.name for thread in threading.enumerate() if thread.name == "event-watcher"]
 
 
+def test_dropped_events_are_logged_at_each_doubling(
+    bubble: synctest.Bubble, lines: Callable[[], list[tuple[int, str]]]
+) -> None:
+    broadcaster = record.new_broadcaster()
+    broadcaster.start_recording_to_sink(Sink())
+    recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c"))
+    for number in range(record.DEFAULT_SPAM_BURST + 9):
+        recorder.event(POD, "Normal", f"R{number}", "m")
+    bubble.wait()
+    broadcaster.shutdown()
+    found = [line.partition(" event=")[0] for level, line in lines() if level == logging.INFO - 2]
+    assert found == [f'"Spam filter dropped events" dropped={number}' for number in (1, 2, 4, 8)]
+
+
+def test_logging_ends_when_its_watch_is_stopped(
+    bubble: synctest.Bubble, lines: Callable[[], list[tuple[int, str]]]
+) -> None:
+    broadcaster = record.new_broadcaster()
+    watches = [broadcaster.start_structured_logging(0), broadcaster.start_logging(lambda *args: plain.append(args))]
+    plain: list[tuple[object, ...]] = []
+    recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c"))
+    recorder.event(POD, "Normal", "R", "m")
+    bubble.wait()
+    for each in watches:
+        each.stop()
+    recorder.event(POD, "Normal", "R", "m")
+    bubble.wait()
+    broadcaster.shutdown()
+    [(level, line)] = lines()
+    assert level == logging.INFO
+    assert line.startswith('"Event occurred" object="baz/foo"')
+    assert len(plain) == 1
+
+
 def test_the_limits_are_those_of_go() -> None:
     """Users size their clusters' event storage by these."""
     assert record.MAX_TRIES_PER_EVENT == events.MAX_TRIES_PER_EVENT == 12
@@ -210,6 +245,7 @@ def test_the_limits_are_those_of_go() -> None:
     assert pytest.approx(1 / 300) == record.DEFAULT_SPAM_QPS
     assert events.FINISH_TIME == 6 * 60
     assert events.REFRESH_TIME == 30 * 60
+    assert record.DEFAULT_SLEEP_DURATION == event_broadcaster.DEFAULT_SLEEP_DURATION == 10.0
 
 
 def test_the_events_broadcaster_logs_an_object_that_is_no_event_of_its_api(

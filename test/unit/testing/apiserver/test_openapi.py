@@ -1,0 +1,45 @@
+"""The OpenAPI documents of the embedded server: the index leads to a document of each group and version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
+
+pytestmark = pytest.mark.shared_server
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with Environment() as env:
+        client = Api(env)
+        yield client
+        client.close()
+
+
+def test_each_entry_of_the_index_leads_to_the_document_of_its_group(api: Api) -> None:
+    index: dict[str, Any] = api("GET", "/openapi/v3", want=200)["paths"]
+    assert {"api/v1", "apis/apps/v1", "apis/batch/v1"} <= index.keys()
+    for name in ("api/v1", "apis/apps/v1"):
+        document = api("GET", index[name]["serverRelativeURL"], want=200)
+        assert document["openapi"].startswith("3.0")
+        assert all(path.startswith(f"/{name}/") for path in document["paths"])
+    assert "/apis/apps/v1/namespaces/{namespace}/deployments" in document["paths"]
+    assert "io.k8s.api.apps.v1.Deployment" in document["components"]["schemas"]
+
+
+def test_a_document_that_the_client_has_is_not_sent_again(api: Api) -> None:
+    found = api.session.get(api.env.url + "/openapi/v2", headers={"Accept": "application/json"})
+    assert found.status_code == 200
+    headers = {"If-None-Match": found.headers["ETag"], "Accept": "application/json"}
+    unchanged = api.session.get(api.env.url + "/openapi/v2", headers=headers)
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["apis/nope/v1", "apis/apps/v9", "api/v2", "apis/apps", "apis/apps/v1/more", "x"])
+def test_there_is_no_document_of_a_group_that_is_not_served(api: Api, path: str) -> None:
+    assert api.request("GET", f"/openapi/v3/{path}").status_code == 404

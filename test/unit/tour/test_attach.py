@@ -1,0 +1,58 @@
+"""The tour around a program that the command line names: what runs, with which arguments, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from clientgo.tour import attach
+
+PROGRAM = "import sys\nprint('ran', __name__, sys.argv[1:], sys.path[0])\n"
+
+
+@pytest.fixture(autouse=True)
+def restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore what a program's start changes."""
+    monkeypatch.setattr(sys, "argv", list(sys.argv))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def test_a_file_runs_with_its_arguments_from_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    assert attach.main(["--no-browser", "--", str(tmp_path / "program.py"), "-m", "--flag"]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"ran __main__ ['-m', '--flag'] {tmp_path}\n"
+    assert err.startswith("The informer tour is at http://127.0.0.1:")
+
+
+def test_a_module_runs_with_its_arguments_from_the_working_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "toured_program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    assert attach.main(["--no-browser", "--", "-m", "toured_program", "a", "--", "b"]) == 0
+    assert capsys.readouterr().out.startswith("ran __main__ ['a', '--', 'b']")
+
+
+def test_a_recording_names_the_program_without_its_arguments(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("pass\n")
+    recording = tmp_path / "recording.jsonl"
+    arguments = ["--no-browser", "--record", str(recording), "--", str(tmp_path / "program.py"), "--password=secret"]
+    assert attach.main(arguments) == 0
+    text = recording.read_text()
+    assert "program.py" in text
+    assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [([], "which program?"), (["--"], "which program?"), (["--", "-m"], "which module?"), (["--nope"], "unrecognized")],
+)
+def test_a_command_line_without_a_program_is_refused(
+    arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        attach.main(arguments)
+    assert text in f"{caught.value} {capsys.readouterr().err}"
