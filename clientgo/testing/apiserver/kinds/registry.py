@@ -273,12 +273,22 @@ def _aggregated_resource(resource: Resource) -> Json:
     return out
 
 
+@cache
 def _discovery() -> Json:
-    """Return a real server's discovery documents of the built-in groups."""
+    """Return a real server's discovery documents of the built-in groups. Callers must not change them."""
     packed = pkgutil.get_data("clientgo.testing.apiserver.kinds", "data/discovery.json.gz")
     assert packed is not None
     found: Json = json.loads(gzip.decompress(packed))
     return found
+
+
+def release() -> str:
+    """Return the release of Kubernetes whose API the server serves.
+
+    >>> release()
+    '1.36.0'
+    """
+    return str(_discovery()["release"])
 
 
 @cache

@@ -22,6 +22,7 @@ from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.context import Context
 from clientgo.listers.core import v1 as listers
+from clientgo.testing.apiserver.kinds.registry import release
 from clientgo.testing.apiserver.simulator.scheduler import Scheduler
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
@@ -102,7 +103,7 @@ class Pods:
         }
         capacity = {"cpu": "64", "memory": "256Gi", "pods": "10000"}
         addresses = [{"type": "InternalIP", "address": "10.0.0.1"}, {"type": "Hostname", "address": NODE}]
-        info = {"kubeletVersion": "v1.36.0+simulated", "osImage": "none", "containerRuntimeVersion": "none://0"}
+        info = {"kubeletVersion": f"v{release()}+simulated", "osImage": "none", "containerRuntimeVersion": "none://0"}
         status = {
             "capacity": capacity,
             "allocatable": capacity,

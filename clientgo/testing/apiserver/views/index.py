@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.testing.apiserver.kinds.gates import FeatureGates
-from clientgo.testing.apiserver.kinds.registry import Registry
+from clientgo.testing.apiserver.kinds.registry import Registry, release
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.views import openapi, openapi_pb
 from clientgo.testing.apiserver.views.documents import NO_CACHE, render
@@ -17,22 +17,27 @@ from clientgo.testing.apiserver.wire.http import Request, Response
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty
 from clientgo.testing.apiserver.wire.negotiation import Form
 
-_VERSION: Json = {
-    "major": "1",
-    "minor": "36",
-    "emulationMajor": "1",
-    "emulationMinor": "36",
-    "minCompatibilityMajor": "1",
-    "minCompatibilityMinor": "35",
-    "gitVersion": "v1.36.0+clientgo",
-    "gitCommit": "",
-    "gitTreeState": "clean",
-    "buildDate": "1970-01-01T00:00:00Z",
-    "goVersion": "python",
-    "compiler": "cpython",
-    "platform": "linux/amd64",
-}
 _HEALTH = ("/healthz", "/livez", "/readyz")
+
+
+def _version() -> Json:
+    """Return the document of /version."""
+    major, minor, _ = release().split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"v{release()}+clientgo",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "python",
+        "compiler": "cpython",
+        "platform": "linux/amd64",
+    }
 
 
 class Index:
@@ -100,7 +105,7 @@ class Index:
     @staticmethod
     def _version(request: Request) -> Response:
         negotiation.check_route(request, (negotiation.JSON,))
-        return render(_VERSION, Form(pretty=True))
+        return render(_version(), Form(pretty=True))
 
     def _api(self, request: Request) -> Response:
         form = negotiation.choose(request, objects=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 from clientgo.api import facts
 from clientgo.testing.apiserver.kinds import schema
-from clientgo.testing.apiserver.kinds.registry import Registry, Resource
+from clientgo.testing.apiserver.kinds.registry import Registry, Resource, release
 from clientgo.testing.apiserver.kinds.schema import META_V1
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps
 
@@ -361,7 +361,8 @@ def _operation(
 
 # ---- documents
 
-_INFO = {"title": "Kubernetes", "version": "v1.36.0"}
+def _info() -> Json:
+    return {"title": "Kubernetes", "version": f"v{release()}"}
 
 
 def _with_common(builder: Builder) -> None:
@@ -404,7 +405,7 @@ def _v3(registry: Registry, group: str, version: str) -> Json:
         paths.update(paths_of(resource, builder, True))
     return {
         "openapi": "3.0.0",
-        "info": _INFO,
+        "info": _info(),
         "paths": dict(sorted(paths.items())),
         "components": {"schemas": dict(sorted(builder.definitions.items()))},
     }
@@ -442,7 +443,7 @@ def v2_document(registry: Registry) -> Json:
     more_paths, more_definitions = _collect_v2(custom) if custom else ({}, {})
     return {
         "swagger": "2.0",
-        "info": _INFO,
+        "info": _info(),
         "paths": dict(sorted({**paths, **more_paths}.items())),
         "definitions": dict(sorted({**more_definitions, **definitions}.items())),
     }
