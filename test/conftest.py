@@ -9,15 +9,14 @@ import gc
 import os
 import random
 import signal
-import stat
 import sys
-import threading
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from clientgo.testing import leaks
 
 # `pytest --hypothesis-profile thorough` looks for as long as one has patience, and shows how far it is.
 pytest_plugins = ["clientgo.testing.thorough"]
@@ -37,60 +36,22 @@ _GRACE = 30.0
 _GRACE_OF_FAILED = 1.0
 
 
-@dataclass
-class _Snapshot:
+class _Snapshot(leaks.Snapshot):
     """The threads, sockets and blocked signals there are."""
 
-    threads: set[threading.Thread] = field(default_factory=lambda: set(threading.enumerate()))
-    sockets: set[str] = field(default_factory=lambda: _open_sockets())
-    blocked: set[signal.Signals] = field(default_factory=lambda: _blocked_signals())
+    def __init__(self) -> None:
+        super().__init__()
+        self._blocked = _blocked_signals()
 
     def leaked(self, grace: float) -> list[str]:
         """Return the threads, sockets and signals of the test that do not end within the grace period."""
-        done = threading.Event()
-        for thread in self._new_threads():
-            thread.join(grace)
-        left = [f"thread {thread.name}" for thread in self._new_threads()]
-        sockets = _open_sockets() - self.sockets
-        if sockets:
-            # A socket that was dropped without close causes a ResourceWarning. This is for sockets with a reference.
-            gc.collect()
-            for _ in range(int(grace / 0.25)):
-                sockets = _open_sockets() - self.sockets
-                if not sockets:
-                    break
-                done.wait(0.25)
         # Processes that tests start would inherit a blocked signal, and not end when they receive it.
-        left += [f"{each.name} blocked" for each in _blocked_signals() - self.blocked]
-        return left + sorted(sockets)
-
-    def _new_threads(self) -> list[threading.Thread]:
-        # The thread of the watchdog holds nothing of a test, and ends a few seconds after the last check.
-        return [
-            thread
-            for thread in set(threading.enumerate()) - self.threads
-            if thread.is_alive() and thread.name != "clock-watchdog"
-        ]
+        blocked = [f"{each.name} blocked" for each in _blocked_signals() - self._blocked]
+        return super().leaked(grace) + blocked
 
 
 def _blocked_signals() -> set[signal.Signals]:
     return {signal.Signals(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
-
-
-def _open_sockets() -> set[str]:
-    found = set()
-    try:
-        descriptors = os.listdir("/proc/self/fd")
-    except FileNotFoundError:  # not Linux
-        return found
-    for descriptor in descriptors:
-        try:
-            status = os.fstat(int(descriptor))  # a third of what reading the link costs, two times in each test
-        except OSError:
-            continue
-        if stat.S_ISSOCK(status.st_mode):
-            found.add(f"socket:[{status.st_ino}]")
-    return found
 
 
 # What may be missing in CI too: other machines have it, or this pass of hack/test leaves it out on purpose.

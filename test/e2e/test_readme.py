@@ -14,7 +14,8 @@ README = (ROOT / "README.md").read_text()
 PROGRAMS = (ROOT / "cmd/README.md").read_text()
 LIBRARY = (ROOT / "clientgo/README.md").read_text()
 # The pages that the README links; test_scaffold.py follows the scaffold's.
-PAGES = ["README.md", "cmd/README.md", "clientgo/README.md", "clientgo/scaffold/README.md"]
+LINKED = ["clientgo/scaffold/README.md", "clientgo/testing/README.md"]
+PAGES = ["README.md", "cmd/README.md", "clientgo/README.md", *LINKED]
 
 CODEGEN = "python -m clientgo.codegen --root ~/shop --output shop.generated --crds ~/shop/crds shop.apis.shop.v1"
 QUICK_STARTS = "test_quick_starts.py"
