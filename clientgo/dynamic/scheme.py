@@ -15,6 +15,7 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
 from clientgo.apimachinery.runtime.text_source import TextSource
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.json import UnmarshalTypeError
 
 _V1 = GroupVersion("", "v1")
 
@@ -51,12 +52,17 @@ class _UnstructuredSerializer(JSONSerializer):
 
 
 def _name_items(document: JSONObject) -> None:
-    """Set the kind of the items from their list's kind, since servers omit it for built-in types."""
+    """Set the kind of the items from their list's kind, since servers omit it for built-in types.
+
+    Raises UnmarshalTypeError for an item that is not an object.
+    """
     kind, api_version = document["kind"], document.get("apiVersion")
     if not isinstance(kind, str) or not kind.endswith("List"):
         return
     item_kind = kind.removesuffix("List")
     for item in document["items"]:
+        if not isinstance(item, dict):
+            raise UnmarshalTypeError(item, "unstructured.detector")
         if "kind" not in item:
             item["kind"] = item_kind
             item["apiVersion"] = api_version

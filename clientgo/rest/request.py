@@ -10,7 +10,6 @@ for too long, counts as dead; Go relies on HTTP/2 pings (see REQUEST_SILENCE and
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError
 from clientgo.apimachinery.util import net
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.context import Context
 from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
@@ -744,7 +744,7 @@ class Request:
 
         def read(request: http.Request, response: Response) -> None:
             try:
-                body = response.body.read()
+                body = _read_body(response)
             except Exception as err:
                 failure = http.URLError(request.method.capitalize(), request.url, err)
                 _add_note(failure, request, response.status_code)
@@ -763,7 +763,7 @@ class Request:
     def _transform_response(self, ctx: Context, response: Response, request: http.Request) -> Result:
         logger = klog.from_context(ctx)
         try:
-            body = response.body.read()
+            body = _read_body(response)
         except Exception as err:
             if not ctx.done().is_set():
                 logger.error(err, "Unexpected error when reading response body")
@@ -775,7 +775,7 @@ class Request:
             return Result(err=unexpected, logger=logger)
         _log_body(ctx, "Response Body", body)
         content_type = response.headers.get("Content-Type") or self._content.content_type
-        failed = response.status_code != 101 and not 200 <= response.status_code <= 206
+        failed = _is_failure(response)
         decoder: Decoder | None = None
         # Without a decoder only the raw result is available.
         with contextlib.suppress(NegotiateError):
@@ -877,7 +877,7 @@ class Result:
         """Return the body as a JSON object; null becomes an empty one, as in Go. Raises StatusError, ValueError."""
         self.raise_for_error()
         with self._request_in_notes():
-            document = json.loads(self._body)
+            document = unmarshal(self._body)
             if not isinstance(document, dict | None):
                 raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
         return document or {}
@@ -935,7 +935,7 @@ class Result:
         except Exception as undecodable:
             self._logger.v(5).info("Body was not decodable (unable to check for Status)", err=undecodable)
             return err
-        if isinstance(out, metav1.Status) and out.status == "Failure":
+        if isinstance(out, metav1.Status) and _is_readable(out) and out.status == "Failure":
             return self._status_error(out)
         return err
 
@@ -967,7 +967,7 @@ class Result:
 
     def _unless_failure(self, obj: Object) -> Object:
         """Return the object; raise it as an error if it is a Status that is not Success."""
-        if isinstance(obj, metav1.Status) and obj.status != "Success":
+        if isinstance(obj, metav1.Status) and (not _is_readable(obj) or obj.status != "Success"):
             raise self._status_error(obj)
         return obj
 
@@ -1009,16 +1009,52 @@ def _path_template(path: str, base_path: str) -> str:
     return f"{base}{'/'.join(segments)}"
 
 
+# The parameters of a longer media type are ignored: parsing them takes quadratic time.
+_MAX_MEDIA_TYPE = 4096
+
+
 def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
     """Return the media type and its parameters: ("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
-    if ";" not in value:
-        return value.strip().lower(), {}
+    if ";" not in value or len(value) > _MAX_MEDIA_TYPE:
+        return value.partition(";")[0].strip().lower(), {}
     from email.message import Message  # imported here, since http.client is loaded by then
 
     message = Message()
     message["Content-Type"] = value
     params = message.get_params([])
-    return params[0][0].lower(), {key.lower(): text for key, text in params[1:]}
+    # An extended parameter (RFC 2231) is a tuple of charset, language and text.
+    return params[0][0].lower(), {key.lower(): text if isinstance(text, str) else text[-1] for key, text in params[1:]}
+
+
+def _is_readable(status: metav1.Status) -> bool:
+    """Report whether all fields have the right types. Go decodes them at once and otherwise has no Status."""
+    from clientgo.apimachinery.runtime.converter import check_fields  # imported here, since few responses need it
+
+    try:
+        check_fields(status)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_failure(response: Response) -> bool:
+    return response.status_code != 101 and not 200 <= response.status_code <= 206
+
+
+# The bytes of a failure's body that are read. A Status is never nearly as large; Go reads a body of any size.
+_MAX_FAILURE = 16 * 1024 * 1024
+
+
+def _read_body(response: Response) -> bytes:
+    """Return the body; of a failure, at most the first `_MAX_FAILURE` bytes. Blocks."""
+    if not _is_failure(response):
+        return response.body.read()
+    pieces: list[bytes] = []
+    size = 0
+    while size < _MAX_FAILURE and (piece := response.body.read_some()):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)[:_MAX_FAILURE]
 
 
 def _is_text_response(response: Response) -> bool:

@@ -20,6 +20,10 @@ __all__ = ["ChunkedReader", "ResponseBody"]
 # The maximum size of a read. A busy stream then needs one system call for many events.
 _PIECE: Final = 64 * 1024
 
+# The maximum size of a body that is read at once, which is protobuf's own limit of a message. Go has no limit, so that
+# a small gzip body, or one without end, can fill the memory.
+_MAX_BODY: Final = 2 << 30
+
 # The maximum size of a chunk header, and of all trailers together.
 _MAX_LINES: Final = 4096
 
@@ -52,7 +56,15 @@ class ResponseBody:
         self._read_some = (_GzipReader(framed) if gzipped else framed).read_some
 
     def read(self) -> bytes:
-        return b"".join(iter(self.read_some, b""))
+        pieces: list[bytes] = []
+        size = 0
+        while piece := self.read_some():
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MAX_BODY:
+                self.close()
+                raise ValueError(f"http: response body of more than {_MAX_BODY} bytes")
+        return b"".join(pieces)
 
     def read_some(self) -> bytes:
         try:

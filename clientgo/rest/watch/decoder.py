@@ -21,6 +21,9 @@ from clientgo.golang import utf8
 from clientgo.golang.http import Body
 from clientgo.hops import hop
 
+# An event is never nearly as large. Go: the default of streaming.NewDecoder.
+MAX_EVENT = 16 * 1024 * 1024
+
 _JSON_SPACE = " \t\r\n"
 
 _EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
@@ -50,6 +53,7 @@ class Decoder:
         self._wrap = embedded_decoder.decode_lazily if isinstance(embedded_decoder, LazyDecoder) else None
         # The start of a line whose end has not arrived.
         self._rest: list[bytes] = []
+        self._rest_size = 0
         self._ended = False
         # Lines `decode` has not come to.
         self._lines: deque[Any] = deque()
@@ -76,11 +80,15 @@ class Decoder:
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 self._rest.append(piece)
+                self._rest_size += len(piece)
+                if self._rest_size > MAX_EVENT:
+                    raise self._error("object to decode was longer than maximum allowed size")
                 continue
             head = piece[:cut]
             if self._rest:
                 head = b"".join((*self._rest, head))
             self._rest = [piece[cut:]] if cut < len(piece) else []
+            self._rest_size = len(piece) - cut
             lines = self._split(head)
             if lines:
                 return lines

@@ -12,13 +12,10 @@ from clientgo.apimachinery.runtime.interfaces import EventDecoder
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang.http import Body
-from clientgo.rest.watch.decoder import Decoder
+from clientgo.rest.watch.decoder import MAX_EVENT, Decoder
 
 # Before each frame stands its length.
 _HEAD = 4
-
-# No object is nearly as big; what claims to be is no watch. Go: the default of streaming.NewDecoder.
-MAX_FRAME = 16 * 1024 * 1024
 
 _EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
 
@@ -32,40 +29,46 @@ class FrameDecoder(Decoder):
     def __init__(self, body: Body, embedded_decoder: EventDecoder) -> None:
         super().__init__(body, embedded_decoder)
         self._decode_event = embedded_decoder.decode_event
-        # What has arrived and is no whole frame yet.
-        self._buffer = b""
+        # The bytes that have arrived and are no whole frame yet, their number, and the number from which they are one.
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._wanted = _HEAD
 
     def read_lines(self) -> list[Any]:
         """Wait for at least one frame, and return all frames that have arrived. Raises as `decode` does."""
         while True:
-            frames = self._cut()
+            # Joined only when a frame is whole: a server that sends single bytes would cost quadratic time.
+            frames = self._cut(b"".join(self._pieces)) if self._size >= self._wanted else []
             if frames:
                 return frames
             piece = b"" if self._ended else self._body.read_some()
             if not piece:
                 break
-            self._buffer += piece
+            self._pieces.append(piece)
+            self._size += len(piece)
         self._ended = True
-        if self._buffer:
+        if self._size:
             raise ErrUnexpectedEOF
         raise EOFError("EOF")
 
-    def _cut(self) -> list[bytes]:
-        """Remove the complete frames from the buffer and return them. Raises as `decode` does."""
-        buffer, at = self._buffer, 0
+    def _cut(self, buffer: bytes) -> list[bytes]:
+        """Return the complete frames at the start of the buffer and keep the rest. Raises as `decode` does."""
+        at, self._wanted = 0, _HEAD
         frames: list[bytes] = []
         while len(buffer) - at >= _HEAD:
             size = int.from_bytes(buffer[at : at + _HEAD], "big")
-            if size > MAX_FRAME:
+            if size > MAX_EVENT:
                 if frames:  # They come first.
                     break
                 raise self._error("object to decode was longer than maximum allowed size")
             end = at + _HEAD + size
             if end > len(buffer):
+                self._wanted = end - at
                 break
             frames.append(buffer[at + _HEAD : end])
             at = end
-        self._buffer = buffer[at:]
+        self._pieces = [buffer[at:]]
+        self._size = len(buffer) - at
         return frames
 
     def _undecoded_event(self, line: Any) -> Event:

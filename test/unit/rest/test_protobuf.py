@@ -22,7 +22,7 @@ from clientgo.apimachinery.watch import EventType
 from clientgo.golang import http
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.rest.watch import BatchedStreamWatcher, Decoder, FrameDecoder
-from clientgo.rest.watch.frames import MAX_FRAME
+from clientgo.rest.watch.decoder import MAX_EVENT
 from clientgo.rest.watch.pacer import Pacer
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
@@ -247,7 +247,7 @@ def test_a_stream_that_ends_within_a_frame_says_so(left: int) -> None:
 
 def test_events_before_a_frame_that_is_too_large_are_delivered() -> None:
     """However they arrive, and at once: nothing more has to come."""
-    whole = [event_frame("a") + event_frame("b") + (MAX_FRAME + 1).to_bytes(4, "big")]
+    whole = [event_frame("a") + event_frame("b") + (MAX_EVENT + 1).to_bytes(4, "big")]
     for pieces in (whole, [*whole, event_frame("c")], [event_frame("a"), event_frame("b"), b"\xff" * 4]):
         decoder = decoder_of(*pieces)
         assert [decoder.decode().object.name for _ in range(2)] == ["a", "b"]
@@ -259,7 +259,7 @@ def test_events_before_a_frame_that_is_too_large_are_delivered() -> None:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        ((MAX_FRAME + 1).to_bytes(4, "big"), "longer than maximum allowed size"),
+        ((MAX_EVENT + 1).to_bytes(4, "big"), "longer than maximum allowed size"),
         (b"\xff\xff\xff\xff", "longer than maximum allowed size"),
         (b"\0\0\0\0", "unable to decode watch event"),
         (b"\0\0\0\x03\x0a\x05a", "unable to decode watch event: unexpected EOF"),

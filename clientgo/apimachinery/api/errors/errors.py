@@ -119,12 +119,22 @@ class UnexpectedObjectError(Exception):
 
 
 def from_object(obj: Any) -> StatusError | UnexpectedObjectError:
-    """Return the exception for an object that a server sent in place of a result. Go: errors.FromObject."""
-    if isinstance(obj, Status):
-        return StatusError(obj)
+    """Return the exception for an object that a server sent in place of a result. Go: errors.FromObject.
+
+    A Status with fields of wrong types, which Go fails to decode, is an internal error that names the first such field.
+    """
     if isinstance(obj, Unstructured) and (obj.get_api_version(), obj.get_kind()) in _STATUS_KINDS:
-        return StatusError(Status.from_dict(obj.to_dict()))
-    return UnexpectedObjectError(obj)
+        obj = Status.from_dict(obj.to_dict())
+    if not isinstance(obj, Status):
+        return UnexpectedObjectError(obj)
+    # Imported here, since few programs meet such a server.
+    from clientgo.apimachinery.runtime.converter import check_fields
+
+    try:
+        check_fields(obj)
+    except ValueError as err:
+        return new_internal_error(f"unable to decode a Status: {err}")
+    return StatusError(obj)
 
 
 def _failure(code: int, reason: str, message: str, details: StatusDetails | None = None) -> StatusError:

@@ -21,6 +21,13 @@ scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSO
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+
+
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"invalid JSON value: {name}")
+
+
+_decode: Final = json.JSONDecoder(parse_constant=_reject_constant).decode
 # Matches numbers that Go writes differently: 1000.0, 1e-05, 1e-07, 1e+16. Matches in strings are harmless, and texts
 # with a similar start, such as 10.0.0.1 and node-0, do not match.
 _WHOLE: Final = re.compile(r"\.0(?:[,}\]]|$)")
@@ -101,5 +108,11 @@ def escape_html(text: str) -> str:
 
 
 def unmarshal(data: str | bytes) -> Any:
-    """Parse a JSON value; integers stay exact. Raises ValueError for malformed text. Go: json.Unmarshal."""
-    return json.loads(data)
+    """Parse a JSON value; integers stay exact. Bytes are UTF-8, and U+FFFD replaces invalid ones.
+
+    Raises ValueError for malformed text, NaN and infinity, and values that are nested too deep. Go: json.Unmarshal.
+    """
+    try:
+        return _decode(utf8.decode_valid(data) if isinstance(data, bytes) else data)
+    except RecursionError:
+        raise ValueError("exceeded max depth") from None

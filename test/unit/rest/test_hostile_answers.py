@@ -1,0 +1,181 @@
+"""Responses of a hostile server: each fails with a documented error, in bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from httpscript import Answer, Received, ScriptedServer
+
+from clientgo import context, dynamic, kubernetes, rest
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.interfaces import EventDecoder
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.runtime.serializer import JSONSerializer
+from clientgo.apimachinery.watch import EventType
+from clientgo.golang import http
+from clientgo.golang.json import UnmarshalTypeError
+from clientgo.kubernetes.scheme import CODECS, SCHEME
+from clientgo.rest.request import parse_media_type
+from clientgo.rest.watch import Decoder
+from clientgo.rest.watch.decoder import MAX_EVENT
+from clientgo.rest.watch.frames import FrameDecoder
+
+CTX = context.background()
+PODS = GroupVersionResource("", "v1", "pods")
+PIECE = b"x" * 65536
+MEBIBYTE = 1 << 20
+
+
+def config(server: ScriptedServer) -> rest.Config:
+    return rest.Config(host=server.url, qps=-1)
+
+
+def always(body: bytes, status: int = 200) -> Callable[[Received], Answer]:
+    return lambda request: Answer(status, body)
+
+
+MALFORMED = {
+    "deep": b"[" * 100_000,
+    "deep in an object": b'{"groups":' * 100_000,
+    "no UTF-8": b'{"\xff\xfe',
+    "UTF-16": json.dumps({"major": "1"}).encode("utf-16"),
+    "UTF-32 without a whole character": b"\0\0\0{\0\0",
+    "not a number": b'{"minor": NaN}',
+    "no object": b"[1]",
+}
+
+
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
+def test_malformed_discovery_is_a_value_error(body: bytes) -> None:
+    with ScriptedServer(always(body)) as server:
+        client = kubernetes.new_for_config(config(server)).discovery()
+        for ask in (client.server_version, client.server_groups, client.openapi_v3().paths):
+            with pytest.raises(ValueError) as caught:
+                ask()
+            assert not isinstance(caught.value, UnicodeError), "its text names a codec and not the document"
+
+
+def test_invalid_utf8_in_a_document_is_replaced_as_in_go() -> None:
+    with ScriptedServer(always(b'{"major":"1","gitVersion":"v\xff"}')) as server:
+        assert kubernetes.new_for_config(config(server)).discovery().server_version().git_version == "v\ufffd"
+
+
+@pytest.mark.parametrize("item", [1, None, "kind", [], [["kind"]]])
+def test_a_dynamic_list_with_an_item_that_is_no_object(item: Any) -> None:
+    body = json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [item]}).encode()
+    with ScriptedServer(always(body)) as server:
+        pods = dynamic.new_for_config(config(server)).resource(PODS).namespace("default")
+        with pytest.raises(UnmarshalTypeError, match="json: cannot unmarshal"):
+            pods.list(CTX, metav1.ListOptions())
+
+
+BROKEN_STATUS = {
+    "status": ["Failure"],
+    "code": "500",
+    "details": "text",
+    "message": 5,
+    "reason": {},
+}
+DETAILS = {"details": {"causes": [1]}, "code": 2**40}
+
+
+@pytest.mark.parametrize(("field", "value"), [*BROKEN_STATUS.items(), *DETAILS.items()])
+def test_an_unreadable_status_leaves_the_error_of_the_code(field: str, value: Any) -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Conflict", "code": 409}
+    with ScriptedServer(always(json.dumps({**status, field: value}).encode(), 503)) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        with pytest.raises(errors.StatusError) as caught:
+            pods.get(CTX, "a", metav1.GetOptions())
+        # Whatever a caller asks about the error has an answer.
+        assert caught.value.status().code == 503
+        assert not errors.is_conflict(caught.value)
+        assert errors.suggests_client_delay(caught.value)[1] is False
+        assert repr(caught.value)
+
+
+@pytest.mark.parametrize(("field", "value"), BROKEN_STATUS.items())
+def test_an_error_event_with_an_unreadable_status_is_an_internal_error(field: str, value: Any) -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Gone", "code": 410, field: value}
+    line = json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
+    kind, obj = Decoder(http.BytesBody([line]), JSONSerializer(SCHEME, strip=True)).decode()
+
+    err = errors.from_object(obj)
+
+    assert kind == EventType.ERROR
+    assert isinstance(err, errors.StatusError) and errors.is_internal_error(err)
+    assert str(err).startswith("Internal error occurred: unable to decode a Status: json: cannot unmarshal")
+
+
+@pytest.mark.parametrize("read", ["do", "do_raw"])
+def test_only_the_start_of_an_endless_failure_is_read(read: str) -> None:
+    sent = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal sent
+        while True:
+            sent += len(PIECE)
+            yield PIECE
+
+    with ScriptedServer(lambda request: Answer(500, chunks=endless())) as server:
+        client = kubernetes.new_for_config(config(server)).core_v1().rest_client()
+        request = client.get().abs_path("/api/v1/pods")
+        with pytest.raises(errors.StatusError) as caught:
+            request.do(CTX).into(metav1.Status) if read == "do" else request.do_raw(CTX)
+    assert caught.value.status().code == 500
+    assert sent < 64 * MEBIBYTE
+
+
+def test_a_body_that_would_fill_the_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clientgo.golang.http.body._MAX_BODY", MEBIBYTE)
+    with ScriptedServer(lambda request: Answer(chunks=(PIECE for _ in range(1 << 30)))) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        with pytest.raises(RuntimeError, match="http: response body of more than 1048576 bytes"):
+            pods.list(CTX, metav1.ListOptions())
+
+
+def test_the_parameters_of_a_media_type_take_linear_time() -> None:
+    assert parse_media_type("Application/JSON" + ";a=b" * MEBIBYTE) == ("application/json", {})
+    assert parse_media_type("text/html" + ';a="\\"' * MEBIBYTE) == ("text/html", {})
+    assert parse_media_type("text/html; Charset*=utf-8''x%20y; b=c") == ("text/html", {"charset": "x y", "b": "c"})
+
+
+# ---- watch streams
+
+
+def test_a_watch_line_without_an_end_is_an_error() -> None:
+    read = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal read
+        yield b'{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7"}}}\n'
+        while True:
+            read += len(PIECE)
+            yield PIECE
+
+    decoder = Decoder(http.BytesBody(endless()), JSONSerializer(SCHEME, strip=True))
+    assert decoder.decode()[0] == EventType.ADDED
+    with pytest.raises(ValueError, match=r"longer than maximum allowed size \(after resourceVersion 7\)"):
+        decoder.decode()
+    assert read <= MAX_EVENT + 2 * len(PIECE)
+
+
+def seconds_for(size: int) -> float:
+    """Return the CPU seconds for a frame of this size that arrives byte by byte and is no event."""
+    info = CODECS.serializer_info("application/vnd.kubernetes.protobuf")
+    assert info is not None and isinstance(info.serializer, EventDecoder)
+    frame = size.to_bytes(4, "big") + bytes(size)
+    decoder = FrameDecoder(http.BytesBody([frame[at : at + 1] for at in range(len(frame))]), info.serializer)
+    start = time.process_time()
+    lines = decoder.read_lines()
+    assert lines == [bytes(size)]
+    return time.process_time() - start
+
+
+def test_a_frame_in_single_bytes_takes_linear_time() -> None:
+    small, large = min(seconds_for(40_000) for _ in range(3)), min(seconds_for(640_000) for _ in range(3))
+    assert large < 64 * small, "16 times the bytes take 16 times as long, and 256 times if each byte copies the frame"
