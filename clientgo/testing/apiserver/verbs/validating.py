@@ -2,6 +2,7 @@
 
 The rules are in `kinds.validation` and around it. Custom resources, definitions and policies need CEL and OpenAPI
 schemas, which take as long to import as half a server, so the first object of such a kind imports their modules.
+The first event imports its rules too, because a server starts without one.
 """
 
 from __future__ import annotations
@@ -83,10 +84,12 @@ def _built_in(candidate: Candidate) -> list[FieldError]:
 
 
 def _event(candidate: Candidate) -> list[FieldError]:
+    from clientgo.testing.apiserver.kinds.validation import events
+
     group, before = candidate.resource.group, candidate.old_stored_form()
     if before is None:
-        return validation.event(candidate.stored_form, group)
-    return validation.event_update(candidate.stored_form, before, group)
+        return events.event(candidate.stored_form, group)
+    return events.event_update(candidate.stored_form, before, group)
 
 
 def _custom_resource(candidate: Candidate) -> list[FieldError]:

@@ -4,7 +4,6 @@ The texts are those of apimachinery's and Kubernetes' validation packages. A kin
 it decodes.
 """
 
-from clientgo.testing.apiserver.kinds.validation.events import event, event_update
 from clientgo.testing.apiserver.kinds.validation.fields import selector_matches
 from clientgo.testing.apiserver.kinds.validation.kinds import create, update
 from clientgo.testing.apiserver.kinds.validation.metadata import (
@@ -16,8 +15,6 @@ from clientgo.testing.apiserver.kinds.validation.metadata import (
 
 __all__ = [
     "create",
-    "event",
-    "event_update",
     "finalizer_warnings",
     "metadata",
     "metadata_update",
