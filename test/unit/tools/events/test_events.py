@@ -333,6 +333,33 @@ def test_only_what_may_pass_is_tried_again(bubble: synctest.Bubble, failure: Exc
     broadcaster.shutdown()
 
 
+@pytest.mark.parametrize(
+    ("failure", "level", "text"),
+    [
+        (ConnectionError("down"), 40, '"Unable to write event (may retry after sleeping)" err="down"'),
+        (errors.new_forbidden(EVENTS, "e", "no"), 40, '"Server rejected event (will not retry!)" err='),
+        (errors.new_already_exists(EVENTS, "e"), 15, '"Server rejected event (will not retry!)" event='),
+        (RequestConstructionError(ValueError("bad")), 40, '"Unable to construct event (will not retry!)" err='),
+    ],
+    ids=["network", "forbidden", "already exists", "no request"],
+)
+def test_each_failed_write_is_logged(
+    bubble: synctest.Bubble, failure: Exception, level: int, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(1, logger="clientgo")
+    broadcaster = _EventBroadcasterImpl(Sink(fail=lambda verb: failure), 10.0, {})
+    ctx, cancel = context.with_cancel(context.background())
+    broadcaster.start_recording_to_sink_with_context(ctx)
+    broadcaster.new_recorder(SCHEME, "c").eventf(POD, None, "Normal", "R", "a", "n")
+    bubble.sleep(1.0)
+    records = [each for each in caplog.records if each.filename == "event_broadcaster.py"]
+    assert [each.levelno for each in records] == [level]
+    assert records[0].getMessage().startswith(text)
+    cancel()
+    bubble.wait()
+    broadcaster.shutdown()
+
+
 def test_a_slow_sink_loses_events_and_counts_them(bubble: synctest.Bubble) -> None:
     release = threading.Event()
 

@@ -214,6 +214,25 @@ def test_dropped_events_are_logged_at_each_doubling(
     assert found == [f'"Spam filter dropped events" dropped={number}' for number in (1, 2, 4, 8)]
 
 
+def test_the_events_that_a_slow_sink_loses_are_logged_at_each_doubling(
+    bubble: synctest.Bubble, lines: Callable[[], list[tuple[int, str]]]
+) -> None:
+    options = record.with_correlator_options(record.CorrelatorOptions(burst_size=10**6))
+    broadcaster = record.new_broadcaster(options)
+    broadcaster.start_recording_to_sink(Sink(takes=1.0))
+    recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c"))
+    for number in range(2 * record.MAX_QUEUED_EVENTS):
+        recorder.event(POD, "Normal", f"R{number}", "m")
+        bubble.wait()
+    lost = broadcaster.statistics().dropped_watcher_full
+    broadcaster.shutdown()
+    bubble.sleep(2.0)
+    found = [line for level, line in lines() if "too slow" in line]
+    assert lost > 512
+    doublings = [1 << n for n in range(lost.bit_length())]
+    assert found == [f'"Event watcher is too slow, dropped events" dropped={number}' for number in doublings]
+
+
 def test_logging_ends_when_its_watch_is_stopped(
     bubble: synctest.Bubble, lines: Callable[[], list[tuple[int, str]]]
 ) -> None:

@@ -90,3 +90,14 @@ def test_empty_bucket_without_refill_never_gives_a_token() -> None:
     limiter: workqueue.BucketRateLimiter = workqueue.TypedBucketRateLimiter(limiter=rate.new_limiter(0, 0, FakeClock()))
     assert limiter.when("a") == rate.INF_DURATION
     assert format_duration(limiter.when("a")) == "2562047h47m16.854775807s"
+
+
+def test_the_recommended_limiter_has_the_delays_of_go() -> None:
+    """5 ms, doubled up to 1000 s for one item; for all items a burst of 100, then 10 per second."""
+    limiter = workqueue.default_typed_controller_rate_limiter(FakeClock(1000.0))
+    delays = [limiter.when("a") for _ in range(20)]
+    assert delays == pytest.approx([min(0.005 * 2**n, 1000.0) for n in range(20)])
+    burst = [limiter.when(f"item {n}") for n in range(80)]
+    assert burst == [0.005] * 80
+    later = [limiter.when(f"late {n}") for n in range(5)]
+    assert later == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])

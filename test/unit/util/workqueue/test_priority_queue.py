@@ -610,3 +610,28 @@ def test_a_log_sink_that_raises_does_not_end_the_listing_of_items(
     queue.shut_down()
     assert len(sink.lines) == 2, "the period after the error has its line"
     assert [str(err) for err in reported] == ["disk full"]
+
+
+def test_the_threads_of_a_queue_have_its_name_and_keep_no_interpreter_alive(bubble: synctest.Bubble) -> None:
+    """A program that ends with an exception never calls `shut_down`."""
+    before = set(threading.enumerate())
+    sink: Any = Lines()
+    metrics: Any = RecordingMetrics()
+    config: PriorityQueueConfig[str] = PriorityQueueConfig(name="q", log=logr.new(sink), metrics_provider=metrics)
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(config)
+    threads = set(threading.enumerate()) - before
+    queue.shut_down()
+    names = sorted(thread.name for thread in threads)
+    assert names == ["priorityqueue-q-delay", "priorityqueue-q-log", "priorityqueue-q-metrics"]
+    assert all(thread.daemon for thread in threads)
+
+
+def test_a_priority_of_a_wrong_type_is_an_error(bubble: synctest.Bubble) -> None:
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q"))
+    add(queue, "a", 1)
+    wrong: Any = "high"
+    with pytest.raises(TypeError, match="not supported between instances of 'str' and 'int'"):
+        queue.add_with_opts(AddOpts(priority=wrong), "a")
+    assert queue.get_with_priority() == ("a", 1, False)
+    queue.done("a")
+    queue.shut_down()
