@@ -124,7 +124,7 @@ def test_answers_are_those_of_the_real_server(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("state")
-def test_who_asks_for_protobuf_is_told_the_same(server: Server) -> None:
+def test_protobuf_answers_equal_the_json_ones(server: Server) -> None:
     different, spoken = [], set()
     for name in EXCHANGES:
         if name == "error_504_rv_too_large":  # a Status as the others, that is waited for

@@ -386,7 +386,7 @@ def test_what_needs_a_container_says_so(run: Run, web: str) -> None:
     assert run("exec", pod, "--", "true", fails=True)
 
 
-def test_events_tell_of_scaling(run: Run, web: str) -> None:
+def test_events_report_scaling(run: Run, web: str) -> None:
     assert "ScalingReplicaSet" in run("get", "events")
     assert "Scaled up replica set web-" in run("events", "--for=deployment/web")
 

@@ -149,7 +149,7 @@ def test_when_the_leader_is_killed_the_next_takes_over_after_the_lease(replicas:
     assert replicas.who_synced("meanwhile") == [second]
 
 
-def test_who_loses_the_lease_ends_with_code_1(replicas: Replicas) -> None:
+def test_a_replica_that_loses_the_lease_exits_with_code_1(replicas: Replicas) -> None:
     """An administrator gives the Lease to another holder, which stops a controller."""
     first = replicas.leader()
     patch = json.dumps({"spec": {"holderIdentity": "somebody else", "renewTime": "2100-01-01T00:00:00.000000Z"}})

@@ -83,7 +83,7 @@ def test_its_user_is_the_one_of_the_deployment(image: Image) -> None:
     assert image.user == f"{context.run_as_user}:{context.run_as_group}", "runAsNonRoot wants a number"
 
 
-def test_it_tells_its_flags(image: Image) -> None:
+def test_help_lists_the_flags(image: Image) -> None:
     with image.start("-help") as program:
         assert program.wait() == 0, program.output
     assert "usage: sample-controller" in program.output

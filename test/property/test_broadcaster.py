@@ -52,7 +52,7 @@ def test_all_watchers_see_all_events_in_one_order(schedule: synctest.Schedule, q
 
 
 @given(schedule=synctest.schedules())
-def test_a_watcher_that_stops_at_any_time_blocks_nobody(schedule: synctest.Schedule) -> None:
+def test_a_watcher_that_stops_at_any_time_blocks_no_other(schedule: synctest.Schedule) -> None:
     def scenario() -> None:
         broadcaster = watch.new_broadcaster(0, FullChannelBehavior.WAIT_IF_CHANNEL_FULL)
         silent, patient = broadcaster.watch(), broadcaster.watch()

@@ -288,17 +288,17 @@ def in_parallel(fn: Callable[[Any], None], cases: Iterable[Any]) -> None:
     assert not complaints, f"{len(complaints)}:\n" + "\n".join(complaints[:5])
 
 
-def tell(told: Story, script: list[Fault], dice: random.Random) -> None:
+def run_story(run: Story, script: list[Fault], dice: random.Random) -> None:
     """Change objects until the script is over, then see what the informer has made of it."""
     try:
         deadline = REAL_CLOCK.now() + PATIENCE * SPEED
-        while not told.proxy.wait_until_used_up(dice.expovariate(1 / PACE)):
-            change(told.direct, dice)
+        while not run.proxy.wait_until_used_up(dice.expovariate(1 / PACE)):
+            change(run.direct, dice)
             assert REAL_CLOCK.now() < deadline, "the script does not end"
-        told.settle()
-        told.check_requests()
+        run.settle()
+        run.check_requests()
     except AssertionError as err:
-        raise AssertionError(f"{err}\n{script}\n{told.proxy.log}") from err
+        raise AssertionError(f"{err}\n{script}\n{run.proxy.log}") from err
 
 
 # How the informers differ, besides whether they stream or list.
@@ -312,8 +312,8 @@ def test_an_informer_survives_random_faults(env, streaming):
         script = random_script(dice, OPAQUE_KINDS if informer == "tls" else KINDS)
         name = f"{informer}-{seed}-{streaming}".lower()
         # Half of them in each encoding.
-        with story(env, name, script, streaming, protobuf=seed % 2 == 0, **INFORMERS[informer]) as told:
-            tell(told, script, dice)
+        with story(env, name, script, streaming, protobuf=seed % 2 == 0, **INFORMERS[informer]) as run:
+            run_story(run, script, dice)
 
     in_parallel(survive, product(INFORMERS, range(FIRST_SEED, FIRST_SEED + SCRIPTS)))
 
@@ -326,14 +326,14 @@ def test_a_server_that_always_fails_is_not_stormed(env, streaming):
     def endure(case: tuple[Fault, bool]) -> None:
         fault, protobuf = case
         name = f"{fault.kind}-{fault.after}-{streaming}".lower().replace(" ", "-")
-        with story(env, name, again_and_again(fault), streaming, protobuf=protobuf) as told:
+        with story(env, name, again_and_again(fault), streaming, protobuf=protobuf) as run:
             dice = random.Random(name)
-            end = told.began + 15.0
+            end = run.began + 15.0
             while REAL_CLOCK.now() < end:
-                change(told.direct, dice)
-                told.proxy.wait_until_used_up(PACE * 2)
-            told.settle()
-            told.check_requests()
+                change(run.direct, dice)
+                run.proxy.wait_until_used_up(PACE * 2)
+            run.settle()
+            run.check_requests()
 
     # What one encoding meets in streams the other meets in lists.
     in_parallel(endure, [(fault, (number % 2 == 0) is streaming) for number, fault in enumerate(EACH)])

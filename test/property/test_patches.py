@@ -73,7 +73,7 @@ def test_applying_a_patch_twice_changes_nothing_more(original: Any, modified: An
 
 
 @given(PODS, PODS)
-def test_three_documents_lead_to_the_wanted_one_when_nobody_else_changed_anything(original: Any, modified: Any) -> None:
+def test_a_three_way_merge_without_other_changes_gives_the_wanted_document(original: Any, modified: Any) -> None:
     texts = [json.dumps(each) for each in (original, modified, original)]
     patch = smp.create_three_way_merge_patch(texts[0], texts[1], texts[2], SCHEMA, False)
     merged = smp.strategic_merge_map_patch(original, json.loads(patch), corev1.Pod)

@@ -192,7 +192,7 @@ def test_sleep_when_already_done_or_without_duration():
     assert not context.sleep(ctx, 100)
 
 
-def test_repr_tells_the_state():
+def test_repr_shows_the_state():
     ctx, cancel = context.with_cancel(context.background())
     assert repr(ctx) == "<Context with cancel, open>"
     cancel()

@@ -86,11 +86,11 @@ def new_real_fifo() -> Any:
 @pytest.mark.parametrize("new", [new_delta_fifo, new_real_fifo])
 def test_a_fifo_loses_nothing_and_keeps_the_order_of_each_producer(new: Callable[[], Any]) -> None:
     fifo = new()
-    told: dict[str, list[int]] = {str(writer): [] for writer in WRITERS}
+    notified: dict[str, list[int]] = {str(writer): [] for writer in WRITERS}
 
     def process(deltas: Any, is_in_initial_list: bool) -> None:
         for delta in deltas:
-            told[delta.object.name].append(delta.object.val)
+            notified[delta.object.name].append(delta.object.val)
 
     def consume(number: int) -> None:
         while fifo.contents(1).length:
@@ -106,7 +106,7 @@ def test_a_fifo_loses_nothing_and_keeps_the_order_of_each_producer(new: Callable
     consume(0)
     fifo._check()
     fifo.close()
-    assert told == {str(writer): list(range(ROUNDS)) for writer in WRITERS}
+    assert notified == {str(writer): list(range(ROUNDS)) for writer in WRITERS}
 
 
 def rate_limited() -> Any:
@@ -213,7 +213,7 @@ def test_a_channel_hands_over_each_value_once() -> None:
     channel._check()
 
 
-def test_a_signal_calls_back_once_whoever_sets_it() -> None:
+def test_a_signal_calls_back_once_for_several_setters() -> None:
     signals = [Signal() for _ in range(ROUNDS)]
     called = [deque[int]() for _ in signals]  # an append is one step
 
@@ -271,11 +271,11 @@ class Told:
         self.versions[obj.get_name()] = version
 
 
-def test_an_informer_tells_every_handler_all_while_handlers_come_and_go() -> None:
+def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
     source = framework.new_fake_controller_source()
     informer: Any = cache.new_shared_index_informer(source, corev1.Pod(), 0.0, {})
-    told = Told()
-    registration = informer.add_event_handler(told)
+    notified = Told()
+    registration = informer.add_event_handler(notified)
     stop = Signal()
     running = threading.Thread(target=informer.run, args=(stop,), name="informer")
     running.start()
@@ -311,7 +311,7 @@ def test_an_informer_tells_every_handler_all_while_handlers_come_and_go() -> Non
         names = set().union(*alive)
         versions = {obj.get_name(): int(obj.get_resource_version()) for obj in source.items.values()}
         assert versions.keys() == names
-        eventually(lambda: told.versions == versions or registration.statistics().failed, "the handler knows all")
+        eventually(lambda: notified.versions == versions or registration.statistics().failed, "the handler knows all")
         assert registration.statistics().failed == 0
         assert {obj.get_name() for obj in informer.get_store().list()} == names
         informer.get_store()._cache_storage._check()
@@ -437,7 +437,7 @@ def test_a_thread_that_comes_too_late_to_decode_an_object_reads_its_document() -
         _ = obj.no_field
 
 
-def test_the_fake_tracker_numbers_each_change_and_tells_every_watch() -> None:
+def test_the_fake_tracker_numbers_each_change_and_notifies_every_watch() -> None:
     client: Any = fake.new_clientset()
     pods = client.core_v1().pods("default")
     watching = pods.watch(CTX, metav1.ListOptions())

@@ -418,7 +418,7 @@ def test_no_call_raises_and_each_says_something(call, value, caplog):
     assert len(caplog.messages) == 1
 
 
-def test_a_handler_of_the_program_that_raises_is_told_on_stderr(capsys):
+def test_a_raising_log_handler_is_reported_on_stderr(capsys):
     class Broken(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             raise OSError("disk full")

@@ -72,7 +72,7 @@ def test_a_has_synced_that_fails_is_not_taken_for_a_cache_that_has_not_synced() 
         cache.wait_for_cache_sync(threading.Event(), informer().has_synced())  # type: ignore[arg-type]
 
 
-def test_a_call_without_its_context_is_told_so() -> None:
+def test_a_call_without_its_context_raises_a_helpful_error() -> None:
     """Programs for client-go before v0.18 call it like this."""
     pods: Any = fake.new_clientset().core_v1().pods("ns")
     dynamic_pods: Any = dynamic.new_for_config(rest.Config(host="http://127.0.0.1:1")).resource(PODS).namespace("ns")
@@ -104,7 +104,7 @@ def test_a_call_without_its_context_is_told_so() -> None:
         pods.list(context.background(), {"label_selector": "app=web"})
 
 
-def test_a_call_of_a_controllers_client_without_its_context_is_told_so() -> None:
+def test_a_controllers_client_without_context_raises_a_helpful_error() -> None:
     """Also of clients around it, of its status writer and of the cache that it reads from."""
     plain: Any = crfake.new_client_builder().build()
     mapper = plain.rest_mapper()

@@ -232,7 +232,7 @@ def findings() -> dict[str, set[str]]:
     return found
 
 
-def test_nobody_uses_a_private_name_of_another_package():
+def test_no_package_uses_a_private_name_of_another():
     found = findings()
     assert {
         name: each - NEEDED.get(name, set()) for name, each in found.items() if each - NEEDED.get(name, set())

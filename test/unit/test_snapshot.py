@@ -28,13 +28,13 @@ class Disturbed(deque[Any]):
         return super().__iter__()
 
 
-def test_nothing_is_locked_as_long_as_nobody_comes_in_between() -> None:
+def test_an_undisturbed_snapshot_takes_no_lock() -> None:
     lock = threading.Lock()
     with lock:
         assert consistent_copy(lambda: tuple(deque("abc")), lock) == ("a", "b", "c")
 
 
-def test_who_was_disturbed_copies_under_the_lock() -> None:
+def test_a_disturbed_snapshot_copies_under_the_lock() -> None:
     lock, numbers = threading.Lock(), Disturbed([1, 2])
     held: list[bool] = []
 
@@ -46,7 +46,7 @@ def test_who_was_disturbed_copies_under_the_lock() -> None:
     assert held == [False, True] and not lock.locked()
 
 
-def test_who_does_not_get_the_lock_copies_without_it() -> None:
+def test_a_snapshot_that_cannot_get_the_lock_copies_without_it() -> None:
     lock, numbers = threading.Lock(), Disturbed([1, 2])
     with lock:  # a thread that has the lock is stuck and changes nothing
         assert consistent_copy(lambda: tuple(numbers), lock) == (1, 2)
@@ -64,7 +64,7 @@ def test_a_deque_without_a_lock_is_read_piece_by_piece_in_the_end(times: int) ->
     assert first_items(numbers) == ()
 
 
-def test_what_fifos_and_queues_hold_is_shown_to_one_who_was_disturbed() -> None:
+def test_a_disturbed_snapshot_shows_fifos_and_queues() -> None:
     for fifo, where in (
         (cache.new_delta_fifo(key_of, None), "_queue"),
         (cache.new_real_fifo_with_options(cache.RealFIFOOptions(key_function=key_of, atomic_events=True)), "_items"),
@@ -77,7 +77,7 @@ def test_what_fifos_and_queues_hold_is_shown_to_one_who_was_disturbed() -> None:
     assert queue.contents().order == ("a", "b")
 
 
-def test_what_a_store_holds_is_shown_to_one_who_was_disturbed() -> None:
+def test_a_disturbed_snapshot_shows_a_store() -> None:
     class Objects(dict[str, Any]):
         times = 1
 
@@ -92,7 +92,7 @@ def test_what_a_store_holds_is_shown_to_one_who_was_disturbed() -> None:
     assert store.contents(1).items == {"a": 1}
 
 
-def test_what_waits_for_a_handler_is_shown_to_one_who_was_disturbed() -> None:
+def test_a_disturbed_snapshot_shows_a_handlers_backlog() -> None:
     source = framework.new_fake_controller_source()
     informer: Any = cache.new_shared_index_informer(source, None, 0.0, {})
     try:

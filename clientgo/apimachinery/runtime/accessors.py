@@ -23,20 +23,20 @@ class MetaAccessors(Struct):
     """
 
     def _meta(self, key: str) -> Any:
-        """A field of the metadata as JSON; None when it is absent."""
+        """Return a field of the metadata as JSON, or None when the field is absent."""
         value = self._source.get(key)
         return value.snapshot() if isinstance(value, Part) else value
 
     def _alone(self, metadata: Any, key: str) -> Any:
-        """A metadata struct with nothing but a copy of one field: reading it decodes nothing."""
+        """Return a metadata struct that holds only a copy of one field, so that no other field is decoded."""
         return child(type(metadata), metadata, {key: copy_json(self._meta(key))})
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:
-        """Called for a field of the metadata that is of a wrong type. Raises, or lets it pass for an absent one."""
+        """Handle a metadata field of a wrong type: raise UnmarshalTypeError, or return to treat the field as absent."""
         raise self._mistyped(key, value, go_type)
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
-        """Called for a field of the metadata whose text is unreadable. Raises ValueError, or does nothing."""
+        """Handle a metadata field with unreadable text: raise ValueError, or return to treat the field as absent."""
         raise self._unreadable(key, err) from err
 
     def _text(self, key: str) -> str:
@@ -89,7 +89,7 @@ class MetaAccessors(Struct):
             metadata.pop(key, None)
 
     def get_resource_version(self) -> str:
-        """The version as the server wrote it, "" when unknown."""
+        """Return the resourceVersion as the server wrote it, or "" when it is unknown."""
         return self._text("resourceVersion")
 
     def set_resource_version(self, version: str) -> None:
@@ -109,11 +109,11 @@ class ObjectMetaAccessors(MetaAccessors):
     """
 
     def _object_meta(self) -> Any:
-        """The metadata, as metav1.ObjectMeta."""
+        """Return the metadata as metav1.ObjectMeta."""
         return self
 
     def get_object_meta(self) -> Self:
-        """Itself: it has all accessors. Go: GetObjectMeta."""
+        """Return the object itself, which has every accessor. Go: GetObjectMeta."""
         return self
 
     def get_name(self) -> str:
@@ -187,14 +187,14 @@ class ObjectMetaAccessors(MetaAccessors):
         self._set_metadata("finalizers", list(finalizers or ()))
 
     def get_owner_references(self) -> list[Any]:
-        """The owners as independent metav1.OwnerReference values."""
+        """Return the owner references as independent metav1.OwnerReference values."""
         return [owner.deep_copy() for owner in self._alone(self._object_meta(), "ownerReferences").owner_references]
 
     def set_owner_references(self, references: Sequence[Struct] | None) -> None:
         self._set_metadata("ownerReferences", [reference.deep_copy()._document for reference in references or ()])
 
     def get_managed_fields(self) -> list[Any]:
-        """The field managers as independent metav1.ManagedFieldsEntry values."""
+        """Return the field managers as independent metav1.ManagedFieldsEntry values."""
         return [entry.deep_copy() for entry in self._alone(self._object_meta(), "managedFields").managed_fields]
 
     def set_managed_fields(self, entries: Sequence[Struct] | None) -> None:
@@ -216,11 +216,11 @@ class ListMetaAccessors(MetaAccessors):
     """The accessors of ListMeta and of the lists that have it. Go: the methods of metav1.ListMeta."""
 
     def _list_meta(self) -> Any:
-        """The metadata, as metav1.ListMeta."""
+        """Return the metadata as metav1.ListMeta."""
         return self
 
     def get_list_meta(self) -> Self:
-        """Itself: it has all accessors. Go: GetListMeta."""
+        """Return the list itself, which has every accessor. Go: GetListMeta."""
         return self
 
     def get_continue(self) -> str:
@@ -259,18 +259,19 @@ class LenientAccessors(MetaAccessors):
     METADATA: ClassVar[type[Struct]]
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:
-        """Nothing."""
+        """Return, so that the caller treats the field as absent."""
 
     def _mistyped_metadata(self, value: Any) -> None:
-        """Nothing."""
+        """Return, so that the caller treats the metadata as absent."""
 
     def _set_metadata(self, key: str, value: Any) -> None:
-        """Nothing is taken away from metadata that is absent: it stays so. Go: RemoveNestedField."""
+        """Set a metadata field, but do not create metadata in order to remove a field from it. Go: RemoveNestedField.
+        """
         if value or "metadata" in self._writable():
             super()._set_metadata(key, value)
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
-        """Nothing."""
+        """Return, so that the caller treats the field as absent."""
 
     def _alone(self, metadata: Any, key: str) -> Any:
         value = self._meta(key)

@@ -81,17 +81,17 @@ class _Codec(_Encoding, _Decoding):
 
 
 def new_codec(encoder: Encoder, decoder: Decoder) -> Codec:
-    """One that writes with one and reads with the other. Go: NewCodec."""
+    """Return a codec that encodes with `encoder` and decodes with `decoder`. Go: NewCodec."""
     return _Codec(encoder, decoder)
 
 
 def encode(encoder: Encoder, obj: Object) -> bytes:
-    """The object's bytes. Go: Encode."""
+    """Return the object's bytes. Raises the encoder's errors. Go: Encode."""
     return encoder.encode(obj)
 
 
 def decode(decoder: Decoder, data: bytes) -> Object:
-    """The object in `data`; raises what the decoder raises. Go: Decode."""
+    """Return the object in `data`. Raises the decoder's errors. Go: Decode."""
     return decoder.decode(data)[0]
 
 
@@ -103,7 +103,7 @@ def decode_into(decoder: Decoder, data: bytes, into: Object) -> None:
 
 
 def encode_or_die(encoder: Encoder, obj: Object) -> str:
-    """The object as text, for tests; raises what the encoder raises, where Go panics. Go: EncodeOrDie."""
+    """Return the object as text, for tests. Raises the encoder's errors, where Go panics. Go: EncodeOrDie."""
     return encoder.encode(obj).decode()
 
 
@@ -126,7 +126,7 @@ class NoopEncoder(_Decoding):
         self.decoder = decoder
 
     def encode(self, obj: Object) -> bytes:
-        """Raises TypeError."""
+        """Raise TypeError."""
         raise TypeError(f"encoding is not allowed for this codec: {type(self.decoder).__name__}")
 
     def identifier(self) -> str:
@@ -142,7 +142,7 @@ class NoopDecoder(_Encoding):
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
-        """Raises TypeError, as do the other ways to decode."""
+        """Raise TypeError, like every other decoding method of this class."""
         raise self._refusal()
 
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
@@ -174,7 +174,10 @@ def new_base64_serializer(encoder: Encoder, decoder: Decoder) -> Serializer:
 
 
 def serializer_info_for_media_type(types: list[SerializerInfo], media_type: str) -> tuple[SerializerInfo | None, bool]:
-    """(the entry of the media type or else of "", whether there is one). Go: SerializerInfoForMediaType."""
+    """Return the entry of a media type and whether it exists. The entry of "" serves every other media type.
+
+    Go: SerializerInfoForMediaType.
+    """
     for wanted in (media_type, ""):
         for info in types:
             if info.media_type == wanted:
@@ -183,7 +186,7 @@ def serializer_info_for_media_type(types: list[SerializerInfo], media_type: str)
 
 
 class _InternalGroupVersioner:
-    """Chooses the internal version, registered or not."""
+    """A GroupVersioner that chooses the internal version, whether or not it is registered."""
 
     def kind_for_group_version_kinds(self, kinds: list[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
         for gvk in kinds:
@@ -242,8 +245,9 @@ class _MultiGroupVersioner:
 
 
 def new_multi_group_versioner(gv: GroupVersion, *group_kinds: GroupKind) -> GroupVersioner:
-    """Chooses `gv` for the given kinds, of other groups too; one without a kind means the group. Go:
-    NewMultiGroupVersioner.
+    """Return a GroupVersioner that chooses `gv` for the given kinds, even when they belong to other groups.
+
+    A GroupKind without a kind stands for its whole group. Go: NewMultiGroupVersioner.
     """
     if not group_kinds or (len(group_kinds) == 1 and group_kinds[0].group == gv.group):
         return gv
@@ -251,7 +255,8 @@ def new_multi_group_versioner(gv: GroupVersion, *group_kinds: GroupKind) -> Grou
 
 
 def new_coercing_multi_group_versioner(gv: GroupVersion, *group_kinds: GroupKind) -> GroupVersioner:
-    """Chooses `gv` for the given kinds, and for the first kind when none of them is there. Go:
-    NewCoercingMultiGroupVersioner.
+    """Return a GroupVersioner that chooses `gv` for the given kinds, and otherwise for the object's first kind.
+
+    Go: NewCoercingMultiGroupVersioner.
     """
     return _MultiGroupVersioner(gv, group_kinds, coerce=True)

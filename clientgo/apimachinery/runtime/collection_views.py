@@ -27,7 +27,7 @@ class CollectionView(View):
         return len(self._source)
 
     def _load(self, raw: Any) -> Any:
-        """An element. Raises ValueError for one that is of another type, or unreadable."""
+        """Return an element's Python value. Raises ValueError when its type is wrong or its text is unreadable."""
         item = self._item
         if type(raw) is not item.plain and not isinstance(raw, Part):
             if raw is None:
@@ -53,11 +53,11 @@ class CollectionView(View):
         raise NotImplementedError
 
     def deep_copy(self) -> Any:
-        """A plain list or dict of independent values."""
+        """Return a plain list or dict of independent values."""
         return self._plain()
 
     def copy(self) -> Any:
-        """`deep_copy()`: a plain list or dict."""
+        """Return a plain list or dict of independent values, like `deep_copy()`."""
         return self._plain()
 
     def __copy__(self) -> Any:

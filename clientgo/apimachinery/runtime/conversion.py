@@ -16,12 +16,13 @@ def default_meta_v1_field_selector_conversion(label: str, value: str) -> tuple[s
 
 
 def convert_slice_string_to_string(values: Sequence[str]) -> str:
-    """The first value, "" when there is none. Go: Convert_Slice_string_To_string."""
+    """Return the first value, or "" when there is none. Go: Convert_Slice_string_To_string."""
     return values[0] if values else ""
 
 
 def convert_slice_string_to_int(values: Sequence[str]) -> int:
-    """The first value as a number, 0 when there is none; raises ValueError. Go: Convert_Slice_string_To_int."""
+    """Return the first value as a number, or 0 when there is none. Raises ValueError. Go: Convert_Slice_string_To_int.
+    """
     return int(values[0]) if values else 0
 
 
@@ -38,7 +39,7 @@ def convert_slice_string_to_pointer_bool(values: Sequence[str]) -> bool | None:
 
 
 def convert_string_to_int64(value: str) -> int:
-    """Raises ValueError. Go: Convert_string_To_int64."""
+    """Return the text's number. Raises ValueError when the text is not a number. Go: Convert_string_To_int64."""
     return int(value)
 
 

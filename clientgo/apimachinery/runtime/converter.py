@@ -22,7 +22,7 @@ class UnstructuredConverter(Protocol):
     """Makes structs into documents and documents into structs."""
 
     def to_unstructured(self, obj: Struct) -> JSONObject:
-        """The content of `obj` as a dict that is free to change. Go: ToUnstructured."""
+        """Return the content of `obj` as a dict that the caller may change. Go: ToUnstructured."""
         ...
 
     def from_unstructured(self, u: JSONObject, obj: Struct) -> None:
@@ -107,7 +107,7 @@ def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:
 
 
 def _unknown_fields(struct: Struct, path: str) -> list[str]:
-    """The paths of what the class of `struct` does not declare, at any depth."""
+    """Return the paths of all fields, at any depth, that the struct's class does not declare."""
     declared = {info.json: info.attr for info in type(struct)._fields.values()}
     found = []
     for key, raw in struct._document.items():
@@ -138,7 +138,7 @@ def drop_unknown_fields(obj: Struct) -> None:
 
 
 def _drop_unknown(value: Any, raw: Any) -> None:
-    """Both are the same value: as its class sees it, and as JSON."""
+    """Delete from `raw` the fields that the class of `value` does not declare. Both hold the same value."""
     if isinstance(value, Struct):
         declared = {info.json: info.attr for info in type(value)._fields.values()}
         if not declared:
@@ -186,12 +186,12 @@ _TEXT_TYPES: Final = ("resource.Quantity", "quantity")
 
 
 def _go_value(obj: Struct, info: FieldInfo, value: Any) -> Any:
-    """A present value, as Go's encoder writes it."""
+    """Return a field's value in the form that Go's encoder writes."""
     return _go_json(getattr(obj, info.attr), value) if isinstance(value, (dict, list)) else value
 
 
 def _go_json(value: Any, raw: Any) -> Any:
-    """Both are the same value: as its class sees it, and as JSON."""
+    """Return `raw` in the form that Go's encoder writes. `value` holds the same value as an object."""
     if isinstance(value, Struct):
         return to_go_document(value)
     if isinstance(value, ListView):
@@ -205,13 +205,16 @@ DEFAULT_UNSTRUCTURED_CONVERTER: Final = _UnstructuredConverter()
 
 
 def deep_copy_json(x: JSONObject) -> JSONObject:
-    """A copy of a document. Raises TypeError for what is no JSON, where Go panics. O(size). Go: DeepCopyJSON."""
+    """Return a copy of a document. Raises TypeError for non-JSON values, where Go panics. O(size). Go: DeepCopyJSON."""
     copy: JSONObject = deep_copy_json_value(x)
     return copy
 
 
 def deep_copy_json_value(x: Any) -> Any:
-    """A copy of a JSON value. Raises TypeError for what is none, where Go panics. O(size). Go: DeepCopyJSONValue."""
+    """Return a copy of a JSON value. Raises TypeError for other values, where Go panics. O(size).
+
+    Go: DeepCopyJSONValue.
+    """
     if isinstance(x, dict):
         copied = {key: deep_copy_json_value(value) for key, value in x.items()}
         return x.copy_with(copied) if type(x) is UnknownFields else copied

@@ -1,4 +1,4 @@
-"""What a class says about its CustomResourceDefinition: the `+kubebuilder` comment tags of Go's API types, as values.
+"""The description of a class's CustomResourceDefinition: the `+kubebuilder` comment tags of Go's API types, as values.
 
     class OrderSpec(runtime.Struct):
         size: str = runtime.field("size", "string", default="", schema=runtime.Schema(enum=["S", "M", "L"]))
@@ -6,7 +6,7 @@
     class Order(runtime.ResourceObject):
         CRD = runtime.CustomResource(short_names=["ord"], printer_columns=[runtime.PrinterColumn("Size", ".spec.size")])
 
-Read by `clientgo.codegen.crds`, which writes the definition; nothing looks at them when objects are read or written.
+`clientgo.codegen.crds` reads the description and writes the definition. Reading and writing objects does not use it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class PrinterColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScaleSubresource:
-    """Where the replicas stand that `kubectl scale` and autoscalers use."""
+    """The JSON paths of the replicas that `kubectl scale` and autoscalers use."""
 
     spec_replicas_path: str = ".spec.replicas"
     status_replicas_path: str = ".status.replicas"
@@ -107,9 +107,9 @@ class ScaleSubresource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomResource:
-    """How the definition of a kind looks. Go: the `+kubebuilder:resource`, `:subresource` ... tags.
+    """The options of a kind's definition. Go: the `+kubebuilder:resource`, `:subresource` ... tags.
 
-    Group, version and kind are the class's own.
+    The definition takes its group, version and kind from the class.
     """
 
     # Its name in paths, and its scope: those of the class's GENCLIENT, or else the plural of the kind, in namespaces.

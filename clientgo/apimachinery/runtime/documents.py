@@ -29,13 +29,13 @@ def document_of(obj: Struct) -> JSONObject:
 
 
 def writable_document_of(obj: Struct) -> JSONObject:
-    """The document itself, to be changed. Raises ReadOnlyError for an object that is frozen."""
+    """Return the object's own document, which the caller may change. Raises ReadOnlyError when the object is frozen."""
     document: JSONObject = obj._writable()
     return document
 
 
 def free_document_of(obj: Struct) -> JSONObject:
-    """A document that may be changed in any case: the object's own, or a copy when the object is frozen."""
+    """Return a document that the caller may change: the object's own, or a copy when the object is frozen."""
     root: View = obj
     while root._parent is not None:
         root = root._parent
@@ -44,7 +44,8 @@ def free_document_of(obj: Struct) -> JSONObject:
 
 
 def copied_document_of(obj: Struct) -> JSONObject:
-    """A copy of the document, free to change, with the unknown fields that `to_dict` leaves out. O(size)."""
+    """Return a copy of the document that the caller may change, with the unknown fields that `to_dict` omits. O(size).
+    """
     # An undecoded object stays so: its copy is decoded.
     document: JSONObject = obj.deep_copy()._document
     return document

@@ -28,7 +28,7 @@ class StrictDecodingError(ValueError):
         self._errors = list(errors)
 
     def errors(self) -> list[Exception]:
-        """The single complaints. Go: Errors."""
+        """Return the single errors. Go: Errors."""
         return list(self._errors)
 
 

@@ -49,7 +49,8 @@ class FieldType:
         return self
 
     def checked(self, parent: View, key: str, raw: Any) -> Any:
-        """`raw`, which is not of the plain type, if it may be all the same. Raises UnmarshalTypeError."""
+        """Return `raw`, which is not of the plain type, if the field accepts it. Raises UnmarshalTypeError otherwise.
+        """
         if isinstance(raw, Part):  # Of bytes that can say nothing else.
             return raw
         fits = bool in self.takes or object in self.takes if isinstance(raw, bool) else isinstance(raw, self.takes)
@@ -58,7 +59,7 @@ class FieldType:
         return raw
 
     def load(self, parent: View, raw: Any) -> Any:
-        """The Python value of a present, non-null JSON value of the right type. Raises ValueError."""
+        """Return the Python value of a non-null JSON value of the right type. Raises ValueError for unreadable text."""
         return raw
 
     def empty(self, parent: View, key: str) -> Any:
@@ -66,7 +67,7 @@ class FieldType:
         raise NotImplementedError
 
     def dump(self, value: Any) -> Any:
-        """The JSON value to store; never shares a container with `value`."""
+        """Return the JSON value to store. It shares no container with `value`."""
         return value
 
 
@@ -314,7 +315,7 @@ _NAMED_TYPES |= {
 
 
 def go_name(cls: type) -> str:
-    """A class as Go names its struct: v1.Pod, for clientgo.api.core.v1.types.Pod."""
+    """Return Go's name of a class's struct, such as v1.Pod for clientgo.api.core.v1.types.Pod."""
     return f"{cls.__module__.removesuffix('.types').rpartition('.')[2]}.{cls.__name__}"
 
 

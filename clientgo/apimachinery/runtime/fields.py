@@ -131,9 +131,10 @@ class FieldProperty(property):
 
 
 def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
-    """A reader specialised to the field: these few closures are the hot path of every controller.
+    """Return a getter specialised to the field: these few closures are the hot path of every controller.
 
-    It raises UnmarshalTypeError for a value of a type that the field does not take, ValueError for an unreadable text.
+    The getter raises UnmarshalTypeError for a value of a type that the field does not take, and ValueError for
+    unreadable text.
     """
     key, default, plain = info.json, info.default, kind.plain
     if kind.is_scalar:

@@ -1,6 +1,6 @@
-"""What a type says about its client: the `+genclient` comment tags of Go's API types, as a value of the class.
+"""The description of a type's client: the `+genclient` comment tags of Go's API types, as a value of the class.
 
-Read by the code generators (`clientgo.codegen`) and by whoever needs the resource name of a kind.
+The code generators (`clientgo.codegen`) read it, and so does all code that needs the resource name of a kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ClientMethod:
 
 @dataclass(frozen=True, slots=True)
 class Genclient:
-    """How the clients of a kind look. `resource` is the plural used in paths."""
+    """The options of a kind's generated clients. `resource` is the plural used in paths."""
 
     resource: str
     namespaced: bool = True

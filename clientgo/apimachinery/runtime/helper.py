@@ -41,7 +41,7 @@ class _UnsafeObjectConvertor:
 
 
 def unsafe_object_convertor(scheme: Scheme) -> ObjectConvertor:
-    """A convertor that may change, and return, the object it is given. Go: UnsafeObjectConvertor."""
+    """Return a convertor that may change its argument and return it, instead of a copy. Go: UnsafeObjectConvertor."""
     return _UnsafeObjectConvertor(scheme)
 
 

@@ -23,7 +23,7 @@ Identifier = str
 
 
 class GroupVersioner(Protocol):
-    """Chooses the kind to write an object as."""
+    """A policy that chooses the kind in which an object is written."""
 
     def kind_for_group_version_kinds(self, kinds: list[GroupVersionKind]) -> tuple[GroupVersionKind, bool]: ...
 
@@ -34,7 +34,7 @@ class Encoder(Protocol):
     """Writes objects. Thread-safe."""
 
     def encode(self, obj: Object) -> bytes:
-        """The object's bytes; the object is only read."""
+        """Return the object's bytes. Does not change the object."""
         ...
 
     def identifier(self) -> Identifier: ...
@@ -46,10 +46,11 @@ class Decoder(Protocol):
     def decode(
         self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
     ) -> tuple[Object, GroupVersionKind]:
-        """The object in `data` and its kind; fills `into` and returns it if the kind is its own.
+        """Return the object in `data` and its kind. Fills `into` and returns it when both have the same kind.
 
-        `into` may be a class: then a new object of it. `defaults` stands in for what `data` does not say. Raises
-        ValueError for what is not an object, and the missing and not-registered errors.
+        `into` may also be a class, for a new object of it. `defaults` supplies the group, version and kind that `data`
+        omits.
+        Raises ValueError when `data` is not an object, and the missing-kind, missing-version and not-registered errors.
         """
         ...
 
@@ -58,7 +59,7 @@ class Decoder(Protocol):
         ...
 
     def expecting(self, cls: type[Object]) -> Decoder:
-        """A decoder that knows `cls` too, for the kind that `cls` says it is; for every kind if it says none."""
+        """Return a decoder that also decodes the kind of `cls`, or any unregistered kind if `cls` names none."""
         ...
 
 
@@ -67,7 +68,7 @@ class LazyDecoder(Protocol):
     """A decoder that can leave an object undecoded until it is read."""
 
     def decode_lazily(self, text: TextSource) -> Object | None:
-        """An object of the kind it says it is; None when it must be decoded at once."""
+        """Return an object that is decoded when it is read, or None when the caller must decode it immediately."""
         ...
 
 
@@ -76,7 +77,7 @@ class EventDecoder(Decoder, Protocol):
     """A decoder of a format in which a watch sends frames rather than lines."""
 
     def decode_event(self, data: bytes) -> tuple[str, Object]:
-        """The type and the object of the event in a frame. Raises ValueError."""
+        """Return the type and the object of the watch event in a frame. Raises ValueError."""
         ...
 
 
@@ -97,7 +98,7 @@ class ParameterCodec(Protocol):
 
 
 class Framer(Protocol):
-    """Cuts a stream of bytes into frames of one object each."""
+    """A factory of readers and writers that cut a stream of bytes into frames of one object each."""
 
     def new_frame_reader(self, reader: Any) -> Any: ...
 
@@ -154,7 +155,7 @@ class ClientNegotiator(Protocol):
     def decoder(self, content_type: str, params: dict[str, str]) -> Decoder: ...
 
     def stream_decoder(self, content_type: str, params: dict[str, str]) -> tuple[Decoder, Serializer, Framer]:
-        """(decoder of the objects, serializer of the events around them, framer of the stream)"""
+        """Return the decoder of objects, the serializer of the events around them, and the framer of the stream."""
         ...
 
 
@@ -164,7 +165,7 @@ class StorageSerializer(Protocol):
     def supported_media_types(self) -> list[SerializerInfo]: ...
 
     def universal_deserializer(self) -> Decoder:
-        """Reads every kind, as it is."""
+        """Return a decoder that accepts every kind and does not convert it."""
         ...
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder: ...
@@ -179,7 +180,7 @@ class ObjectDefaulter(Protocol):
 
 
 class ObjectVersioner(Protocol):
-    """Knows the versions of objects; a Scheme is one."""
+    """A registry of object versions that converts between them. A Scheme is one."""
 
     def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object: ...
 
@@ -194,14 +195,14 @@ class ObjectConvertor(Protocol):
         ...
 
     def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
-        """`obj` in the version that `target` chooses. May be the object itself, changed."""
+        """Return `obj` in the version that `target` chooses. May change `obj` and return it."""
         ...
 
     def convert_field_label(self, gvk: GroupVersionKind, label: str, value: str) -> tuple[str, str]: ...
 
 
 class ObjectTyper(Protocol):
-    """Knows the kinds of objects; a Scheme is one."""
+    """A registry of object kinds. A Scheme is one."""
 
     def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]: ...
 
@@ -218,7 +219,7 @@ class EquivalentResourceMapper(Protocol):
     """Finds resources that are views of the same objects: deployments of extensions/v1beta1 and of apps/v1."""
 
     def equivalent_resources_for(self, resource: GroupVersionResource, subresource: str) -> list[GroupVersionResource]:
-        """Every name of the resource, its own too; empty for one that is not registered."""
+        """Return all equivalent names of the resource, including itself, or [] when the resource is not registered."""
         ...
 
     def kind_for(self, resource: GroupVersionResource, subresource: str) -> GroupVersionKind:
@@ -253,11 +254,11 @@ class Unstructured(Protocol):
     """An object without declared fields: all its content is in reach as a document."""
 
     def new_empty_instance(self) -> Unstructured:
-        """A new object of the same apiVersion and kind, otherwise empty."""
+        """Return a new object that has the same apiVersion and kind and is otherwise empty."""
         ...
 
     def unstructured_content(self) -> JSONObject:
-        """The document itself, not a copy."""
+        """Return the object's own document, not a copy."""
         ...
 
     def set_unstructured_content(self, content: JSONObject) -> None:

@@ -31,7 +31,8 @@ class ListSource(Source):
     )
 
     def __init__(self, document: JSONObject, items: Sequence[Any]) -> None:
-        """`items` are objects of resources; `document` is the list's, with anything in place of the items."""
+        """Keep a list's document and its items. The items may be objects; the document's own "items" value is ignored.
+        """
         self.api_version, self.kind = document.get("apiVersion"), document.get("kind")
         self._metadata = document.get("metadata") or _NO_METADATA
         self._rest = document

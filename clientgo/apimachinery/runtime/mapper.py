@@ -1,4 +1,4 @@
-"""Which resources are names of the same objects. Mirrors runtime/mapper.go."""
+"""A registry of resources that name the same objects. Mirrors runtime/mapper.go."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class _EquivalentResourceRegistry:
 
 
 def new_equivalent_resource_registry() -> EquivalentResourceRegistry:
-    """A registry in which the versions of a resource are equivalent. Go: NewEquivalentResourceRegistry."""
+    """Return a registry that treats all versions of a resource as equivalent. Go: NewEquivalentResourceRegistry."""
     return _EquivalentResourceRegistry()
 
 
 def new_equivalent_resource_registry_with_identity(
     key_func: Callable[[GroupResource], str],
 ) -> EquivalentResourceRegistry:
-    """A registry in which resources are equivalent whose `key_func` is; "" stands for the resource's own name.
+    """Return a registry that treats resources with the same `key_func` result as equivalent.
 
-    Go: NewEquivalentResourceRegistryWithIdentity.
+    A result of "" stands for the resource's own name. Go: NewEquivalentResourceRegistryWithIdentity.
     """
     return _EquivalentResourceRegistry(key_func)

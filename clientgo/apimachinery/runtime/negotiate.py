@@ -76,5 +76,5 @@ class _SimpleNegotiatedSerializer:
 
 
 def new_simple_negotiated_serializer(info: SerializerInfo) -> NegotiatedSerializer:
-    """One media type, no versions. Go: NewSimpleNegotiatedSerializer."""
+    """Return a serializer for one media type that converts no versions. Go: NewSimpleNegotiatedSerializer."""
     return _SimpleNegotiatedSerializer(info)

@@ -98,7 +98,7 @@ class Object(MetaAccessors):
         return self
 
     def get_object_kind(self) -> Self:
-        """The object itself: it is its own schema.ObjectKind. Go: GetObjectKind."""
+        """Return the object itself, which is its own schema.ObjectKind. Go: GetObjectKind."""
         return self
 
     def group_version_kind(self) -> GroupVersionKind:
@@ -126,7 +126,7 @@ class Object(MetaAccessors):
                 document.pop(key, None)
 
     def deep_copy_object(self) -> Self:
-        """`deep_copy()`. Go: DeepCopyObject."""
+        """Return a deep copy, like `deep_copy()`. Go: DeepCopyObject."""
         return self.deep_copy()
 
     def _meta(self, key: str) -> Any:
@@ -144,7 +144,7 @@ class Object(MetaAccessors):
         return None
 
     def _mistyped_metadata(self, value: Any) -> None:
-        """Called for metadata of a wrong type, as `_mistyped_meta` is for a field of it."""
+        """Handle metadata of a wrong type: raise UnmarshalTypeError, or return to treat the metadata as absent."""
         raise self._mistyped("metadata", value, f"v1.{self._META}")
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:

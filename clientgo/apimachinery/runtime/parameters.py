@@ -13,10 +13,10 @@ from clientgo.apimachinery.runtime.structs import Struct
 
 
 class _ParameterCodec:
-    """Writes the fields of any option struct; there is one form for all versions."""
+    """A codec that writes the fields of any option struct as query parameters. All versions share one form."""
 
     def encode_parameters(self, obj: Object, to: GroupVersion) -> dict[str, list[str]]:
-        """The set fields by their JSON names; an omitted zero value is left out."""
+        """Return the set fields by their JSON names. Omits zero values of optional fields."""
         return convert_to_parameters(obj)
 
     def decode_parameters(self, parameters: dict[str, list[str]], version: GroupVersion, into: Object) -> None:
@@ -28,7 +28,7 @@ class _ParameterCodec:
 
 
 def convert_to_parameters(obj: Struct) -> dict[str, list[str]]:
-    """The fields of `obj` as query parameters. Go: queryparams.Convert."""
+    """Return the fields of `obj` as query parameters. Go: queryparams.Convert."""
     pointers = {info.json for info in type(obj)._fields.values() if info.is_pointer}
     parameters: dict[str, list[str]] = {}
     for name, value in obj._document.items():
@@ -57,5 +57,5 @@ PARAMETER_CODEC = _ParameterCodec()
 
 
 def new_parameter_codec(scheme: object) -> _ParameterCodec:
-    """A parameter codec; the scheme does not matter, since documents need no conversion. Go: NewParameterCodec."""
+    """Return the parameter codec. It ignores the scheme, since documents need no conversion. Go: NewParameterCodec."""
     return PARAMETER_CODEC

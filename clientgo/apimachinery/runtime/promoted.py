@@ -31,7 +31,9 @@ class NoSuchFieldError(AttributeError):
         self._wanted = name
 
     def __str__(self) -> str:
-        """Looked for when it is shown: asking for attributes that are not there is common (hasattr)."""
+        """Return the message, with a suggestion. The search for it runs only here, since `hasattr` discards most
+        errors.
+        """
         import difflib  # Here, not above: it is for mistakes alone.
 
         fields = [attr for attr in dir(self.obj) if not attr.startswith("_")]

@@ -31,10 +31,11 @@ FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
 
 
 class Scheme:
-    """Maps kinds to classes and classes to kinds. Go: runtime.Scheme.
+    """A registry that maps kinds to classes and classes to kinds. Go: runtime.Scheme.
 
-    Filled once at start, then read by many threads; registration takes a lock, reading needs none. A group version may
-    be filled in when it is first asked for (`add_known_types_later`), which nobody notices but by the time it takes.
+    Fill it at start; afterwards any number of threads may read it. Registration takes a lock, reading needs none. The
+    scheme registers the types of `add_known_types_later` on the first request for their group version, which therefore
+    takes longer.
 
     Invariants:
       * classes[gvk] is cls  <=>  gvk in kinds[cls]
@@ -147,11 +148,11 @@ class Scheme:
     # --- looking up ---
 
     def new(self, gvk: GroupVersionKind) -> Object:
-        """An empty object of the kind. Raises the not-registered error. Go: New."""
+        """Return an empty object of the kind. Raises the not-registered error. Go: New."""
         return self.class_for(gvk)()
 
     def class_for(self, gvk: GroupVersionKind) -> type[Object]:
-        """The class of the kind. Raises the not-registered error."""
+        """Return the class of the kind. Raises the not-registered error."""
         cls = self._class(gvk) or self._unversioned_kinds.get(gvk.kind)
         if cls is None:
             raise new_not_registered_err_for_kind(self._name, gvk)
@@ -166,9 +167,10 @@ class Scheme:
         return cls
 
     def object_kinds(self, obj: Object) -> tuple[list[GroupVersionKind], bool]:
-        """The kinds `obj` may be written as, and whether it is unversioned. Go: ObjectKinds.
+        """Return the kinds that `obj` may be written as, and whether it is unversioned. Go: ObjectKinds.
 
-        An unstructured object names its kind itself; raises the missing-kind or missing-version error when not.
+        An unstructured object names its kind itself. Raises the missing-kind or missing-version error when it names
+        none.
         """
         cls = type(obj)
         self._fill_for(cls)
@@ -192,7 +194,7 @@ class Scheme:
         return self._class(gvk) is not None
 
     def is_unversioned(self, obj: Object) -> tuple[bool, bool]:
-        """(unversioned, known). Go: IsUnversioned."""
+        """Return whether the object's class is unversioned, and whether it is registered. Go: IsUnversioned."""
         self._fill_for(type(obj))
         known = type(obj) in self._kinds
         return known and type(obj) in self._unversioned, known
@@ -221,7 +223,7 @@ class Scheme:
         return dict(self._classes)
 
     def version_for_group_kind(self, group_kind: Any) -> list[GroupVersion]:
-        """The versions a kind is registered in, by priority. Go: VersionsForGroupKind."""
+        """Return the versions in which a kind is registered, by priority. Go: VersionsForGroupKind."""
         self._fill_all(group_kind.group)
         available = [gvk.group_version() for gvk in list(self._classes) if gvk.group_kind() == group_kind]
         ordered = [version for version in self.prioritized_versions_for_group(group_kind.group) if version in available]
@@ -230,7 +232,7 @@ class Scheme:
     versions_for_group_kind = version_for_group_kind
 
     def name(self) -> str:
-        """The scheme's name, for messages. Go: Name."""
+        """Return the scheme's name, for messages. Go: Name."""
         return self._name
 
     # --- version priority ---
@@ -252,7 +254,9 @@ class Scheme:
             self._version_priority[group] = [version.version for version in versions]
 
     def prioritized_versions_for_group(self, group: str) -> list[GroupVersion]:
-        """The versions of a group, ordered ones first, then as registered. Go: PrioritizedVersionsForGroup."""
+        """Return a group's versions: those with a priority first, the rest as registered. Go:
+        PrioritizedVersionsForGroup.
+        """
         ordered = [GroupVersion(group, version) for version in self._version_priority.get(group, ())]
         return ordered + [
             version for version in self._observed_versions if version.group == group and version not in ordered
@@ -264,7 +268,7 @@ class Scheme:
         return [version for group in groups for version in self.prioritized_versions_for_group(group)]
 
     def preferred_version_all_groups(self) -> list[GroupVersion]:
-        """The first version of every group. Go: PreferredVersionAllGroups."""
+        """Return the preferred version of every group. Go: PreferredVersionAllGroups."""
         groups = dict.fromkeys([*self._version_priority, *(version.group for version in self._observed_versions)])
         return [self.prioritized_versions_for_group(group)[0] for group in groups]
 
@@ -332,13 +336,14 @@ class Scheme:
         return typed
 
     def convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
-        """A copy of `obj` in the version that `target`, a GroupVersion mostly, chooses. Go: ConvertToVersion."""
+        """Return a copy of `obj` in the version that `target`, usually a GroupVersion, chooses. Go: ConvertToVersion.
+        """
         return self.unsafe_convert_to_version(obj.deep_copy(), target)
 
     def unsafe_convert_to_version(self, obj: Object, target: GroupVersioner) -> Object:
-        """Like convert_to_version, but when only the name of the version changes it does on the object itself.
+        """Return `obj` in the version that `target` chooses, without the copy that `convert_to_version` makes.
 
-        Go: UnsafeConvertToVersion.
+        The result may be `obj` itself. Go: UnsafeConvertToVersion.
         """
         if isinstance(obj, Unstructured):
             obj = self._unstructured_to_typed(obj)
@@ -364,7 +369,7 @@ class Scheme:
             self._label_conversions[gvk] = func
 
     def convert_field_label(self, gvk: GroupVersionKind, label: str, value: str) -> tuple[str, str]:
-        """A field selector's label as the kind's version has it; raises ValueError for an unknown label.
+        """Return a field selector's label and value in the kind's version. Raises ValueError for an unknown label.
 
         Go: ConvertFieldLabel.
         """
@@ -376,10 +381,10 @@ class Scheme:
 
 
 def new_scheme() -> Scheme:
-    """An empty scheme. Go: NewScheme."""
+    """Return an empty scheme. Go: NewScheme."""
     return Scheme()
 
 
 def known_kinds(schemes: Iterable[Scheme]) -> set[GroupVersionKind]:
-    """All kinds of several schemes."""
+    """Return all kinds of several schemes."""
     return {gvk for scheme in schemes for gvk in scheme.all_known_types()}

@@ -74,7 +74,7 @@ class Part(Lazy):
     __slots__ = ("is_free", "kept", "written")
 
     def __init__(self, is_free: bool) -> None:
-        """`is_free`: the object may be written to."""
+        """Create a part. `is_free` means that the object may be written to."""
         self.is_free = is_free
         # The parts, dicts and lists that were handed out, by key or index.
         self.kept: dict[Any, Any] = {}

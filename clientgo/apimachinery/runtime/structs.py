@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StructMeta(type):
-    """Gives every struct empty slots, so that assigning to a misspelt field is an error and not a new attribute."""
+    """A metaclass that gives every struct empty slots, so that assigning to a misspelt field raises an error."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> StructMeta:
         namespace.setdefault("__slots__", ())
@@ -105,12 +105,15 @@ class Struct(View, metaclass=StructMeta):
         return self
 
     def to_dict(self) -> JSONObject:
-        """A copy of the document, free to change."""
+        """Return a copy of the document that the caller may change."""
         copied = copy_json(self._source)
         return cast(JSONObject, without_unknown_fields(copied) if has_unknown_fields(copied) else copied)
 
     def deep_copy(self) -> Self:
-        """A copy that shares nothing and may be written to, also when this one is read-only. O(size). Go: DeepCopy."""
+        """Return a writable copy that shares nothing with this object, even when this object is read-only. O(size).
+
+        Go: DeepCopy.
+        """
         return self.from_dict(copy_json(self._source))
 
     def __copy__(self) -> Self:
@@ -123,7 +126,9 @@ class Struct(View, metaclass=StructMeta):
         return (type(self).from_dict, (copy_json(self._source),))
 
     def __replace__(self, **fields: Any) -> Self:
-        """A copy with some fields changed; None removes one. Called by copy.replace, which Python has since 3.13."""
+        """Return a copy with some fields changed; None removes a field. Python 3.13 and later call it in
+        `copy.replace`.
+        """
         copied = self.deep_copy()
         for attr, value in fields.items():
             if attr not in self._fields:

@@ -74,7 +74,7 @@ class _Readers:
         return self._msgspec.UNSET
 
     def _struct(self, called: str, /, **fields: Any) -> Any:
-        """A class for msgspec, which the collector does not walk. No field need be there."""
+        """Return a msgspec class whose fields are all optional. The garbage collector does not track its instances."""
         return self._msgspec.defstruct(called, [(name, kind, self.absent) for name, kind in fields.items()], gc=False)
 
     @cached_property

@@ -43,7 +43,7 @@ class TextSource(ObjectSource):
     version: str
 
     def __init__(self, text: str | bytes, header: Any) -> None:
-        """`text` is ASCII or UTF-8: no other form is as small, and msgspec reads both without a copy."""
+        """Keep a text in ASCII or UTF-8. No other form is as small, and msgspec reads both without a copy."""
         absent = READ.absent
         self.api_version = None if header.apiVersion is absent else header.apiVersion
         self.kind = None if header.kind is absent else header.kind
@@ -139,7 +139,7 @@ class _TextPart(ObjectPart):
     __slots__ = ("_text", "_whole")
 
     def __init__(self, text: TextSource, is_free: bool) -> None:
-        """`text` has no state that refers to this part."""
+        """Create a part that reads from `text`. The text's state does not refer back to the part."""
         super().__init__(is_free)
         self._text = text
         # The whole document, of an object that is read-only.

@@ -23,10 +23,10 @@ TypeMeta = Object
 
 
 class Unknown(Object):
-    """An object that is still the bytes it came in. Go: runtime.Unknown.
+    """An object that keeps the bytes it was received in. Go: runtime.Unknown.
 
-    Its `api_version` and `kind` are what somebody set, not what the bytes say. `decode_list` makes such objects into
-    others, `encode_list` others into such.
+    The caller sets `api_version` and `kind`; they need not agree with the bytes. `decode_list` turns such objects into
+    decoded ones, and `encode_list` does the reverse.
     """
 
     __slots__ = ("content_encoding", "content_type", "raw")
@@ -47,7 +47,7 @@ class Unknown(Object):
 
     @classmethod
     def from_dict(cls, document: JSONObject) -> Self:
-        """The document as JSON; its apiVersion and kind are set."""
+        """Return the document as JSON bytes, with its apiVersion and kind set."""
         raw = utf8.to_valid(json.dumps(document, separators=(",", ":"), ensure_ascii=False)).encode()
         type_meta: dict[str, Any] = {"api_version": document.get("apiVersion"), "kind": document.get("kind")}
         return cls(raw, content_type=CONTENT_TYPE_JSON, **type_meta)
@@ -58,13 +58,15 @@ class Unknown(Object):
         self.raw, self.content_encoding, self.content_type = data, "", CONTENT_TYPE_JSON
 
     def marshal_json(self) -> bytes:
-        """The bytes, "null" for none. Raises ValueError when they are something else than JSON. Go: MarshalJSON."""
+        """Return the bytes, or "null" when empty. Raises ValueError for another content type than JSON. Go:
+        MarshalJSON.
+        """
         if self.content_type not in ("", CONTENT_TYPE_JSON):
             raise ValueError("runtime.Unknown: MarshalJSON on non-json data")
         return self.raw or b"null"
 
     def to_dict(self) -> JSONObject:
-        """The object in the bytes. Raises ValueError when that is none."""
+        """Return the JSON object in the bytes. Raises ValueError when the bytes hold something else."""
         document = json.loads(self.marshal_json())
         if not isinstance(document, dict):
             raise ValueError("runtime.Unknown: not a JSON object")
@@ -89,7 +91,7 @@ class Unknown(Object):
         return self.raw, self.content_encoding, self.content_type, self._document
 
     def _repr_parts(self) -> Any:
-        """How much there is, not what: the bytes may be those of a Secret."""
+        """Show the size but not the content of the bytes, which may be those of a Secret."""
         yield f"{len(self.raw)} bytes"
         if self.content_type:
             yield f"content_type={self.content_type!r}"

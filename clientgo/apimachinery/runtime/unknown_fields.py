@@ -18,7 +18,7 @@ class UnknownFieldsError(ValueError):
 
 
 def no_json(obj: object) -> UnknownFieldsError:
-    """The error for an object that JSON, or a patch in JSON, would lose something of."""
+    """Return the error for an object that would lose fields in JSON, or in a JSON patch."""
     return UnknownFieldsError(
         f"{obj!r} has fields that this version does not know, which only an update in protobuf can write: "
         "to write it otherwise, read it with the content type application/json"
@@ -38,13 +38,14 @@ class UnknownFields(dict[str, Any]):
     made: ClassVar[bool] = False
 
     def __init__(self, document: dict[str, Any], fields: dict[str, bytes]) -> None:
-        """`fields` are the bytes by the message's name: those of an embedded struct stand in the same document."""
+        """Keep a document and its unknown bytes, by message name: an embedded struct shares the document of its owner.
+        """
         super().__init__(document)
         self.fields = fields
         UnknownFields.made = True
 
     def copy_with(self, document: dict[str, Any]) -> UnknownFields:
-        """Another document with the same bytes."""
+        """Return another document with the same unknown bytes."""
         return UnknownFields(document, dict(self.fields))
 
     def __eq__(self, other: object) -> bool:
@@ -63,12 +64,12 @@ class UnknownFields(dict[str, Any]):
 
 
 def unknown_fields_of(document: dict[str, Any]) -> dict[str, bytes]:
-    """The bytes that are kept with the document itself, not those deeper in it."""
+    """Return the unknown bytes of the document itself, without those of the objects in it."""
     return document.fields if type(document) is UnknownFields else {}
 
 
 def without_unknown_fields(value: Any) -> Any:
-    """A copy in plain dicts and lists."""
+    """Return a copy in plain dicts and lists."""
     if isinstance(value, dict):
         return {key: without_unknown_fields(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -92,9 +93,9 @@ _MARK: Final = "\0unknown:"
 
 
 def spell_out(document: dict[str, Any]) -> dict[str, Any]:
-    """A copy in plain dicts and lists, where the unknown fields stand under names of their own.
+    """Return a copy in plain dicts and lists, in which the unknown fields have names of their own.
 
-    For those who compare documents by their fields: these then count as any other. See spells_out.
+    Code that compares documents field by field then sees the unknown fields too. See spells_out.
     """
     plain = {key: _spelled_out(item) for key, item in document.items()}
     plain.update((_MARK + name, data.hex()) for name, data in unknown_fields_of(document).items())

@@ -91,7 +91,8 @@ class View:
         return source.snapshot() if isinstance(source, Lazy) else source
 
     def _writable(self) -> Any:
-        """The document, ready to be changed: attached to its object, which must not be frozen."""
+        """Return the document for writing, and attach it to its object. Raises ReadOnlyError when the object is frozen.
+        """
         parent = self._parent
         if parent is None:
             if not self._frozen:
@@ -118,19 +119,19 @@ class View:
         self._key = None
 
     def _mistyped(self, key: str, value: Any, go_type: str) -> UnmarshalTypeError:
-        """The error for a field of this view whose value is of a type that it does not take."""
+        """Return the error for a field of this view whose value has a wrong type."""
         return UnmarshalTypeError(value, go_type, self._struct_name(), self._path(key), within=self._whose())
 
     def _unreadable(self, key: str, err: ValueError) -> ValueError:
-        """The error for a field of this view whose text does not say what it should."""
+        """Return the error for a field of this view whose text is unreadable."""
         return ValueError(": ".join(filter(None, (self._whose(), self._path(key), str(err)))))
 
     def _struct_name(self) -> str:
-        """The struct that this view is, or whose field."""
+        """Return the name of this view's struct, or of the struct whose field this view is."""
         return type(self).__name__
 
     def _path(self, key: str) -> str:
-        """The names of the fields from the root to this view, and `key`: as Go, without indices and keys of maps."""
+        """Return the path from the root to `key` in this view. Like Go, it has no list indices and no map keys."""
         names: list[str] = [key]
         view = self
         while view._parent is not None:
@@ -139,7 +140,7 @@ class View:
         return ".".join(filter(None, reversed(names)))
 
     def _name_of(self, part: Any) -> str:
-        """The field of this view that holds `part` of its document."""
+        """Return the field of this view that holds `part` of its document."""
         source = self._source
         if isinstance(source, Lazy):
             found: str | None = source.key_of(part)
@@ -151,11 +152,11 @@ class View:
         return next(iter(same or [key for key, value in fields if value == part]), "")
 
     def _whose(self) -> str:
-        """The object this view is a part of, as messages name it; "" for what is part of none."""
+        """Return the name of the root object for messages, or "" when the root has none."""
         return "" if self._parent is None else self._parent._whose()
 
     def deep_copy(self) -> Any:
-        """A copy that shares nothing and may be written to. O(size)."""
+        """Return a writable copy that shares nothing with this view. O(size)."""
         raise NotImplementedError
 
 
@@ -166,7 +167,7 @@ V = TypeVar("V", bound=View)
 
 
 def child(cls: type[V], parent: View, document: Any) -> V:
-    """A view of a part of the parent's document."""
+    """Return a view of a part of the parent's document."""
     view = object.__new__(cls)
     view._parent = parent
     view._source = document

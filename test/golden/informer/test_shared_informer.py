@@ -27,21 +27,21 @@ class RecordingHandler:
     """A handler that records its calls."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.notified: list[dict[str, Any]] = []
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        self.told.append({"type": "add", "object": to_shorthand(obj), "is_in_initial_list": is_in_initial_list})
+        self.notified.append({"type": "add", "object": to_shorthand(obj), "is_in_initial_list": is_in_initial_list})
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        self.told.append({"type": "update", "old": to_shorthand(old_obj), "new": to_shorthand(new_obj)})
+        self.notified.append({"type": "update", "old": to_shorthand(old_obj), "new": to_shorthand(new_obj)})
 
     def on_delete(self, obj: Any) -> None:
-        self.told.append({"type": "delete", "object": to_shorthand(obj)})
+        self.notified.append({"type": "delete", "object": to_shorthand(obj)})
 
     def take(self) -> list[dict[str, Any]]:
         """Return the calls since the last one of this method."""
-        told, self.told = self.told, []
-        return told
+        notified, self.notified = self.notified, []
+        return notified
 
 
 class Scenario:
@@ -146,7 +146,7 @@ def _error(call: Any) -> str | None:
     return None
 
 
-def _sort_unordered(told: list[dict[str, Any]], op: str) -> Iterable[dict[str, Any]]:
+def _sort_unordered(notified: list[dict[str, Any]], op: str) -> Iterable[dict[str, Any]]:
     """Sort runs of notifications by key, as in the golden files, if Go sends them in the order of a map."""
 
     def kind(notification: dict[str, Any]) -> str | None:
@@ -156,7 +156,7 @@ def _sort_unordered(told: list[dict[str, Any]], op: str) -> Iterable[dict[str, A
             return "tombstone" if "tombstone" in notification["object"] else None
         return "sync" if notification["old"].get("rv") == notification["new"].get("rv") else None
 
-    for run_kind, run in groupby(told, kind):
+    for run_kind, run in groupby(notified, kind):
         if run_kind is None:
             yield from run
         else:
@@ -185,8 +185,8 @@ def _replay(case: dict[str, Any], in_order: bool = True) -> None:
 
 def _by_object(outcome: dict[str, Any]) -> dict[str, Any]:
     """Return the outcome with what each handler was told about each object together, in order."""
-    told = {id: sorted(notifications, key=_key) for id, notifications in outcome["notifications"].items()}
-    return outcome | {"notifications": told}
+    notified = {id: sorted(notifications, key=_key) for id, notifications in outcome["notifications"].items()}
+    return outcome | {"notifications": notified}
 
 
 @pytest.mark.parametrize("case", cases("informer/shared_informer_default.jsonl"))

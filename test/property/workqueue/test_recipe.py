@@ -107,7 +107,7 @@ def test_the_story_of_a_race_ends_where_the_race_shows() -> None:
     assert "replay with schedule=Schedule(" in caught.value.__notes__[0]
 
 
-def test_the_log_tells_the_story_of_a_run_that_succeeds() -> None:
+def test_the_log_describes_a_successful_run() -> None:
     lines: list[str] = []
 
     one: dict[str, Any] = {"workers": 1, "producers": 1, "items": "a", "rounds": 1, "work": 0.0, "delay": 0.0}

@@ -121,7 +121,7 @@ def test_a_note_repeats_the_run_with_all_its_arguments() -> None:
     assert str(again.value) == str(caught.value)
 
 
-def test_a_deadlock_tells_where_in_the_queue_each_thread_is_blocked() -> None:
+def test_a_deadlock_report_shows_each_threads_position_in_the_queue() -> None:
     class WaitsForEver(SimpleQueue):
         def shut_down_with_drain(self) -> None:
             threading.Event().wait()
@@ -189,7 +189,7 @@ def test_the_story_replaces_the_tracebacks_of_the_harness_but_not_that_of_the_qu
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_a_worker_that_gets_a_shutdown_before_there_is_one_is_told() -> None:
+def test_a_premature_shutdown_is_reported() -> None:
     class EndsAtOnce(SimpleQueue):
         def get(self) -> tuple[str | None, bool]:
             return None, True
@@ -198,7 +198,7 @@ def test_a_worker_that_gets_a_shutdown_before_there_is_one_is_told() -> None:
         interleave(EndsAtOnce)
 
 
-def test_an_item_handed_out_more_often_than_it_was_added_is_told() -> None:
+def test_an_item_handed_out_more_often_than_added_is_reported() -> None:
     class HandsOutTwice(SimpleQueue):
         times = 0
 

@@ -261,7 +261,7 @@ class _Named:
         grpc_port = 26258
 
 
-def test_a_stateful_set_that_somebody_deletes_comes_back_as_large_as_it_was() -> None:
+def test_a_deleted_stateful_set_is_recreated_with_its_size() -> None:
     with operated(gates=PRUNING) as world:
         world.client.create(CTX, crdb_cluster(5))
         world.until_arrived(5)

@@ -137,7 +137,7 @@ def test_what_leads_there_is_what_was_asked_for_and_what_others_change_is_put_ba
         assert not ingresses(world)["ui-crdb"]["spec"].get("tls")
 
 
-def test_an_ingress_of_somebody_else_is_left_alone() -> None:
+def test_an_ingress_of_another_owner_is_left_alone() -> None:
     with operated() as world:
         document = {"metadata": {"name": "ui-crdb", "namespace": "default"}, "spec": {"rules": [{"host": "x.org"}]}}
         world.client.create(CTX, networkingv1.Ingress.from_dict(document))

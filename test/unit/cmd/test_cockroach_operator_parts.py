@@ -179,7 +179,7 @@ def arguments_of(**spec: Any) -> list[str]:
     return " ".join(started).split()
 
 
-def test_nodes_join_the_first_three_unless_they_are_told_whom_to_join() -> None:
+def test_nodes_join_the_first_three_by_default() -> None:
     joins = [each for each in arguments_of(grpcPort=26258) if each.startswith("--join=")]
     assert joins == ["--join=" + ",".join(f"crdb-{n}.crdb.default:26258" for n in range(3))]
     assert [each for each in arguments_of(additionalArgs=["--join=x"]) if "--join" in each] == ["--join=x"]

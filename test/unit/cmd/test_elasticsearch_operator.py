@@ -144,7 +144,7 @@ def test_when_as_many_are_away_as_may_be_only_one_that_is_away_itself_may_go() -
     assert refused == {DATA_1: "do_not_restart_healthy_node_if_MaxUnavailable_reached"}
 
 
-def test_while_data_is_missing_nobody_who_works_goes() -> None:
+def test_while_data_is_missing_no_working_node_leaves() -> None:
     gone, refused = decide(cluster(), health="red", away=(MASTER_0,))
     assert gone == [MASTER_0]
     assert set(refused.values()) == {"only_restart_healthy_node_if_green_or_yellow"}
@@ -202,7 +202,7 @@ def test_no_two_with_copies_of_one_shard_go_at_once() -> None:
     assert refused == {DATA_1: "do_not_delete_pods_with_same_shards"}
 
 
-def test_somebody_is_left_of_each_tier() -> None:
+def test_each_tier_keeps_a_node() -> None:
     gone, refused = decide(cluster(), old=[DATA_0, DATA_1], allowed=5)
     assert (gone, refused) == ([DATA_1], {DATA_0: "do_not_delete_all_members_of_a_tier"})
     # Of masters others take care; this is switched off here.
@@ -224,7 +224,7 @@ def test_one_on_its_way_out_is_not_deleted_again() -> None:
     assert refused == {DATA_1: "skip_already_terminating_pods"}
 
 
-def test_who_knows_better_switches_predicates_off() -> None:
+def test_an_annotation_disables_predicates() -> None:
     off = "only_restart_healthy_node_if_green_or_yellow"
     for said in (off, f"x,{off}", "*"):
         es = elasticsearch(said={names.DISABLE_PREDICATES: said})
@@ -415,7 +415,7 @@ def test_a_node_set_becomes_a_stateful_set_that_restarts_nothing_by_itself() -> 
     assert (labels["team"], labels[label.role_label("master")]) == ("search", "true")
 
 
-def test_who_forms_the_cluster_is_told_without_a_restart() -> None:
+def test_the_initial_masters_change_without_a_restart() -> None:
     es = elasticsearch(node_set("m", 3, "master"), node_set("d", 2, "data"))
     masters, data = nodespec.build_expected_resources(es)
     before = dict(masters.stateful_set.spec.template.metadata.annotations)
@@ -556,7 +556,7 @@ def test_without_a_quorum_of_masters_nothing_can_be_asked() -> None:
         max_size=12,
     )
 )
-def test_no_copy_is_ever_lost_whoever_comes_and_goes(steps: list[Any]) -> None:
+def test_no_copy_is_lost_while_nodes_come_and_go(steps: list[Any]) -> None:
     found = simulated.Cluster(simulated.Pace(), (("logs", 3, 1),))
     data = [node(f"d{each}", "data") for each in range(4)]
     now, runs = 0.0, 0

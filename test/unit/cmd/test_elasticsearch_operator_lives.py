@@ -439,7 +439,7 @@ def test_data_that_has_nowhere_to_go_keeps_its_node() -> None:
         world.until_arrived()
 
 
-def test_a_specification_that_never_ran_is_replaced_though_nobody_can_be_asked() -> None:
+def test_a_specification_that_never_ran_is_replaced_without_a_reachable_cluster() -> None:
     with living() as (world, _program):
         world.apply(nodeSelector={"disk": "none"})
         world.pass_time(30)

@@ -275,7 +275,7 @@ def test_the_set_that_was_planned_is_deleted_without_its_pods_and_no_other() -> 
         '{"metadata": {"name": "other", "namespace": "default", "uid": "u"}}',
     ],
 )  # fmt: skip
-def test_a_plan_that_somebody_else_wrote_is_refused(text: str) -> None:
+def test_a_plan_not_written_by_the_operator_is_refused(text: str) -> None:
     setup = Setup()
     setup.es.set_annotations({ANNOTATION: text})
     with pytest.raises(state.Refused, match="annotation .*recreate-es-es-d is no StatefulSet es-es-d"):

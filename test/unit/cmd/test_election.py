@@ -176,7 +176,7 @@ def test_a_replica_that_stands_by_stops_without_having_worked() -> None:
 
 
 @pytest.mark.parametrize("seconds_to_stop", [0.0, 3600.0])
-def test_who_cannot_renew_ends_with_code_1_before_the_lease_does(
+def test_a_leader_that_cannot_renew_exits_with_code_1_before_its_lease_ends(
     seconds_to_stop: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     """At the moment it gives up, whether its workers are quick to end or would take an hour."""

@@ -122,7 +122,7 @@ def test_the_first_time_everything_is_made_and_the_second_time_nothing(setup: Se
     assert setup.get(webappv1.Guestbook).get_resource_version() == version
 
 
-def test_the_condition_tells_of_the_generation_it_was_made_for(setup: Setup) -> None:
+def test_the_condition_has_its_generation(setup: Setup) -> None:
     setup.reconcile()
     condition = setup.condition()
     assert (condition.status, condition.reason) == ("False", "DeploymentNotReady")

@@ -148,7 +148,7 @@ def test_a_tombstone_is_queued_by_its_key(setup: Setup) -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
-def test_neutron_keeps_what_it_is_told(kind: str, tmp_path: Path) -> None:
+def test_neutron_keeps_its_networks(kind: str, tmp_path: Path) -> None:
     neutron = FileNeutron(tmp_path / "state") if kind == "file" else MemoryNeutron()
     assert neutron.get("ns", "a") == (None, False)
     neutron.create("ns", "a", WIDE)

@@ -314,7 +314,7 @@ def test_what_it_makes_is_controlled_by_the_site(setup: Setup) -> None:
         assert metav1.is_controlled_by(setup.get(kind), setup.site())
 
 
-def test_what_is_anothers_is_left_alone_and_told(tmp_path: Path) -> None:
+def test_objects_of_other_owners_are_left_alone_and_reported(tmp_path: Path) -> None:
     other, mine = new_site("other"), new_site()
     config_map = corev1.ConfigMap(metadata=metav1.ObjectMeta(name="site", namespace="default"))
     controller.controllerutil.set_controller_reference(other, config_map, main.new_scheme())
@@ -369,7 +369,7 @@ def test_a_cache_that_is_behind_is_no_error_of_the_user(setup: Setup) -> None:
     assert setup.site().status.status == "Success"
 
 
-def test_an_operator_that_is_stopped_in_the_middle_alarms_nobody(setup: Setup) -> None:
+def test_stopping_an_operator_during_a_reconcile_reports_no_failure(setup: Setup) -> None:
     ctx, cancel = context.with_cancel(CTX)
     cancel()
     setup.failures = {"update ConfigMap": context.Canceled()}
@@ -382,7 +382,7 @@ def test_an_operator_that_is_stopped_in_the_middle_alarms_nobody(setup: Setup) -
 # ---- errors
 
 
-def test_manage_error_tells_by_event_status_and_condition(setup: Setup) -> None:
+def test_manage_error_sets_event_status_and_condition(setup: Setup) -> None:
     setup.change_spec(tls_secret_name="tls")
     result = setup.reconcile()
 
@@ -408,7 +408,7 @@ def test_an_error_of_any_length_fits_into_event_and_status(setup: Setup) -> None
     assert setup.events.said[0].endswith("x...")
 
 
-def test_a_kind_without_such_a_status_is_told_of_by_events_alone(setup: Setup) -> None:
+def test_errors_of_a_kind_without_reconcile_status_are_only_events(setup: Setup) -> None:
     config_map = setup.get(corev1.ConfigMap).deep_copy()
     setup.writes.clear()
     assert setup.reconciler.manage_error(CTX, config_map, ValueError("broken")) == ctrl.Result(requeue_after=1.0)
@@ -566,7 +566,7 @@ def test_match_secret_fans_out_to_the_sites_that_name_the_secret(tmp_path: Path)
 
 
 @pytest.mark.parametrize("secret", [{"annotated": "no"}, {"kind": "Opaque"}], ids=["not annotated", "of another type"])
-def test_a_secret_that_may_not_be_used_is_told(tmp_path: Path, secret: dict[str, str]) -> None:
+def test_a_secret_that_may_not_be_used_is_reported(tmp_path: Path, secret: dict[str, str]) -> None:
     setup = Setup(tmp_path, new_site(tls_secret_name="tls"), new_secret(**secret))
     setup.reconcile()
     setup.reconcile()
@@ -597,7 +597,7 @@ def test_apply_leaves_fields_it_does_not_send_to_others(setup: Setup) -> None:
     assert deployment.get_annotations()["note"] == "ours"
 
 
-def test_apply_takes_its_own_fields_from_whoever_has_changed_them(setup: Setup) -> None:
+def test_apply_takes_its_own_fields_back_from_other_managers(setup: Setup) -> None:
     containers = '[{"name":"web","image":"evil:1"}]'
     patch_as_another(setup, appsv1.Deployment, f'{{"spec":{{"template":{{"spec":{{"containers":{containers}}}}}}}}}')
     setup.reconcile()

@@ -94,7 +94,7 @@ def test_a_program_without_markers_has_no_role(tmp_path: Path) -> None:
         ("groups=apps,resources=a,verbs=get,namespace=a;b", "one namespace is needed, there are 2"),
     ],
 )
-def test_a_bad_marker_is_told_with_its_place(tmp_path: Path, arguments: str, complaint: str) -> None:
+def test_a_bad_marker_is_reported_with_its_place(tmp_path: Path, arguments: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=r"^program\.py:2: ") as told:
         roles(tmp_path, f"\n# +kubebuilder:rbac:{arguments}\n")
 
@@ -144,7 +144,7 @@ def test_verbs_that_api_servers_check_are_not_logged(
     assert caplog.records == []
 
 
-def test_what_is_no_python_is_told_with_its_name(tmp_path: Path) -> None:
+def test_a_file_that_is_not_python_is_reported_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^program\.py: "):
         roles(tmp_path, "# +kubebuilder:rbac:verbs=get\nx = '''")
     (tmp_path / "program.py").write_bytes(b"# +kubebuilder:rbac:\xff")
@@ -188,7 +188,7 @@ def test_a_webhook_is_configured_as_its_marker_says(tmp_path: Path) -> None:
         ("mutating=true", "mutating=false,reinvocationPolicy=Never", "reinvocationPolicy is for webhooks that mutate"),
     ],
 )
-def test_a_webhook_that_cannot_be_is_told_with_its_place(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_an_invalid_webhook_is_reported_with_its_place(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in WEBHOOK
     with pytest.raises(ValueError, match=r"^program\.py:1: ") as told:
         configurations(tmp_path, WEBHOOK.replace(old, new))

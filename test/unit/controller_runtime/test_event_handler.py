@@ -39,20 +39,20 @@ class Told:
 
 def test_events_reach_the_handler_with_their_objects() -> None:
     """Go: internal/source: Internal > EventHandler"""
-    told = Told()
-    told.handler.on_add(POD, True)
-    told.handler.on_update(POD, OTHER)
-    told.handler.on_delete(POD)
-    told.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", OTHER))
-    names = [name for name, _ in told.events]
-    create, update, delete, tombstone = (evt for _, evt in told.events)
+    notified = Told()
+    notified.handler.on_add(POD, True)
+    notified.handler.on_update(POD, OTHER)
+    notified.handler.on_delete(POD)
+    notified.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", OTHER))
+    names = [name for name, _ in notified.events]
+    create, update, delete, tombstone = (evt for _, evt in notified.events)
     assert names == ["create", "update", "delete", "delete"]
     assert create.object is POD and create.is_in_initial_list
     assert (update.object_old, update.object_new) == (POD, OTHER)
     assert delete.object is POD and not delete.delete_state_unknown
     assert tombstone.object is OTHER and tombstone.delete_state_unknown
     # What a handler starts with its context ends with the event.
-    assert all(ctx.err() is not None for ctx in told.contexts)
+    assert all(ctx.err() is not None for ctx in notified.contexts)
 
 
 def pods_of(ctx: context.Context, obj: Any) -> list[reconcile.Request]:
@@ -82,18 +82,18 @@ def test_logs_name_the_handler_of_the_program(given: Any, name: str) -> None:
 def test_one_predicate_that_refuses_is_enough(refuses: str) -> None:
     yes: predicate.Predicate = predicate.Funcs()
     no: predicate.Predicate = predicate.Funcs(**{f"{refuses}_func": lambda e: False})  # type: ignore[arg-type]
-    told = Told(yes, no)
-    told.handler.on_add(POD, False)
-    told.handler.on_update(POD, OTHER)
-    told.handler.on_delete(POD)
-    assert [name for name, _ in told.events] == [name for name in ("create", "update", "delete") if name != refuses]
+    notified = Told(yes, no)
+    notified.handler.on_add(POD, False)
+    notified.handler.on_update(POD, OTHER)
+    notified.handler.on_delete(POD)
+    assert [name for name, _ in notified.events] == [name for name in ("create", "update", "delete") if name != refuses]
 
 
 def test_what_is_no_object_is_dropped() -> None:
-    told = Told()
-    told.handler.on_add("nonsense", False)
-    told.handler.on_update("nonsense", POD)
-    told.handler.on_update(POD, None)
-    told.handler.on_delete(7)
-    told.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", None))
-    assert told.events == []
+    notified = Told()
+    notified.handler.on_add("nonsense", False)
+    notified.handler.on_update("nonsense", POD)
+    notified.handler.on_update(POD, None)
+    notified.handler.on_delete(7)
+    notified.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", None))
+    assert notified.events == []

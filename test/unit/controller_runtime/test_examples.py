@@ -178,7 +178,7 @@ def test_controllers_with_sources_and_handlers_of_ones_own(config: rest.Config) 
     """
     mgr = ctrl.new_manager(config, options())
     namespace = in_namespace(mgr, "sources")
-    typed, untyped, mapped, told = Seen(), Seen(), Seen(), Seen()
+    typed, untyped, mapped, notified = Seen(), Seen(), Seen(), Seen()
 
     of_pods = controller.new("pods", mgr, controller.Options(reconciler=typed))
     of_pods.watch(source.kind(mgr.get_cache(), corev1.Pod, handler.EnqueueRequestForObject()))
@@ -202,7 +202,7 @@ def test_controllers_with_sources_and_handlers_of_ones_own(config: rest.Config) 
         q.add(reconcile.Request(e.object.get_namespace(), f"created {e.object.get_name()}"))
 
     events: Channel[event.GenericEvent] = Channel()
-    telling = controller.new("told", mgr, controller.Options(reconciler=told))
+    telling = controller.new("notified", mgr, controller.Options(reconciler=notified))
     telling.watch(source.kind(mgr.get_cache(), corev1.Pod, handler.Funcs(create_func=created)))
     telling.watch(source.channel(events, handler.EnqueueRequestForObject()))
 
@@ -212,7 +212,7 @@ def test_controllers_with_sources_and_handlers_of_ones_own(config: rest.Config) 
         untyped.until(reconcile.Request(namespace, "a"))
         mapped.until(reconcile.Request(namespace, "a-1"), reconcile.Request(namespace, "a-2"))
         events.send(event.GenericEvent(object=pod("elsewhere", "b")))
-        told.until(reconcile.Request(namespace, "created a"), reconcile.Request("elsewhere", "b"))
+        notified.until(reconcile.Request(namespace, "created a"), reconcile.Request("elsewhere", "b"))
 
 
 def test_a_controller_that_no_manager_runs(config: rest.Config) -> None:

@@ -393,7 +393,7 @@ def test_of_an_aggregated_answer_only_preferred_versions_are_preferred():
     assert {version: found for version, found in names.items() if found} == {"v1": ["pods"], "apps/v2": ["deployments"]}
 
 
-def test_a_server_that_refuses_to_tell_supports_nothing():
+def test_a_server_that_rejects_the_request_supports_nothing():
     """
     Go: TestServerSupportsVersion/Status 403 Forbidden for core/v1 group returns error and is unsupported
     Go: TestServerSupportsVersion/connection refused error

@@ -133,7 +133,7 @@ def test_each_channel_that_asked_for_a_signal_receives_it() -> None:
     assert run(SEVERAL_CHANNELS) == ["SIGUSR2 SIGUSR1 SIGUSR1 0"]
 
 
-def test_an_asyncio_loop_that_takes_the_wakeup_descriptor_loses_nobody_a_signal() -> None:
+def test_no_signal_is_lost_to_an_asyncio_loops_wakeup_descriptor() -> None:
     assert run(BESIDE_ASYNCIO) == ["SIGUSR1", "SIGUSR1 0", "SIGUSR1 0"]
 
 

@@ -195,7 +195,7 @@ def test_places_that_look_the_same_are_counted_and_a_change_of_their_number_is_a
     assert Description("g", "drop x = b [2 of 2]").line(TWICE) == 9
 
 
-def test_the_number_tells_renamed_places_apart_and_todays_names_are_enough_without_it() -> None:
+def test_a_number_distinguishes_renamed_places_only_if_necessary() -> None:
     assert Description("g", "drop _q(...)").line(TWICE) == 11
     assert Description("g", "drop _q(...) [2 of 2]").line(TWICE.replace("_q", "_r").replace("_p", "_s")) == 11
     with pytest.raises(BrokenDescriptionError, match="2 places"):

@@ -77,7 +77,7 @@ def test_a_deadlock_is_a_failure_with_the_stack_of_every_thread(tmp_path: Path) 
     assert "the-other-one" in printed
 
 
-def test_nobody_waits_for_what_the_traceback_of_a_failed_test_holds(tmp_path: Path) -> None:
+def test_objects_in_a_failed_tests_traceback_delay_no_test(tmp_path: Path) -> None:
     conftest = (ROOT / "test" / "conftest.py").read_text()
     endless = conftest.replace("_GRACE = 30.0", f"_GRACE = {10 * PATIENCE}")
     assert endless != conftest

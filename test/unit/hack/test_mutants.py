@@ -191,7 +191,7 @@ def tree(folder: Path, tests: str = TESTS) -> mutant_runs.Tree:
     return mutant_runs.Tree(folder)
 
 
-def test_survivors_are_told_from_the_caught_and_nothing_is_left_behind(
+def test_survivors_are_listed_and_no_file_remains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tree(tmp_path) as copy:

@@ -209,7 +209,7 @@ def test_the_cases_of_a_test_named_alone_are_texts_of_the_file(parity: ModuleTyp
     assert set(parity.texts_in(source)) == {"an id of", "a joined one"}
 
 
-def test_a_name_in_two_packages_is_told_by_the_path(parity: ModuleType) -> None:
+def test_the_path_distinguishes_a_name_in_two_packages(parity: ModuleType) -> None:
     rows = [{"package": package, "test_name": "TestA", "case_name": ""} for package in ("tools/a", "tools/b")]
     named = [parity.Mention("test/unit/tools/b/test_a.py", "TestA", "")]
     assert parity.uncovered(rows, named, excuses(parity)) == {"tools/a": ["TestA"]}

@@ -78,7 +78,7 @@ class Running:
         self.factory.shutdown()
 
 
-def test_everybody_who_asks_for_a_class_gets_the_same_informer() -> None:
+def test_all_requests_for_a_class_return_the_same_informer() -> None:
     with Running() as running:
         pods = running.factory.core().v1().pods()
 

@@ -65,7 +65,7 @@ def test_a_reactor_can_answer_first() -> None:
     assert apierrors.is_forbidden(caught.value)
 
 
-def test_a_watch_tells_of_writes() -> None:
+def test_a_watch_reports_writes() -> None:
     deployments: Any = new_client().resource(DEPLOYMENTS).namespace("ns")
     watcher = deployments.watch(CTX)
     deployments.create_fake(head("a"), metav1.CreateOptions())

@@ -101,7 +101,7 @@ def test_credentials_expire(plugin):
     assert len(plugin.runs()) == 2
 
 
-def test_the_plugin_is_told_about_the_cluster_only_if_it_asks(plugin):
+def test_the_plugin_gets_the_cluster_only_on_request(plugin):
     config = rest.Config(host="https://h", ca_data=b"ca", server_name="n")
     config.exec_provider = plugin.config(provide_cluster_info=True, config={"audience": "x"})
     cluster = rest.config_to_exec_cluster(config)

@@ -311,7 +311,7 @@ def test_many_threads_may_send_the_same_request_and_each_has_its_own_attempts():
     ],
 )
 @pytest.mark.parametrize("call", ["do", "do_raw", "watch"])
-def test_the_last_error_tells_of_the_one_before(turns, text, call):
+def test_the_last_error_includes_the_one_before(turns, text, call):
     """Go: TestRequestWatchWithWrapPreviousError"""
     client, _ = client_of(Turns(*turns))
     err = send(call, client.get().resource("pods").max_retries(3))
@@ -328,7 +328,7 @@ def test_the_last_error_tells_of_the_one_before(turns, text, call):
         (EOFError("EOF"), "context canceled - error from a previous attempt: EOF"),
     ],
 )
-def test_whoever_gives_up_between_two_attempts_hears_of_the_one_before(turn, text):
+def test_giving_up_between_attempts_reports_the_last_error(turn, text):
     ctx, cancel = context.with_cancel(CTX)
 
     class Cancelling(Order):
@@ -443,7 +443,7 @@ def test_an_error_with_the_one_before(previous, current, text):
 
 
 @pytest.mark.parametrize("failure", [context.Canceled(), context.DeadlineExceeded()])
-def test_the_end_of_the_context_tells_of_the_error_before_and_stays_to_be_recognised(failure):
+def test_a_context_error_includes_the_error_before_and_keeps_its_type(failure):
     """
     Go: TestWrapPreviousError/current error is context.Canceled
     Go: TestWrapPreviousError/current error is context.DeadlineExceeded

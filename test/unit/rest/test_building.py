@@ -290,7 +290,7 @@ def test_an_answer_that_is_no_object_becomes_an_error_of_its_code(verb, code, bo
     assert err.status().code == reported
 
 
-def test_whether_something_was_created_is_told_beside_the_object():
+def test_the_result_reports_whether_the_object_was_created():
     """Go: TestWasCreated"""
     client, _ = client_of(Turns(answer(201, {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}})))
     result = client.put().namespace("d").resource("services").name("s").body(b"{}").do(CTX)
@@ -533,7 +533,7 @@ def test_threads_that_share_a_client_get_their_own_answers():
 @pytest.mark.parametrize(
     ("err", "code", "told"), [(None, 299, 0), (None, 300, 1), (OSError("x"), 0, 1), (None, 429, 0)]
 )
-def test_the_backoff_tells_of_answers_that_are_no_success(err, code, told, verbosity, caplog):
+def test_the_backoff_is_notified_of_failed_answers(err, code, told, verbosity, caplog):
     verbosity(4)
     with caplog.at_level("DEBUG"):
         URLBackoff(flowcontrol.new_back_off(1.0, 10.0)).update_backoff("http://h:1/a", err, code)

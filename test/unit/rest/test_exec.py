@@ -38,7 +38,7 @@ def test_a_cluster_has_what_the_config_says_of_it_and_no_credentials(tmp_path):
     )
 
 
-def test_what_keeps_a_cluster_from_being_told_is_said(tmp_path):
+def test_an_unusable_cluster_config_is_reported(tmp_path):
     """
     Go: TestConfigToExecCluster/no CA data
     Go: TestConfigToExecCluster/bad proxy

@@ -101,7 +101,7 @@ def test_a_handler_that_is_slow_is_waited_for_once(pauses: Pauses) -> None:
     assert pauses(660) == []
 
 
-def test_whoever_catches_up_again_is_waited_for_again(pauses: Pauses) -> None:
+def test_a_reader_that_catches_up_is_waited_for_again(pauses: Pauses) -> None:
     pauses(600)
     pauses(30)
     assert pauses(600, [30]) == ALL[:1]

@@ -148,7 +148,7 @@ def test_bodies_are_protobuf_both_ways(server: Server) -> None:
     assert recorder.got == [PROTOBUF, PROTOBUF, f"{PROTOBUF};stream=watch"]
 
 
-def test_codecs_offer_json_alone_to_who_has_no_wish() -> None:
+def test_codecs_offer_only_json_by_default() -> None:
     assert [info.media_type for info in CODECS.supported_media_types()] == [JSON]
 
 

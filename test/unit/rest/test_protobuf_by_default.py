@@ -152,7 +152,7 @@ def test_the_metadata_client_asks_for_protobuf_whatever_the_config_says(server: 
         assert recorder.got == [PROTOBUF]
 
 
-def test_a_request_asks_for_protobuf_when_it_is_told_to(server: Server) -> None:
+def test_a_request_asks_for_protobuf_on_demand(server: Server) -> None:
     recorder = Recorder(server)
     rest_client = client_of(server, recorder).core_v1().rest_client()
     for prefers in (True, False):

@@ -164,7 +164,7 @@ def test_a_failure_of_the_connection_is_reported_after_the_events() -> None:
     assert source.calls == ["released"]
 
 
-def test_a_watch_that_nobody_reads_releases_its_connection_at_the_stop() -> None:
+def test_stopping_an_unread_watch_releases_its_connection() -> None:
     source = Source(["a"])
     w = watcher_of(source)
     w.stop()

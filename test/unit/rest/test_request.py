@@ -336,7 +336,7 @@ def test_a_lost_connection_is_tried_again_for_get_only():
         assert len(server.requests) == 1
 
 
-def test_the_final_error_tells_of_an_earlier_one():
+def test_the_final_error_includes_an_earlier_one():
     """Go: previous errors are wrapped when the last attempt ends in another way."""
     ctx, cancel = context.with_cancel(CTX)
 
@@ -387,7 +387,7 @@ def test_a_rate_limiter_that_gives_up_says_so():
 # --- errors of the network ---
 
 
-def test_nobody_listens():
+def test_connection_refused():
     with pytest.raises(rest.URLError) as caught:
         client_for("http://127.0.0.1:1").get().resource("pods").do(CTX).raw()
     assert str(caught.value) == (
@@ -539,7 +539,7 @@ def test_cancelling_the_context_ends_a_blocked_request_at_once(state):
     assert len(server.requests) == 1
 
 
-def test_a_timeout_ends_the_request_and_is_told_to_the_server():
+def test_a_timeout_ends_the_request_and_is_sent_to_the_server():
     """Go: TestRestClientTimeout"""
     with ScriptedServer(lambda request: Answer(200, chunks=hold(request))) as server:
 

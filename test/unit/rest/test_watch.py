@@ -216,7 +216,7 @@ def test_stop_ends_a_blocked_read_at_once():
         assert not [thread for thread in threading.enumerate() if thread.name.startswith("watch ")]
 
 
-def test_stop_ends_a_watch_nobody_reads():
+def test_stop_ends_an_unread_watch():
     flood = [line("ADDED", f"pod-{n}", n) for n in range(3000)]
     with ScriptedServer(lambda request: Answer(chunks=endless(server.closing, b"".join(flood)))) as server:
         watcher = pods(server).watch(CTX)

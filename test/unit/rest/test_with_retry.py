@@ -162,7 +162,7 @@ def test_the_longer_one_of_retry_after_and_the_backoff_counts(backoff, slept, ca
     assert manager.updates == [("pods", "NoneType", 429), ("pods", "NoneType", 200)]
 
 
-def test_an_error_is_told_to_the_backoff_without_a_code():
+def test_the_backoff_gets_an_error_without_a_code():
     """Go: TestBackoffLifecycle"""
     manager = Fixed(0.0)
     with ScriptedServer(answering(Answer(hang_up=True), Answer(200, POD))) as server:
@@ -198,7 +198,7 @@ def test_any_other_answer_and_any_error_ends_the_backoff(err, code):
     assert manager.calculate_backoff("http://h:1/a") == 0.0
 
 
-def test_no_backoff_never_waits_of_its_own_but_sleeps_when_told_to():
+def test_no_backoff_waits_only_in_an_explicit_sleep():
     """Go: TestNoBackoff"""
     clock = SleptClock()
     manager = NoBackoff(clock)

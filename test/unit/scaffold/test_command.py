@@ -445,7 +445,7 @@ def test_without_a_project_commands_say_where_to_begin(folder: Path, run: Run) -
         ("domain: example.com", "x: \x00", "PROJECT: "),
     ],
 )
-def test_a_project_file_that_somebody_spoiled_is_told(
+def test_a_damaged_project_file_is_reported(
     project: Path, run: Run, old: str, new: str, complaint: str
 ) -> None:
     file = project / "PROJECT"
@@ -468,7 +468,7 @@ def test_a_project_file_that_somebody_spoiled_is_told(
         ("v2", "controller/shop/order_controller.py", "verbs=update\n", "werbs=a\n", "order_controller.py:20: unknown"),
     ],
 )
-def test_a_fault_in_the_users_files_is_told_with_its_place_and_nothing_is_added(
+def test_an_error_in_the_users_files_is_located_and_nothing_is_added(
     project: Path, run: Run, version: str, file: str, old: str, new: str, complaint: str
 ) -> None:
     path = project / "shop_operator" / file
@@ -498,7 +498,7 @@ def test_a_file_that_is_there_is_not_overwritten(project: Path, run: Run) -> Non
 
 
 @pytest.mark.parametrize("arguments", [(), ("create",), ("create", "api"), ("edit",), (*CREATE, "--force=perhaps")])
-def test_bad_usage_is_told(folder: Path, run: Run, arguments: tuple[str, ...]) -> None:
+def test_bad_usage_is_reported(folder: Path, run: Run, arguments: tuple[str, ...]) -> None:
     assert "usage: python -m clientgo.scaffold" in run(*arguments, code=2)
 
 

@@ -81,7 +81,7 @@ def test_the_ends_of_lines_stay_those_of_windows() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 2])
-def test_a_mark_that_is_not_there_once_is_told_with_what_belongs_there(count: int) -> None:
+def test_a_missing_or_repeated_mark_is_reported_with_its_lines(count: int) -> None:
     text = MAIN.replace("    # +kubebuilder:scaffold:builder\n", "    # +kubebuilder:scaffold:builder\n" * count)
 
     with pytest.raises(Refused, match=r"main\.py has .*# \+kubebuilder:scaffold:builder.*(?s:.*)\n    second\(\)"):

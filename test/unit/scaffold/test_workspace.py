@@ -85,7 +85,7 @@ def test_what_fails_before_the_move_touches_nothing(root: Path) -> None:
     assert tree(root) == before
 
 
-def test_what_stands_in_the_way_is_told_all_at_once(root: Path) -> None:
+def test_all_obstacles_are_reported_together(root: Path) -> None:
     with workspace.opened(root, "PROJECT", "pkg") as work:
         work.create("pkg/mine.py", "theirs")
         work.create("pkg", "a file")

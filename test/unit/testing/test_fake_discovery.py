@@ -13,7 +13,7 @@ from clientgo.apimachinery.version import Info
 from clientgo.kubernetes import fake
 
 
-def test_the_version_is_the_one_it_was_told() -> None:
+def test_the_version_is_configurable() -> None:
     """Go: TestFakingServerVersion."""
     discovery = fake.new_simple_clientset().discovery()
     assert discovery.server_version().git_version.startswith("v")

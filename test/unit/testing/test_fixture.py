@@ -308,7 +308,7 @@ def test_applied_object_is_named_after_the_action() -> None:
     assert cm.data == {"k": "v"}
 
 
-def test_who_applies_must_not_say_managed_fields() -> None:
+def test_an_apply_must_not_contain_managed_fields() -> None:
     tracker = managed_tracker()
     document = {"metadata": {"name": "cm-1", "managedFields": []}, "data": {"k": "v"}}
     with pytest.raises(apierrors.StatusError, match="metadata.managedFields must be nil") as raised:

@@ -537,7 +537,7 @@ def test_an_exception_in_a_thread_is_raised_at_the_end_at_the_latest() -> None:
         synctest.run(lambda: spawn(broken, "broken").join())
 
 
-def test_a_deadlock_after_a_thread_died_tells_of_it() -> None:
+def test_a_deadlock_report_names_a_dead_thread() -> None:
     def scenario() -> None:
         done = threading.Event()
 
@@ -558,7 +558,7 @@ def test_the_bodys_own_exception_wins_over_what_is_left_behind() -> None:
         raise ZeroDivisionError
 
 
-def test_a_livelock_is_reported_whoever_spins() -> None:
+def test_a_livelock_is_reported_in_any_thread() -> None:
     def spin() -> None:
         event = threading.Event()
         while not event.is_set():
@@ -635,12 +635,12 @@ def test_an_interrupted_bubble_waits_for_all_its_threads_together(monkeypatch: p
     assert took < 20.0  # half a second, and not one for each
 
 
-def test_the_log_tells_every_switch() -> None:
+def test_the_log_lists_every_switch() -> None:
     lines: list[str] = []
     with synctest.bubble(log=lines.append):
         spawn(lambda: time.sleep(1), "sleeper").join()
     assert [line.split("   ")[0] for line in lines] == ["+0s MainThread -> sleeper", "+1s sleeper ends -> MainThread"]
-    assert re.fullmatch(rf".*   left at {re.escape(__file__)}:\d+ in test_the_log_tells_every_switch", lines[0])
+    assert re.fullmatch(rf".*   left at {re.escape(__file__)}:\d+ in test_the_log_lists_every_switch", lines[0])
 
 
 # ---- searching
@@ -787,7 +787,7 @@ def test_a_lock_given_to_a_thread_whose_time_is_up_is_not_lost(schedule: synctes
     assert "patient" in taken
 
 
-def test_who_can_go_on_is_told_and_may_be_chosen():
+def test_runnable_tasks_are_listed_and_may_be_chosen():
     with synctest.bubble() as b:
         order: list[str] = []
         held = threading.Lock()

@@ -55,7 +55,7 @@ def hang(run: Callable[[], object]) -> str:
     return str(caught.value)
 
 
-def test_a_condition_of_a_from_import_is_told_at_once_and_never_shrunk() -> None:
+def test_a_from_imported_condition_is_reported_immediately_and_never_shrunk() -> None:
     runs = 0
 
     @settings(database=None)
@@ -75,13 +75,13 @@ def test_a_condition_of_a_from_import_is_told_at_once_and_never_shrunk() -> None
     assert "Write `threading.Condition()`" in text
 
 
-def test_the_state_machine_tells_it_too() -> None:
+def test_the_state_machine_reports_it_too() -> None:
     machine = QueueMachine.of(Queue).TestCase("runTest")
 
     assert "# the line to blame" in hang(machine.runTest)
 
 
-def test_an_ordinary_lock_under_a_condition_of_the_bubble_is_told() -> None:
+def test_an_ordinary_lock_under_a_bubbles_condition_is_reported() -> None:
     def body() -> None:
         with synctest.bubble(hang_timeout=1.0):
             queue = QueueOnAnOrdinaryLock()
@@ -130,7 +130,7 @@ def test_what_a_module_makes_has_to_be_made_inside() -> None:
     assert "Make it inside the bubble" in text
 
 
-def test_a_sleep_of_a_from_import_is_told() -> None:
+def test_a_from_imported_sleep_is_reported() -> None:
     def body() -> None:
         with synctest.bubble(hang_timeout=0.5):
             thread = threading.Thread(target=lambda: sleep(3), name="sleeper")

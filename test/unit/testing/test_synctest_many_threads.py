@@ -69,7 +69,7 @@ def test_joining_one_that_ended_long_ago_is_a_place_to_hand_over() -> None:
         assert steps[0] == steps[1] > 0
 
 
-def test_sleepers_wake_in_their_order_whoever_ended_between() -> None:
+def test_sleepers_wake_in_order_even_if_some_have_ended() -> None:
     woken: list[int] = []
 
     def sleep(seconds: int) -> None:

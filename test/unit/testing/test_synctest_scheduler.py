@@ -352,7 +352,7 @@ def test_a_thread_that_ends_wakes_all_that_join_it() -> None:
 
 
 @pytest.mark.parametrize("function", ["explore", "schedules"])
-def test_a_program_without_hypothesis_is_told_what_needs_it(function: str) -> None:
+def test_without_hypothesis_the_error_names_the_feature_that_needs_it(function: str) -> None:
     hidden = "import importlib.util as u; f = u.find_spec; u.find_spec = lambda n: n != 'hypothesis' and f(n) or None; "
     program = f"from clientgo.testing import synctest; synctest.{function}()"
     done = subprocess.run([sys.executable, "-c", hidden + program], capture_output=True, text=True, timeout=PATIENCE)

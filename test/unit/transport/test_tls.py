@@ -224,7 +224,7 @@ def test_an_authority_of_blanks_is_no_authority():
         rest.http_client_for(rest.Config(host="https://h", ca_data=b" \n"))
 
 
-def test_an_empty_authority_file_trusts_nobody(server_pair, tmp_path: Path):
+def test_an_empty_authority_file_trusts_no_certificate(server_pair, tmp_path: Path):
     """Go: TestRootCertPoolEmptyData"""
     (tmp_path / "ca.crt").write_bytes(b"")
     with serving(server_pair) as server, pytest.raises(rest.URLError, match="failed to verify certificate"):

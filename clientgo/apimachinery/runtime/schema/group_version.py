@@ -42,11 +42,11 @@ class GroupResource:
     resource: str = ""
 
     def with_version(self, version: str) -> GroupVersionResource:
-        """The same resource in one version. Go: GroupResource.WithVersion."""
+        """Return the resource in one version. Go: GroupResource.WithVersion."""
         return GroupVersionResource(self.group, version, self.resource)
 
     def empty(self) -> bool:
-        """True when neither field is set. Go: GroupResource.Empty."""
+        """Report whether both fields are empty. Go: GroupResource.Empty."""
         return not self.group and not self.resource
 
     def __str__(self) -> str:
@@ -74,15 +74,15 @@ class GroupVersionResource:
     resource: str = ""
 
     def empty(self) -> bool:
-        """True when no field is set. Go: GroupVersionResource.Empty."""
+        """Report whether all fields are empty. Go: GroupVersionResource.Empty."""
         return not self.group and not self.version and not self.resource
 
     def group_resource(self) -> GroupResource:
-        """The resource without its version. Go: GroupVersionResource.GroupResource."""
+        """Return the resource without its version. Go: GroupVersionResource.GroupResource."""
         return GroupResource(self.group, self.resource)
 
     def group_version(self) -> GroupVersion:
-        """The group and version the resource lives in. Go: GroupVersionResource.GroupVersion."""
+        """Return the resource's group and version. Go: GroupVersionResource.GroupVersion."""
         return GroupVersion(self.group, self.version)
 
     def __str__(self) -> str:
@@ -97,11 +97,11 @@ class GroupKind:
     kind: str = ""
 
     def empty(self) -> bool:
-        """True when neither field is set. Go: GroupKind.Empty."""
+        """Report whether both fields are empty. Go: GroupKind.Empty."""
         return not self.group and not self.kind
 
     def with_version(self, version: str) -> GroupVersionKind:
-        """The same kind in one version. Go: GroupKind.WithVersion."""
+        """Return the kind in one version. Go: GroupKind.WithVersion."""
         return GroupVersionKind(self.group, version, self.kind)
 
     def __str__(self) -> str:
@@ -117,19 +117,20 @@ class GroupVersionKind:
     kind: str = ""
 
     def empty(self) -> bool:
-        """True when no field is set. Go: GroupVersionKind.Empty."""
+        """Report whether all fields are empty. Go: GroupVersionKind.Empty."""
         return not self.group and not self.version and not self.kind
 
     def group_kind(self) -> GroupKind:
-        """The kind without its version. Go: GroupVersionKind.GroupKind."""
+        """Return the kind without its version. Go: GroupVersionKind.GroupKind."""
         return GroupKind(self.group, self.kind)
 
     def group_version(self) -> GroupVersion:
-        """The group and version the kind lives in. Go: GroupVersionKind.GroupVersion."""
+        """Return the kind's group and version. Go: GroupVersionKind.GroupVersion."""
         return GroupVersion(self.group, self.version)
 
     def to_api_version_and_kind(self) -> tuple[str, str]:
-        """The (apiVersion, kind) pair an object carries; ("", "") for the empty value. Go: ToAPIVersionAndKind."""
+        """Return the (apiVersion, kind) pair that an object carries, or ("", "") when empty. Go: ToAPIVersionAndKind.
+        """
         if self.empty():
             return "", ""
         return str(self.group_version()), self.kind
@@ -150,14 +151,14 @@ class GroupVersion:
     version: str = ""
 
     def empty(self) -> bool:
-        """True when neither field is set. Go: GroupVersion.Empty."""
+        """Report whether both fields are empty. Go: GroupVersion.Empty."""
         return not self.group and not self.version
 
     def __str__(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def identifier(self) -> str:
-        """The text a runtime.GroupVersioner is known by. Go: GroupVersion.Identifier."""
+        """Return the text that identifies this runtime.GroupVersioner. Go: GroupVersion.Identifier."""
         return str(self)
 
     def kind_for_group_version_kinds(self, kinds: Iterable[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
@@ -175,11 +176,11 @@ class GroupVersion:
         return GroupVersionKind(), False
 
     def with_kind(self, kind: str) -> GroupVersionKind:
-        """A kind of this group and version. Go: GroupVersion.WithKind."""
+        """Return a kind of this group and version. Go: GroupVersion.WithKind."""
         return GroupVersionKind(self.group, self.version, kind)
 
     def with_resource(self, resource: str) -> GroupVersionResource:
-        """A resource of this group and version. Go: GroupVersion.WithResource."""
+        """Return a resource of this group and version. Go: GroupVersion.WithResource."""
         return GroupVersionResource(self.group, self.version, resource)
 
 
@@ -200,7 +201,7 @@ class GroupVersions(list[GroupVersion]):
     """Group versions in order of preference. Go: schema.GroupVersions."""
 
     def identifier(self) -> str:
-        """The text a runtime.GroupVersioner is known by. Go: GroupVersions.Identifier."""
+        """Return the text that identifies this runtime.GroupVersioner. Go: GroupVersions.Identifier."""
         return f"[{','.join(str(gv) for gv in self)}]"
 
     def kind_for_group_version_kinds(self, kinds: Iterable[GroupVersionKind]) -> tuple[GroupVersionKind, bool]:
@@ -217,12 +218,13 @@ class GroupVersions(list[GroupVersion]):
 
 
 def _best_match(kinds: list[GroupVersionKind], targets: list[GroupVersionKind]) -> GroupVersionKind:
-    """The first target that is one of the kinds, else the first target. Go: schema.bestMatch."""
+    """Return the first target that is among the kinds, or else the first target. Go: schema.bestMatch."""
     return next((target for target in targets if target in kinds), targets[0])
 
 
 def from_api_version_and_kind(api_version: str, kind: str) -> GroupVersionKind:
-    """The kind an object's two texts name; an unreadable apiVersion leaves group and version empty.
+    """Return the kind named by an object's apiVersion and kind. An unreadable apiVersion leaves group and version
+    empty.
 
     Go: schema.FromAPIVersionAndKind.
     """

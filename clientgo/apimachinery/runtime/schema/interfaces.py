@@ -11,14 +11,14 @@ from clientgo.apimachinery.runtime.schema.group_version import GroupVersionKind
 
 
 class ObjectKind(Protocol):
-    """Access to the group, version and kind an object carries. Go: schema.ObjectKind."""
+    """The group, version and kind of an object, to read and to set. Go: schema.ObjectKind."""
 
     def set_group_version_kind(self, kind: GroupVersionKind) -> None:
         """Store the kind; the empty value clears it."""
         ...
 
     def group_version_kind(self) -> GroupVersionKind:
-        """The stored kind, or the empty value when the object carries none."""
+        """Return the stored kind, or the empty value when the object carries none."""
         ...
 
 

@@ -40,7 +40,7 @@ class CodecFactory:
         )
 
     def supported_media_types(self) -> list[SerializerInfo]:
-        """JSON, which is what those choose from who have no wish. Go: SupportedMediaTypes."""
+        """Return the entry of JSON, the default of clients that name no media type. Go: SupportedMediaTypes."""
         return [self._info]
 
     def serializer_info(self, media_type: str) -> SerializerInfo | None:
@@ -52,7 +52,9 @@ class CodecFactory:
         return self._info if media_type == _JSON else None
 
     def speaks_protobuf(self, kind: GroupVersionKind) -> bool:
-        """Whether the scheme has a class for the kind, and that a message. Beyond Go, where every class has or none."""
+        """Report whether the kind's class has a protobuf message. No Go identifier: in Go, every class of a group has
+        one.
+        """
         from clientgo.apimachinery.runtime.serializer.protobuf import message_of
 
         return self._scheme.recognizes(kind) and message_of(self._scheme.class_for(kind)) is not None
@@ -73,7 +75,7 @@ class CodecFactory:
         )
 
     def universal_deserializer(self) -> Decoder:
-        """Reads any kind of the scheme and leaves apiVersion and kind in place. Go: UniversalDeserializer."""
+        """Return a decoder of every kind in the scheme that keeps apiVersion and kind. Go: UniversalDeserializer."""
         return self._serializer
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
@@ -85,7 +87,7 @@ class CodecFactory:
         return serializer
 
     def without_conversion(self) -> WithoutConversionCodecFactory:
-        """What typed clients use. Go: WithoutConversion."""
+        """Return a factory of codecs that convert no versions, for typed clients. Go: WithoutConversion."""
         return WithoutConversionCodecFactory(self)
 
 
@@ -116,5 +118,5 @@ class WithoutConversionCodecFactory:
 
 
 def new_codec_factory(scheme: Scheme) -> CodecFactory:
-    """Codecs for the kinds of `scheme`. Go: NewCodecFactory."""
+    """Return a factory of codecs for the kinds of `scheme`. Go: NewCodecFactory."""
     return CodecFactory(scheme)

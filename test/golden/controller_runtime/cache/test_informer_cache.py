@@ -23,9 +23,9 @@ from clientgo.testing import synctest
 class RecordingHandler:
     """A handler that records its calls."""
 
-    def __init__(self, name: str, told: list[str]) -> None:
+    def __init__(self, name: str, notified: list[str]) -> None:
         self._name = name
-        self._told = told
+        self._told = notified
 
     def _note(self, what: str, obj: Any) -> None:
         self._told.append(f"{self._name} {what} {_shorthand(obj)}")
@@ -76,11 +76,11 @@ class Scenario:
         except Exception as err:
             outcome = {"error": _error(err)}
         self._bubble.wait()
-        told = sorted(self._told)
+        notified = sorted(self._told)
         self._told.clear()
         if op == "new":
             return outcome
-        return {**outcome, "events_sorted": told, "server_scopes": self._server.scopes()}
+        return {**outcome, "events_sorted": notified, "server_scopes": self._server.scopes()}
 
     def new(self) -> Document:
         self._cache = cache.new(rest.Config(host="http://small"), self._options)

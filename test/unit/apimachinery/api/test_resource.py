@@ -313,7 +313,7 @@ def test_the_zero_value_is_a_quantity() -> None:
         (Quantity(-(2**63)), (-(2**63), True)),
     ],
 )
-def test_an_integer_of_64_bits_is_told_from_others(quantity: Quantity, value: tuple[int, bool]) -> None:
+def test_a_64_bit_integer_is_recognised(quantity: Quantity, value: tuple[int, bool]) -> None:
     """Go: TestInt64AmountAsInt64, TestInt64AmountAsScaledInt64, TestDetectOverflowScale."""
     assert quantity.as_int64() == value
 

@@ -56,7 +56,7 @@ def test_encode_writes_typed_and_unknown_objects_too() -> None:
     assert SCHEME.encode(runtime.Unknown(b"raw")) == b"raw"
 
 
-def test_fallback_is_for_unstructured_objects_nobody_knows() -> None:
+def test_the_fallback_serves_unknown_unstructured_objects() -> None:
     class Picky:
         """Knows nothing."""
 

@@ -37,7 +37,7 @@ def test_the_document_is_the_object_s_own(cls: type[Object]) -> None:
 
 
 @KINDS
-def test_a_frozen_object_shows_its_document_but_lets_nobody_write(cls: type[Object]) -> None:
+def test_a_frozen_objects_document_is_readable_but_not_writable(cls: type[Object]) -> None:
     obj = cls.from_dict(document()).freeze()
 
     assert document_of(obj) == document()

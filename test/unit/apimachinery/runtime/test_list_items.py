@@ -41,7 +41,7 @@ def names_of(pods: corev1.PodList) -> list[str]:
     return [pod.metadata.name for pod in pods.items]
 
 
-def test_those_that_nobody_reads_stay_as_they_came(received) -> None:
+def test_unread_items_stay_undecoded(received) -> None:
     pods = received("a", "b", "c")
     assert (len(pods.items), names_of(pods), pods.items[-1].spec.node_name) == (3, ["a", "b", "c"], "of c")
     assert [pod.metadata.name for pod in pods.items[1:]] == ["b", "c"]
@@ -81,7 +81,7 @@ def test_read_only_becomes_what_was_handed_out(received) -> None:
     assert names_of(pods) == ["a"]
 
 
-def test_who_takes_the_items_gets_others_than_those_that_the_list_handed_out(received) -> None:
+def test_taken_items_are_not_those_that_the_list_returned(received) -> None:
     pods = received("a")
     item = pods.items[0]
     (taken,) = pods.extract_items()

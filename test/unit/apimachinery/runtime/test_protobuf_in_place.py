@@ -356,7 +356,7 @@ def test_an_event_of_the_same_size_whose_object_is_said_to_be_packed_is_refused(
         SERIALIZER.decode_event(watch_event("ADDED", wrapped)[4:])
 
 
-def test_events_of_one_size_are_told_apart_by_what_they_begin_with() -> None:
+def test_events_of_equal_size_differ_by_their_beginning() -> None:
     from_event()
     pairs = [(SERIALIZER.decode_event(watch_event(event_type, protobuf.wrap(DATA, "v1", "Pod"))[4:]), event_type)
              for event_type in ("ADDED", "MODIFIED", "DELETED", "ADDED") * 2]  # fmt: skip
@@ -531,7 +531,7 @@ def entered(*entries: bytes) -> bytes:
     return put_bytes(b"\n", names + b"".join(put_bytes(b"Z", entry) for entry in entries))
 
 
-def test_labels_of_the_same_sizes_are_told_apart() -> None:
+def test_labels_of_equal_sizes_are_distinguished() -> None:
     many = ({"a": "bcd", "x": "1"}, {"ab": "cd", "x": "1"}, {"abc": "d", "y": "2"}, {"": "abcd", "y": ""})
     bodies = [entered(*(label(*each) for each in labels.items())) for labels in many]
     pods = [from_event(body).freeze() for body in bodies]
@@ -570,7 +570,7 @@ def test_of_labels_of_one_key_the_last_counts() -> None:
         b"",
     ],
 )
-def test_a_label_that_is_written_as_nobody_does_reads_as_it_is_decoded(odd: bytes) -> None:
+def test_an_unusually_encoded_label_reads_as_decoded(odd: bytes) -> None:
     for _ in range(2):
         pod = with_entries(label("b", "1"), odd, label("c", "3"))
         assert dict(pod.metadata.labels) == decoded(pod._source.data).get_labels()

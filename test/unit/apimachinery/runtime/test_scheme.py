@@ -110,7 +110,7 @@ def test_a_registered_function_converts() -> None:
     assert copied == simple and copied is not simple
 
 
-def test_what_nobody_registered_cannot_be_converted() -> None:
+def test_an_unregistered_kind_cannot_be_converted() -> None:
     """Go: TestMetaValuesUnregisteredConvert."""
     with pytest.raises(runtime.NotRegisteredError):
         runtime.new_scheme().convert(Simple(), Newer())

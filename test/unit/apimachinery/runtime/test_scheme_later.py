@@ -103,7 +103,7 @@ def test_two_classes_of_a_kind_are_refused_in_either_order(package: ModuleType) 
         scheme.add_known_types_later(SHOP, package.__name__)
 
 
-def test_whoever_asks_while_a_package_registers_waits_for_it(package: Any) -> None:
+def test_a_request_during_registration_waits_for_it(package: Any) -> None:
     scheme = later(package)
     register_order, begun, go_on = package.add_to_scheme, threading.Event(), threading.Event()
 

@@ -370,7 +370,7 @@ def test_the_signature_of_a_class_has_its_fields() -> None:
     assert "object" in inspect.signature(Unstructured).parameters
 
 
-def test_a_field_tells_its_type_without_being_read() -> None:
+def test_a_fields_type_is_known_without_reading_it() -> None:
     """Notebooks complete names by these types."""
 
     def told(cls: type, attr: str) -> object:
@@ -398,7 +398,7 @@ def test_a_field_is_made_when_it_is_first_read_or_written() -> None:
     assert type(vars(Line)["note"]) is property
 
 
-def test_the_repr_of_an_object_tells_who_it_is_and_not_what_it_holds() -> None:
+def test_an_objects_repr_shows_its_identity_but_not_its_content() -> None:
     secret = corev1.Secret(metadata=metav1.ObjectMeta(name="s", namespace="ns"), data={"p": b"hunter2"})
 
     assert repr(secret) == "Secret('ns/s')"

@@ -253,7 +253,7 @@ def test_an_order_of_a_list_without_elements_is_an_error(kind: Any, present: Any
 
 
 @pytest.mark.parametrize("order", [[], [c("x")]])
-def test_an_order_of_a_list_that_nobody_has_changes_nothing(order: list[Any]) -> None:
+def test_an_order_directive_for_a_missing_list_changes_nothing(order: list[Any]) -> None:
     original = {"metadata": {"name": "n"}, "spec": {"hostNetwork": True}}
     assert smp.strategic_merge_map_patch(original, {"spec": {ORDER: order}}, corev1.Pod) == original
 

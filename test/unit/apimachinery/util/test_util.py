@@ -79,7 +79,7 @@ def test_errors_are_found_among_causes() -> None:
         assert not apierrors.is_not_found(err), "Go knows no such link"
 
 
-def test_status_errors_of_unknown_reason_are_told_by_their_code() -> None:
+def test_status_errors_of_unknown_reason_are_classified_by_code() -> None:
     err = apierrors.new_not_found(GroupResource("", "pods"), "p")
     err.err_status.reason = "NewFangled"
     assert apierrors.is_not_found(err)
@@ -125,7 +125,7 @@ def test_an_invalid_object_names_every_broken_rule() -> None:
     ]
 
 
-def test_a_list_may_be_too_long_by_a_number_that_is_told_or_not() -> None:
+def test_a_too_long_list_may_report_the_excess() -> None:
     """Go: field.TooMany."""
     assert str(field.too_many(None, 0, -1)) == "<nil>: Too many: 0: has too many items"
     assert str(field.too_many(None, 3, 2)) == "<nil>: Too many: 3: must have at most 2 items"
@@ -173,7 +173,7 @@ def refused() -> Exception:
         (refused(), False, False, True),
     ],
 )
-def test_errors_of_the_network_are_told_apart(
+def test_network_errors_are_distinguished(
     err: Exception | None, timeout: bool, eof: bool, is_refused: bool
 ) -> None:
     """Go: TestIsProbableEOF, TestIsConnectionRefused, TestIsConnectionReset."""

@@ -86,7 +86,7 @@ def test_the_race_free_fake_ignores_events_after_stop_and_refuses_too_many() -> 
     assert receive(fake) == (EventType.ERROR, "again")
 
 
-def test_stopping_a_proxy_only_tells_the_one_who_fills_it() -> None:
+def test_stopping_a_proxy_only_notifies_its_producer() -> None:
     """Go: TestProxyWatcher."""
     channel: Channel[Event] = Channel(1)
     proxy = watch.new_proxy_watcher(channel)

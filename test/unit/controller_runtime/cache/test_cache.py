@@ -167,7 +167,7 @@ class Told:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_nobody_watched_before_is_watched_when_it_is_read(cluster: Cluster, c: cache.Cache, form: str) -> None:
+def test_the_first_read_starts_the_watch(cluster: Cluster, c: cache.Cache, form: str) -> None:
     """
     Go: cache: CacheTest > Cache test > as a Reader > with structured objects > should be able to list objects that
     ... haven't been watched previously
@@ -317,11 +317,11 @@ def test_what_is_not_there_is_not_found(three: list[str], c: cache.Cache, form: 
 def test_writes_go_to_the_server_and_come_back_through_the_watch(cluster: Cluster, c: cache.Cache) -> None:
     both = cluster.new_client(cache=client.CacheOptions(reader=c))
     namespace = cluster.new_namespace()
-    told = Told()
-    c.get_informer(soon(), corev1.Pod).add_event_handler(told)
+    notified = Told()
+    c.get_informer(soon(), corev1.Pod).add_event_handler(notified)
     made = pod(namespace, "p")
     both.create(CTX, made)
-    told.wait_for("add", made)
+    notified.wait_for("add", made)
     cached = both.get(soon(), client.object_key_from_object(made), corev1.Pod)
     assert cached.get_resource_version() == made.get_resource_version()
     with pytest.raises(ReadOnlyError, match=r"call deep_copy\(\)"):
@@ -329,10 +329,10 @@ def test_writes_go_to_the_server_and_come_back_through_the_watch(cluster: Cluste
     mine = cached.deep_copy()
     mine.metadata.labels = {"a": "b"}
     both.patch(CTX, mine, client.merge_from(cached))
-    told.wait_for("update", made)
+    notified.wait_for("update", made)
     assert both.get(soon(), client.object_key_from_object(made), corev1.Pod).get_labels() == {"a": "b"}
     both.delete(CTX, cached)
-    told.wait_for("delete", made)
+    notified.wait_for("delete", made)
     assert names(both.list(soon(), corev1.PodList, client.InNamespace(namespace))) == []
 
 
@@ -457,11 +457,11 @@ def test_a_kind_has_one_informer_for_each_form(cluster: Cluster, c: cache.Cache,
     assert c.get_informer(soon(), kind) is informer
     assert c.get_informer(soon(), in_form(pod("ns", "whatever"), form)) is informer
     assert (c.get_informer_for_kind(soon(), POD) is informer) is (form == "typed")
-    told = Told()
-    informer.add_event_handler(told)
+    notified = Told()
+    informer.add_event_handler(notified)
     made = pod(cluster.new_namespace(), "p")
     cluster.client.create(CTX, made)
-    told.wait_for("add", made)
+    notified.wait_for("add", made)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -723,7 +723,7 @@ class Urls:
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [(None, True), (True, True), (False, False)])
-def test_watches_ask_for_bookmarks_unless_told_not_to(cluster: Cluster, wanted: bool | None, expected: bool) -> None:
+def test_watches_ask_for_bookmarks_by_default(cluster: Cluster, wanted: bool | None, expected: bool) -> None:
     urls = Urls(cluster.http_client.transport)
     options = cache.Options(http_client=Client(urls), mapper=cluster.client.rest_mapper())
     options.default_enable_watch_bookmarks = wanted
@@ -753,7 +753,7 @@ def test_lists_are_of_the_objects_of_their_form(c: cache.Cache, three: list[str]
     assert type(c.list(soon(), appsv1.DeploymentList)) is appsv1.DeploymentList
 
 
-def test_a_class_without_a_resource_is_an_error_of_who_asks(cluster: Cluster, c: cache.Cache) -> None:
+def test_a_class_without_a_resource_raises_for_the_caller(cluster: Cluster, c: cache.Cache) -> None:
     unknown = in_form(pod("ns", "p"), "unstructured")
     unknown.set_kind("Unheard")
     with pytest.raises(meta.NoKindMatchError):

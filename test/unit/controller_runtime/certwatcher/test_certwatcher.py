@@ -54,21 +54,21 @@ def test_a_watcher_needs_no_leader_and_has_the_pair_from_the_start(pair: Pair) -
     assert pair.key.read_text() not in repr(current)
 
 
-def test_a_changed_pair_is_read_again_and_told(pair: Pair, authority: Authority) -> None:
+def test_a_changed_pair_is_reloaded_and_reported(pair: Pair, authority: Authority) -> None:
     """Go: certwatcher: CertWatcher > certwatcher Start > should reload currentCert when changed
     Go: certwatcher: CertWatcher > certwatcher Start > should reload currentCert when changed with rename
     """
     watcher = certwatcher.CertWatcher(pair.cert, pair.key, FakeClock(0.0)).with_watch_interval(2.0)
     watcher.read_certificate()
-    told: list[bytes] = []
+    notified: list[bytes] = []
     heard = threading.Semaphore(0)
 
     def callback(certificate: certwatcher.Certificate) -> None:
-        told.append(certificate.certificate)
+        notified.append(certificate.certificate)
         heard.release()
 
     watcher.register_callback(callback)
-    assert told == [pair.cert.read_bytes()]
+    assert notified == [pair.cert.read_bytes()]
     clock = watcher._clock
     assert isinstance(clock, FakeClock)
     ctx, cancel = context.with_cancel(context.background())
@@ -81,10 +81,10 @@ def test_a_changed_pair_is_read_again_and_told(pair: Pair, authority: Authority)
         beside.key.replace(pair.key)
         beside.cert.replace(pair.cert)
         assert heard.acquire(timeout=PATIENCE)
-        while len(told) < 2:
+        while len(notified) < 2:
             clock.step(2.0)
             heard.acquire(timeout=0.05)
-        assert told[1] == second.cert.read_bytes()
+        assert notified[1] == second.cert.read_bytes()
     finally:
         cancel()
         running.join()
@@ -92,15 +92,15 @@ def test_a_changed_pair_is_read_again_and_told(pair: Pair, authority: Authority)
 
 def test_an_unchanged_pair_is_not_told_again(pair: Pair, authority: Authority) -> None:
     watcher = certwatcher.new(pair.cert, pair.key)
-    told: list[bytes] = []
-    watcher.register_callback(lambda certificate: told.append(certificate.certificate))
+    notified: list[bytes] = []
+    watcher.register_callback(lambda certificate: notified.append(certificate.certificate))
     watcher.read_certificate()
     watcher.read_certificate()
-    assert len(told) == 1
+    assert len(notified) == 1
     put(authority.issue("second", "DNS:a"), pair)
     watcher.read_certificate()
     watcher.read_certificate()
-    assert told[1:] == [pair.cert.read_bytes()]
+    assert notified[1:] == [pair.cert.read_bytes()]
 
 
 def test_readings_and_failures_are_counted(pair: Pair) -> None:

@@ -552,7 +552,7 @@ def test_a_patch_changes_what_it_says_and_fills_the_object(cluster: Cluster, ns:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_patch_with_an_optimistic_lock_fails_when_somebody_was_faster(cluster: Cluster, ns: str, form: str) -> None:
+def test_an_optimistic_lock_patch_fails_after_another_write(cluster: Cluster, ns: str, form: str) -> None:
     obj = deployment(ns, "web")
     cluster.client.create(CTX, obj)
     mine = cluster.client.get(CTX, key(obj), kind_in_form(appsv1.Deployment, form))

@@ -260,7 +260,7 @@ def test_delete_all_of_deletes_what_the_options_choose(cluster: Cluster, ns: str
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_watch_tells_of_what_the_options_choose(cluster: Cluster, ns: str, form: str) -> None:
+def test_a_watch_reports_the_objects_that_its_options_select(cluster: Cluster, ns: str, form: str) -> None:
     """
     Go: client: ClientWithWatch > NewWithWatch
     """

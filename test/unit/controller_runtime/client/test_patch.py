@@ -73,7 +73,7 @@ def test_with_an_optimistic_lock_the_version_must_still_be_that_of_the_copy(make
     assert json.loads(patch.data(obj))["metadata"] == {"labels": {"c": "d"}, "resourceVersion": "12"}
 
 
-def test_numbers_beyond_a_floats_precision_are_told_apart() -> None:
+def test_numbers_beyond_a_floats_precision_are_distinguished() -> None:
     """
     Go: client: MergeFrom > should successfully create a patch for two large and similar in64s
     """

@@ -176,7 +176,7 @@ def test_a_resource_that_is_never_served_is_named(env: envtest.Environment) -> N
         envtest.wait_for_crds(config, [crd], options)
 
 
-def test_another_user_is_somebody_else(env: envtest.Environment) -> None:
+def test_another_user_has_other_rights(env: envtest.Environment) -> None:
     env.start()
     config = env.add_user(envtest.User("ada", ("readers",))).config()
     clients = kubernetes.new_for_config(config)

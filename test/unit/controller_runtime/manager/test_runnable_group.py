@@ -35,7 +35,7 @@ def test_a_group_waits_for_its_runnables_no_longer_than_it_may() -> None:
         group.stop_and_wait(context.background())
 
 
-def test_a_runnable_whose_check_fails_holds_up_nobody() -> None:
+def test_a_runnable_whose_check_fails_delays_no_other() -> None:
     def check(ctx: context.Context) -> bool:
         raise OSError("never ready")
 

@@ -67,7 +67,7 @@ def rounded(shown: str) -> list[str]:
     )
 
 
-def test_nothing_is_lost_when_threads_count_at_once_and_somebody_reads() -> None:
+def test_concurrent_counts_and_reads_lose_nothing() -> None:
     number, distribution = instruments.Number(), instruments.Distribution(BOUNDS)
     begin = threading.Barrier(5)
 
@@ -92,7 +92,7 @@ def test_nothing_is_lost_when_threads_count_at_once_and_somebody_reads() -> None
     assert distribution.buckets() == ([("0.1", 0.0), ("1.0", 8000.0), ("2.5", 8000.0), ("+Inf", 8000.0)], 4000.0)
 
 
-def test_what_nobody_reads_does_not_pile_up() -> None:
+def test_unread_values_do_not_accumulate() -> None:
     number, distribution = instruments.Number(), instruments.Distribution(BOUNDS)
     for _ in range(10_000):
         number.inc()

@@ -134,7 +134,7 @@ def test_the_usual_answers() -> None:
         assert (review.authenticated, review.error, list(review.audiences)) == (decision, "because", ["api", "other"])
 
 
-def test_an_unknown_token_is_nobodys() -> None:
+def test_an_unknown_token_is_unauthenticated() -> None:
     status = answer(WEBHOOK, b'{"spec": {"token": "t2"}}')["status"]
     assert not status.get("authenticated")
     assert status["error"] == "no such token"

@@ -93,7 +93,7 @@ def test_what_failed_for_good_stays_so(handled):
             documents["/apis/apps/v1"] = APPS
 
 
-def test_a_remembered_error_keeps_nobodys_stack(handled):
+def test_a_cached_error_keeps_no_stack_frames(handled):
     documents = legacy([group("apps", "v1")], [PODS])
     documents["/apis/apps/v1"] = documents["/openapi/v3"] = status(403, "Forbidden", "no")
     with discovering(documents) as (client, _):
@@ -107,7 +107,7 @@ def test_a_remembered_error_keeps_nobodys_stack(handled):
             assert depths[1] == depths[2]
 
 
-def test_an_empty_list_is_an_error_that_nobody_needs_to_hear_of(handled):
+def test_an_empty_list_is_an_error_that_is_not_logged(handled):
     with discovering(legacy([group("metrics", "v1")], [PODS, resources("metrics/v1")])) as (client, _):
         cached = new_mem_cache_client(client)
         with pytest.raises(Exception, match="received empty response for: metrics/v1"):

@@ -48,11 +48,11 @@ class Handler:
         self.may_go_on = Signal()
         if not hangs:
             self.may_go_on.set()
-        self.told: list[str] = []
+        self.notified: list[str] = []
 
     def _note(self, what: str) -> None:
         self.may_go_on.wait()
-        self.told.append(what)
+        self.notified.append(what)
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self._note(f"add {obj.get_name()}")
@@ -98,7 +98,7 @@ def add(w: World, hangs: bool = True, **options: Any) -> tuple[Handler, cache.Re
     return handler, w.informer.add_event_handler_with_options(handler, cache.HandlerOptions(**options))
 
 
-def test_a_registration_tells_how_its_handler_keeps_up() -> None:
+def test_a_registration_shows_its_handlers_backlog() -> None:
     with world() as w:
         handler, registration = add(w)
         assert registration.statistics() == cache.HandlerStatistics(
@@ -182,15 +182,15 @@ def test_notifications_about_one_object_are_merged_beyond_the_bound() -> None:
         assert registration.statistics().merged > 200
         handler.may_go_on.set()
         w.bubble.wait()
-        assert len(exact.told) == 224
-        assert handler.told[0] == "add first"
-        assert {told.split()[1] for told in handler.told} == {"first", "kept"}
-        assert "add gone" not in handler.told
-        assert "delete gone" not in handler.told
-        assert handler.told[-1].endswith("->224")
+        assert len(exact.notified) == 224
+        assert handler.notified[0] == "add first"
+        assert {notified.split()[1] for notified in handler.notified} == {"first", "kept"}
+        assert "add gone" not in handler.notified
+        assert "delete gone" not in handler.notified
+        assert handler.notified[-1].endswith("->224")
 
 
-def test_an_initial_addition_that_is_not_told_counts_as_told() -> None:
+def test_a_merged_initial_addition_counts_as_delivered() -> None:
     """Or the registration would never have synced."""
     with world() as w:
         for name in ("a", "b", "c"):
@@ -220,8 +220,8 @@ def test_a_handler_may_be_removed_beyond_the_bound(caplog: pytest.LogCaptureFixt
         assert registration.statistics().pending <= 1
         handler.may_go_on.set()
         w.bubble.wait()
-        assert handler.told == ["add p0"]
-        assert len(other.told) == 10
+        assert handler.notified == ["add p0"]
+        assert len(other.notified) == 10
     assert "Removing a handler that fell too far behind" in caplog.text
 
 
@@ -290,26 +290,27 @@ def test_a_metric_follows_the_backlog() -> None:
 def histories(draw: st.DrawFn) -> list[Notification]:
     """Draw the notifications of an informer about a few objects."""
     known: dict[str, int] = {}
-    told: list[Notification] = []
+    notified: list[Notification] = []
     for version, name in enumerate(draw(st.lists(st.sampled_from("abc"), max_size=30)), 1):
         if name not in known:
-            told.append(AddNotification(pod(name, str(version)), draw(st.booleans())))
+            notified.append(AddNotification(pod(name, str(version)), draw(st.booleans())))
         elif draw(st.booleans()):
-            told.append(UpdateNotification(pod(name, str(known[name])), pod(name, str(version))))
+            notified.append(UpdateNotification(pod(name, str(known[name])), pod(name, str(version))))
         else:
             old = pod(name, str(known.pop(name)))
             unseen = draw(st.booleans())
-            told.append(DeleteNotification(cache.DeletedFinalStateUnknown(f"default/{name}", old) if unseen else old))
+            state = cache.DeletedFinalStateUnknown(f"default/{name}", old) if unseen else old
+            notified.append(DeleteNotification(state))
             continue
         known[name] = version
-    stamp(told, 0.0)
-    return told
+    stamp(notified, 0.0)
+    return notified
 
 
-def replay(told: list[Notification], known: dict[str, str]) -> dict[str, str]:
+def replay(notified: list[Notification], known: dict[str, str]) -> dict[str, str]:
     """Return the objects after these notifications. Asserts that each notification fits the objects before it."""
     known = dict(known)
-    for notification in told:
+    for notification in notified:
         if isinstance(notification, DeleteNotification):
             obj = getattr(notification.old_obj, "obj", notification.old_obj)
             assert known.pop(obj.get_name()) is not None
@@ -324,44 +325,47 @@ def replay(told: list[Notification], known: dict[str, str]) -> dict[str, str]:
 
 
 def test_a_merged_addition_is_as_initial_and_has_waited_as_long_as_the_first() -> None:
-    told: list[Notification] = [AddNotification(pod("a", "1"), True), UpdateNotification(pod("a", "1"), pod("a", "2"))]
-    stamp(told[:1], 1.0)
-    stamp(told[1:], 2.0)
-    (merged,) = merge(told)
+    notified: list[Notification] = [
+        AddNotification(pod("a", "1"), True),
+        UpdateNotification(pod("a", "1"), pod("a", "2")),
+    ]
+    stamp(notified[:1], 1.0)
+    stamp(notified[1:], 2.0)
+    (merged,) = merge(notified)
     assert isinstance(merged, AddNotification)
     assert (merged.is_in_initial_list, merged.queued_at) == (True, 1.0)
 
 
-def test_a_deletion_nobody_saw_and_a_new_object_are_an_update_of_the_last_state() -> None:
-    told: list[Notification] = [
+def test_an_undelivered_deletion_and_a_new_object_merge_into_an_update() -> None:
+    notified: list[Notification] = [
         DeleteNotification(cache.DeletedFinalStateUnknown("default/a", pod("a", "1"))),
         AddNotification(pod("a", "2"), False),
     ]
-    stamp(told, 0.0)
-    (merged,) = merge(told)
+    stamp(notified, 0.0)
+    (merged,) = merge(notified)
     assert isinstance(merged, UpdateNotification)
     assert (merged.old_obj, merged.new_obj) == (pod("a", "1"), pod("a", "2"))
 
 
-@given(told=histories(), heard=st.integers(0, 30))
-def test_merged_notifications_lead_to_the_same_knowledge(told: list[Notification], heard: int) -> None:
-    before = replay(told[:heard], {})
-    merged = [*merge(told[heard:])]
-    assert replay(merged, before) == replay(told[heard:], before)
+@given(notified=histories(), heard=st.integers(0, 30))
+def test_merged_notifications_lead_to_the_same_knowledge(notified: list[Notification], heard: int) -> None:
+    before = replay(notified[:heard], {})
+    merged = [*merge(notified[heard:])]
+    assert replay(merged, before) == replay(notified[heard:], before)
     assert len(merged) <= 3
     assert all(notification.queued_at == 0.0 for notification in merged)
 
 
 def test_what_has_no_key_is_not_merged() -> None:
-    told: list[Notification] = [AddNotification("a", False), AddNotification("a", False)]
-    assert len(merge(told)) == 2
+    notified: list[Notification] = [AddNotification("a", False), AddNotification("a", False)]
+    assert len(merge(notified)) == 2
 
 
 def test_a_tombstone_without_a_state_and_a_new_object_are_an_addition() -> None:
-    told: list[Notification] = [
+    notified: list[Notification] = [
         DeleteNotification(cache.DeletedFinalStateUnknown("default/a", None)),
         AddNotification(pod("a", "7"), False),
     ]
-    stamp(told, 3.0)
-    (merged,) = merge(told)
+    stamp(notified, 3.0)
+    (merged,) = merge(notified)
     assert isinstance(merged, AddNotification)

@@ -93,7 +93,7 @@ def test_a_store_shows_its_objects_and_the_tables_of_its_indexes():
     assert [*contents.items] == ["ns/a", "ns/b"]
 
 
-def test_a_registration_shows_what_its_handler_is_told_and_what_waits():
+def test_a_registration_shows_current_and_pending_notifications():
     source = cachetesting.new_fake_controller_source()
     informer = cache.new_shared_informer(source, corev1.ConfigMap(), 0.0)
     entered, leave = threading.Event(), threading.Event()

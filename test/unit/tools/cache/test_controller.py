@@ -68,7 +68,7 @@ class Recorder:
 
     def __init__(self, store: cache.Store | None = None) -> None:
         self.store = store
-        self.told: list[tuple[str, str, str]] = []
+        self.notified: list[tuple[str, str, str]] = []
         self.initial: list[bool] = []
 
     def _note(self, action: str, obj: Any) -> None:
@@ -78,7 +78,7 @@ class Recorder:
         if self.store is not None:
             found, exists = self.store.get_by_key(KEY(obj))
             stored = found.get_resource_version() if exists else ""
-        self.told.append((action, obj.get_name(), stored if self.store is not None else obj.get_resource_version()))
+        self.notified.append((action, obj.get_name(), stored if self.store is not None else obj.get_resource_version()))
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self._note("add", obj)
@@ -91,8 +91,8 @@ class Recorder:
         self._note("delete", obj)
 
     def take(self) -> list[tuple[str, str, str]]:
-        told, self.told = self.told, []
-        return told
+        notified, self.notified = self.notified, []
+        return notified
 
 
 @BOTH_QUEUES
@@ -219,7 +219,7 @@ def test_a_controller_survives_a_hammering(in_order: bool) -> None:
 
 
 @BOTH_QUEUES
-def test_only_possible_transitions_are_told(in_order: bool) -> None:
+def test_only_possible_transitions_are_notified(in_order: bool) -> None:
     """Go: TestUpdate"""
     with synctest.bubble() as bubble, fake_source() as source:
         transitions: set[tuple[str, str]] = set()
@@ -256,12 +256,12 @@ def test_only_possible_transitions_are_told(in_order: bool) -> None:
 @BOTH_QUEUES
 def test_a_failing_handler_is_logged_and_hears_the_rest(in_order: bool, caplog: pytest.LogCaptureFixture) -> None:
     with synctest.bubble() as bubble, fake_source() as source:
-        told: list[str] = []
+        notified: list[str] = []
 
         def on_add(obj: Any) -> None:
             if obj.get_name() == "bad":
                 raise ValueError("handler bug")
-            told.append(obj.get_name())
+            notified.append(obj.get_name())
 
         store, controller = cache.new_informer_with_options(
             cache.InformerOptions(
@@ -274,7 +274,7 @@ def test_a_failing_handler_is_logged_and_hears_the_rest(in_order: bool, caplog: 
             source.add(pod(name))
         with running(controller):
             bubble.wait()
-            assert sorted(told) == ["a", "b"]
+            assert sorted(notified) == ["a", "b"]
             assert len(store.list()) == 3
     assert "handler bug" in caplog.text
 
@@ -401,7 +401,7 @@ class FailingStore:
 
 
 @pytest.mark.parametrize(
-    ("count", "failing", "told", "message"),
+    ("count", "failing", "notified", "message"),
     [
         # Go: TestProcessDeltasInBatch/all transaction succeeding should works
         (1, set(), ["p0"], None),
@@ -413,8 +413,8 @@ class FailingStore:
         (3, {1}, ["p0", "p2"], r"failed to execute \(1/3\)"),
     ],
 )
-def test_a_batch_tells_of_what_was_stored_and_of_nothing_else(
-    count: int, failing: set[int], told: list[str], message: str | None
+def test_a_batch_notifies_only_of_stored_objects(
+    count: int, failing: set[int], notified: list[str], message: str | None
 ) -> None:
     """Go: TestProcessDeltasInBatch"""
     recorder = Recorder()
@@ -429,17 +429,17 @@ def test_a_batch_tells_of_what_was_stored_and_of_nothing_else(
     else:
         with pytest.raises(RuntimeError, match=message):
             process()
-    assert [name for _, name, _ in recorder.told] == told
+    assert [name for _, name, _ in recorder.notified] == notified
 
 
-def test_an_object_without_a_key_hides_from_nobody_what_is_known_of_the_others() -> None:
+def test_an_object_without_a_key_hides_no_other_object() -> None:
     store = cache.new_store(KEY)
     store.add(pod("a", "1"))
     recorder = Recorder()
     deltas = [cache.Delta(cache.DeltaType.UPDATED, "no object"), cache.Delta(cache.DeltaType.ADDED, pod("a", "2"))]
     with pytest.raises(RuntimeError, match=r"failed to execute \(1/2\)"):
         controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, deltas, False, KEY)
-    assert recorder.told == [("update", "a", "2")]
+    assert recorder.notified == [("update", "a", "2")]
 
 
 def test_what_a_batch_stores_is_read_only_from_then_on() -> None:
@@ -475,7 +475,7 @@ def test_what_is_known_of_a_batch_is_looked_up_at_once_where_the_store_can() -> 
         cache.Delta(cache.DeltaType.DELETED, pod("c", "4")),
     ]
     controller_module.process_deltas_in_batch(klog.background(), tell(recorder), looking, deltas, False, KEY)
-    assert recorder.told == [("update", "a", "2"), ("add", "b", "3"), ("delete", "c", "4")]
+    assert recorder.notified == [("update", "a", "2"), ("add", "b", "3"), ("delete", "c", "4")]
     kinds = cache.TransactionType
     assert written == [(kinds.UPDATE, "a"), (kinds.ADD, "b"), (kinds.DELETE, "c")]
 
@@ -503,7 +503,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
     ]
     with pytest.raises(RuntimeError, match="unexpected error when handling deltas"):
         controller_module.process_deltas_in_batch(klog.background(), tell(recorder), plain, deltas, True, KEY)
-    assert recorder.told == [("add", "a", "1"), ("update", "a", "2"), ("delete", "a", "3")]
+    assert recorder.notified == [("add", "a", "1"), ("update", "a", "2"), ("delete", "a", "3")]
 
 
 @pytest.mark.parametrize("kind", [cache.DeltaType.REPLACED_ALL, cache.DeltaType.SYNC_ALL, cache.DeltaType.BOOKMARK])
@@ -515,7 +515,7 @@ def test_a_delta_about_everything_must_carry_its_information(kind: cache.DeltaTy
 
 @BOTH_EVENTS
 @pytest.mark.parametrize(
-    ("known", "listed", "told"),
+    ("known", "listed", "notified"),
     [
         # Go: TestReplaceEvents/Create with no initial objects [in testReplaceEvents]
         ([], [("pod-1", "1")], [("add", "pod-1", "1")]),
@@ -529,8 +529,8 @@ def test_a_delta_about_everything_must_carry_its_information(kind: cache.DeltaTy
         ),
     ],
 )
-def test_a_replace_tells_the_same_atomic_or_not(
-    atomic: bool, known: list[tuple[str, str]], listed: list[tuple[str, str]], told: list[tuple[str, str, str]]
+def test_a_replace_notifies_alike_atomic_or_not(
+    atomic: bool, known: list[tuple[str, str]], listed: list[tuple[str, str]], notified: list[tuple[str, str, str]]
 ) -> None:
     """At each call the store contains the notified state.
 
@@ -558,7 +558,7 @@ def test_a_replace_tells_the_same_atomic_or_not(
     with pytest.raises(cache.ErrFIFOClosed):
         while True:
             fifo.pop_batch(process_batch, process)
-    assert recorder.told == told
+    assert recorder.notified == notified
     assert sorted(obj.get_name() for obj in store.list()) == sorted(name for name, _ in listed)
 
 
@@ -669,25 +669,25 @@ def test_the_watch_error_handler_is_called(with_context: bool) -> None:
 
 
 def test_handlers_of_functions_call_only_what_there_is() -> None:
-    told: list[Any] = []
+    notified: list[Any] = []
     for handler in (
         cache.ResourceEventHandlerFuncs(),
         cache.ResourceEventHandlerDetailedFuncs(),
         cache.ResourceEventHandlerFuncs(
-            add_func=lambda obj: told.append(obj),
-            update_func=lambda old, new: told.append((old, new)),
-            delete_func=lambda obj: told.append([obj]),
+            add_func=lambda obj: notified.append(obj),
+            update_func=lambda old, new: notified.append((old, new)),
+            delete_func=lambda obj: notified.append([obj]),
         ),
         cache.ResourceEventHandlerDetailedFuncs(
-            add_func=lambda obj, initial: told.append((obj, initial)),
-            update_func=lambda old, new: told.append((old, new)),
-            delete_func=lambda obj: told.append([obj]),
+            add_func=lambda obj, initial: notified.append((obj, initial)),
+            update_func=lambda old, new: notified.append((old, new)),
+            delete_func=lambda obj: notified.append([obj]),
         ),
     ):
         handler.on_add("a", True)
         handler.on_update("a", "b")
         handler.on_delete("b")
-    assert told == ["a", ("a", "b"), ["b"], ("a", True), ("a", "b"), ["b"]]
+    assert notified == ["a", ("a", "b"), ["b"], ("a", True), ("a", "b"), ["b"]]
 
 
 def test_a_filter_turns_updates_into_additions_and_deletions() -> None:
@@ -702,5 +702,5 @@ def test_a_filter_turns_updates_into_additions_and_deletions() -> None:
     handler.on_update(passing, other)
     handler.on_delete(other)
     handler.on_delete(passing)
-    assert [action for action, _, _ in recorder.told] == ["add", "update", "add", "delete", "delete"]
+    assert [action for action, _, _ in recorder.notified] == ["add", "update", "add", "delete", "delete"]
     assert recorder.initial == [True, False]

@@ -145,7 +145,7 @@ def test_every_object_is_transformed_exactly_once() -> None:
     assert queue.transformer() is transform
 
 
-def test_deleting_what_nobody_knows_queues_nothing() -> None:
+def test_deleting_an_unknown_object_queues_nothing() -> None:
     """Go: TestDeltaFIFO_enqueueingNoLister"""
     queue = new()
     queue.add(Item("foo", 10))
@@ -361,7 +361,7 @@ def test_what_the_process_function_raises_is_raised() -> None:
     assert queue.pop(ignore) == deltas(("Added", B))
 
 
-def test_repr_tells_what_waits() -> None:
+def test_repr_shows_the_pending_items() -> None:
     queue = new(name="pods")
     queue.replace([A, B], "1")
     queue.update(A)

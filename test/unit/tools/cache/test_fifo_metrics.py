@@ -76,7 +76,7 @@ def test_a_store_publishes_its_version(name: cache.InformerName) -> None:
     assert provider.version.values == [5.0, 567890123456789.0, 0.0]
 
 
-def test_who_does_not_hold_the_name_publishes_nothing(name: cache.InformerName) -> None:
+def test_an_informer_without_the_reserved_name_publishes_nothing(name: cache.InformerName) -> None:
     provider = Provider()
     name.with_resource(PODS)
     second = name.with_resource(PODS)

@@ -799,7 +799,7 @@ def test_a_watch_ends_by_itself_after_a_random_time(asked: float, minimum: int) 
     assert len(timeouts) > 1
 
 
-def test_a_store_that_wants_to_know_is_told_every_version() -> None:
+def test_a_store_with_the_method_gets_every_version() -> None:
     """Go: TestReflectorResourceVersionUpdate"""
     events = [
         {"type": "ADDED", "object": {"name": "a", "rv": "10"}},
@@ -808,8 +808,8 @@ def test_a_store_that_wants_to_know_is_told_every_version() -> None:
         {"type": "BOOKMARK", "object": {"rv": "40"}},
     ]
     _, store, _ = run_for(1.0, [config_maps("5")], [{"events": events}])
-    told = [op["resource_version"] for op in store.ops if op["op"] == "update_resource_version"]
-    assert told == ["10", "20", "30", "40"]
+    notified = [op["resource_version"] for op in store.ops if op["op"] == "update_resource_version"]
+    assert notified == ["10", "20", "30", "40"]
 
 
 def test_a_paged_list_is_stored_complete_and_pages_are_not_kept() -> None:
@@ -873,7 +873,7 @@ def test_a_table_is_no_object(api_version: str, kind: str, unsupported: bool, ca
 # --- Beyond Go's tests ----------------------------------------------------------------------------------------------
 
 
-def test_it_tells_when_it_last_heard_from_the_server() -> None:
+def test_it_reports_the_time_of_the_servers_last_answer() -> None:
     with synctest.bubble() as bubble:
         events = [{"type": "BOOKMARK", "object": {"rv": "2"}, "delay_ms": 60_000}]
         server = scripted(bubble, [{"error": "connection_refused"}, config_maps("1")], [{"events": events}])

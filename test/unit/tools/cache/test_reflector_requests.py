@@ -268,18 +268,18 @@ def test_a_stop_cuts_the_pause_after_refusals_short(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("streams", [True, False])
-def test_a_server_that_is_not_there_is_told_of_at_once_and_then_less_and_less_often(
+def test_a_missing_server_is_logged_immediately_and_then_less_often(
     streams: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Go says so at -v=2 only, so that a program without a server says nothing for ever."""
     refused = {"error": "connection_refused"}
-    told: list[tuple[float, str]] = []
+    notified: list[tuple[float, str]] = []
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             message = record.getMessage()
             if "onnect" in message:
-                told.append((round(bubble.elapsed), message))
+                notified.append((round(bubble.elapsed), message))
 
     handler = Handler()
     logging.getLogger("clientgo").addHandler(handler)
@@ -306,7 +306,7 @@ def test_a_server_that_is_not_there_is_told_of_at_once_and_then_less_and_less_of
             server.join()
     finally:
         logging.getLogger("clientgo").removeHandler(handler)
-    *during, (_, after) = told
+    *during, (_, after) = notified
     start = during[0][0]
     assert start <= 2
     gaps = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(during)]

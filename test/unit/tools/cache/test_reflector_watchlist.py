@@ -236,7 +236,7 @@ class Client:
         (True, Client(), True),
     ],
 )
-def test_who_streams(gate: bool, client: Client, used: bool) -> None:
+def test_conditions_for_a_streaming_list(gate: bool, client: Client, used: bool) -> None:
     """Go: TestNewReflectorWithDisablementWatchList"""
     switch_streaming(gate)
     lw = cache.to_list_watcher_with_watch_list_semantics(cache.ListWatch(), client)

@@ -77,22 +77,22 @@ def failing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 class Listener:
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.notified: list[str] = []
         self.deleted: list[Any] = []
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        self.told.append(f"add {obj.get_name()}")
+        self.notified.append(f"add {obj.get_name()}")
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        self.told.append(f"update {new_obj.get_name()}")
+        self.notified.append(f"update {new_obj.get_name()}")
 
     def on_delete(self, obj: Any) -> None:
         self.deleted.append(obj)
-        self.told.append(f"delete {getattr(obj, 'obj', obj).get_name()}")
+        self.notified.append(f"delete {getattr(obj, 'obj', obj).get_name()}")
 
     def take(self) -> list[str]:
-        told, self.told = self.told, []
-        return sorted(told)
+        notified, self.notified = self.notified, []
+        return sorted(notified)
 
 
 class Source(framework.FakeControllerSource):
@@ -164,7 +164,7 @@ def both(test: Callable[..., None]) -> Callable[..., None]:
 
 
 @both
-def test_the_first_list_is_told_without_it_and_has_not_synced(
+def test_the_initial_list_is_notified_without_a_rejected_object_and_does_not_sync(
     shared: bool, failing: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with world(shared, pod("a", team="x"), pod("bad"), pod("c", team="y")) as w:
@@ -355,7 +355,7 @@ def test_a_deletion_comes_through_whatever_state_comes_with_it(shared: bool) -> 
         assert w.informer.refused() == {}
 
 
-def test_nobody_is_shown_what_could_not_be_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handlers_do_not_get_objects_that_fail_to_transform(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(World, "failing", "transform")
     with world(True, pod("a", team="x")) as w:
         w.source.modify(pod("a"))

@@ -48,11 +48,11 @@ def test_without_a_wait_the_clients_rate_limit_is_the_limit(seconds: str, monkey
 @pytest.mark.parametrize("value", ["", "soon", "1.5", "1e1", "0x1", "1_0", "Wed, 21 Oct 2026 07:28:00 GMT", "\u0663"])
 @pytest.mark.parametrize("code", [429, 500, 503])
 def test_what_is_no_number_is_as_none(code: int, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = calls_in(4.0, failure(code, BUSY, **{"Retry-After": value}), monkeypatch)
+    notified = calls_in(4.0, failure(code, BUSY, **{"Retry-After": value}), monkeypatch)
     untold = calls_in(4.0, failure(code, BUSY), monkeypatch)
-    assert [(call.at, call.verb) for call in told] == [(call.at, call.verb) for call in untold]
+    assert [(call.at, call.verb) for call in notified] == [(call.at, call.verb) for call in untold]
     # A watch each pass for a busy server; else a stream, a list and a watch.
-    assert len(told) <= 3 * (1 if code == 429 else 3)
+    assert len(notified) <= 3 * (1 if code == 429 else 3)
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])

@@ -52,21 +52,21 @@ class Listener:
 
     def __init__(self, name: str = "listener") -> None:
         self.name = name
-        self.told: list[str] = []
+        self.notified: list[str] = []
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        self.told.append(f"add {obj.get_name()}")
+        self.notified.append(f"add {obj.get_name()}")
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        self.told.append(f"update {new_obj.get_name()}")
+        self.notified.append(f"update {new_obj.get_name()}")
 
     def on_delete(self, obj: Any) -> None:
         obj = obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj
-        self.told.append(f"delete {obj.get_name()}")
+        self.notified.append(f"delete {obj.get_name()}")
 
     def take(self) -> list[str]:
-        told, self.told = self.told, []
-        return sorted(told)
+        notified, self.notified = self.notified, []
+        return sorted(notified)
 
 
 class World:
@@ -231,8 +231,8 @@ def test_changes_missed_while_the_watch_was_down_are_made_up_for() -> None:
         w.source.reset_watch()
         w.bubble.sleep(10.0)
         changes = {"add pod3", "update pod1", "delete pod2"}
-        told = without.take()
-        assert set(told) == changes and told.count("delete pod2") == told.count("add pod3") == 1
+        notified = without.take()
+        assert set(notified) == changes and notified.count("delete pod2") == notified.count("add pod3") == 1
         assert set(with_resync.take()) == changes | {"update pod3"}
 
 
@@ -404,7 +404,7 @@ def test_handlers_may_come_and_go_while_events_flow(seed: int) -> None:
     synctest.run(scenario, schedule=synctest.RandomSchedule(seed))
 
 
-def test_it_tells_whether_it_was_started_and_stopped() -> None:
+def test_it_reports_whether_it_was_started_and_stopped() -> None:
     """Go: TestStateSharedInformer"""
     with world() as w:
         informer = w.informer
@@ -563,7 +563,7 @@ def test_a_handler_that_raises_hears_the_next_at_once(caplog: pytest.LogCaptureF
 # --- Beyond Go's tests ----------------------------------------------------------------------------------------------
 
 
-def test_a_blocked_handler_delays_nobody() -> None:
+def test_a_blocked_handler_delays_no_other() -> None:
     """Ten thousand events pass a handler that hangs in its first one."""
     with world() as w:
         release = Signal()
@@ -579,7 +579,7 @@ def test_a_blocked_handler_delays_nobody() -> None:
                 w.source.add(pod(f"b{number}-{other}"))
             w.bubble.wait()
         assert handle.has_synced()
-        assert len(listener.told) == 10_000
+        assert len(listener.notified) == 10_000
         assert len(w.informer.get_store().list()) == 10_000
         assert w.informer.last_sync_resource_version() == "10000"
         release.set()
@@ -602,7 +602,7 @@ def test_a_handler_may_add_and_remove_handlers_and_stop_the_informer() -> None:
         assert done == [True]
 
 
-def test_cached_objects_are_read_only_for_everybody() -> None:
+def test_cached_objects_are_read_only() -> None:
     with world() as w:
         w.source.add(pod("a"))
         seen: list[Any] = []

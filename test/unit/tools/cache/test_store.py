@@ -129,7 +129,7 @@ ADD = cache.TransactionType.ADD
         pytest.param([Item("1"), "bad", Item("2")], [0, 2], id="txn mix success and fail objects should work"),
     ],
 )
-def test_transaction_tells_what_worked(objs: list[Any], successful: list[int] | None) -> None:
+def test_a_transaction_reports_its_successes(objs: list[Any], successful: list[int] | None) -> None:
     """Go: TestCacheTransactionShouldIndexErrors"""
     store: Any = cache.new_store(key_of)
     assert isinstance(store, cache.TransactionStore)
@@ -148,7 +148,7 @@ def test_transaction_tells_what_worked(objs: list[Any], successful: list[int] | 
     assert store.list() == [obj for obj in objs if isinstance(obj, Item)]
 
 
-def test_what_is_known_of_many_objects_is_told_at_once() -> None:
+def test_get_all_returns_the_known_objects_or_none() -> None:
     store: Any = cache.new_store(key_of)
     known = Item("1", "old")
     store.add(known)

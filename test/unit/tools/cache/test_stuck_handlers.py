@@ -206,25 +206,25 @@ class CountingClock(FakeClock):
 
 
 def test_looks_end_with_the_notifications_and_with_the_informer() -> None:
-    clock, told = CountingClock(), threading.Semaphore(0)
+    clock, notified = CountingClock(), threading.Semaphore(0)
     source = framework.new_fake_controller_source()
     informer = cache.new_shared_index_informer_with_options(
         source, corev1.Pod(), cache.SharedIndexInformerOptions(clock=clock)
     )
-    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: told.release()))
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: notified.release()))
     ctx, cancel = context.with_cancel(context.background())
     thread = threading.Thread(target=informer.run_with_context, args=(ctx,))
     thread.start()
     try:
         for name in "abc":
             source.add(pod(name))
-            assert told.acquire(timeout=30)
+            assert notified.acquire(timeout=30)
         assert clock.pending == 1
         for _ in range(10):
             clock.step(2.0)
         assert clock.pending == 0
         source.add(pod("d"))
-        assert told.acquire(timeout=30)
+        assert notified.acquire(timeout=30)
     finally:
         cancel()
         thread.join()

@@ -526,7 +526,7 @@ def test_the_name_comes_from_the_identity_first() -> None:
     assert new().name() == "RealFIFO"
 
 
-def test_repr_tells_what_waits() -> None:
+def test_repr_shows_the_pending_items() -> None:
     queue = new()
     queue.replace([A, B], "1")
     queue.update(A)

@@ -277,7 +277,7 @@ def test_lists_are_in_order_of_insertion_and_belong_to_the_caller() -> None:
     assert len(store.list()) == 3
 
 
-def test_repr_tells_what_is_in_it() -> None:
+def test_repr_shows_the_contents() -> None:
     store = new(lambda obj: [])
     store.replace({"a": 1}, "7")
     assert repr(store) == "<ThreadSafeStore 1 objects, indexes: i, resourceVersion '7'>"

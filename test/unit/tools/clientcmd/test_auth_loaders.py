@@ -30,7 +30,7 @@ def test_the_first_word_is_the_user(text, capsys):
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("text", ["", "\n\n"])
-def test_nobody_answers(text):
+def test_end_of_input(text):
     with pytest.raises(EOFError, match="^EOF$"):
         new_prompting_auth_loader(io.StringIO(text)).prompt()
 

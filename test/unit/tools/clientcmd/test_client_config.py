@@ -284,7 +284,7 @@ EXEC = api.ExecConfig(command="c", api_version="client.authentication.k8s.io/v1"
         ({}, True),
     ],
 )
-def test_only_who_cannot_be_told_otherwise_is_asked_for_a_password(monkeypatch, user, asked):
+def test_a_config_that_identifies_the_user_does_not_prompt(monkeypatch, user, asked):
     """An exec plugin gets its own credentials, so that its users are not prompted first. Go: canIdentifyUser."""
     monkeypatch.setattr("sys.stdin", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())
     monkeypatch.setattr(getpass, "getpass", lambda prompt: "typed")

@@ -230,7 +230,7 @@ def test_a_series_that_goes_on_hides_none_that_ended(bubble: synctest.Bubble) ->
     broadcaster.shutdown()
 
 
-def test_after_the_last_try_nobody_waits(bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_delay_follows_the_last_try(bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clientgo.apimachinery.util.wait.jitter", lambda seconds, factor: seconds)
     sink = Sink(fail=lambda verb: OSError("down"))
     broadcaster = _EventBroadcasterImpl(sink, 10.0, {})

@@ -639,7 +639,7 @@ def test_a_server_that_hangs_costs_no_work_beyond_the_lease(hangs_from):
         term.end()
 
 
-def test_answers_that_are_lost_let_nobody_in_while_the_work_goes_on():
+def test_lost_answers_admit_no_second_leader_while_work_continues():
     """The server makes every write and no answer comes back, at last that to the release."""
     with synctest.bubble() as b:
         term = Term(b, release_on_cancel=True)
@@ -920,7 +920,7 @@ def test_a_lease_of_a_part_of_a_second_is_rounded_up():
     assert elector._observed_record.lease_duration_seconds == 2
 
 
-def test_statistics_tell_what_happened():
+def test_statistics_count_renewals_and_failures():
     with synctest.bubble() as b:
         term = Term(b)
         b.sleep(5.0)

@@ -18,7 +18,7 @@ class Foo(runtime.ResourceObject):
     GROUP_VERSION_KIND = GroupVersion("foo.group", "v3").with_kind("Foo")
 
 
-def test_the_scheme_tells_the_kind_of_an_object_that_carries_none() -> None:
+def test_the_scheme_supplies_an_objects_missing_kind() -> None:
     """Go: TestGetReferenceRefVersion"""
     # Go: TestGetReferenceRefVersion/v1 GV from scheme
     pod = corev1.Pod(metadata=metav1.ObjectMeta(name="p"))

@@ -89,7 +89,7 @@ def test_a_watch_has_the_events_of_its_shard_and_the_bookmark(server: Server, ki
     assert names
 
 
-def test_the_probe_tells_the_servers_apart(server: Server, request: pytest.FixtureRequest) -> None:
+def test_the_probe_detects_the_servers_support(server: Server, request: pytest.FixtureRequest) -> None:
     assert is_gate_on(server) is ("gate on" in request.node.name)
 
 

@@ -43,7 +43,7 @@ def test_every_shard_goes_to_a_member_and_the_shares_are_even(shards: int, membe
     assert assign(shards, sorted(members, reverse=True)) == assigned
 
 
-def test_without_members_nobody_has_anything() -> None:
+def test_without_members_no_shard_has_an_owner() -> None:
     assert assign(3, []) == {}
 
 
@@ -393,7 +393,7 @@ def test_a_configuration_that_makes_no_sense_is_refused(change: dict[str, Any], 
         sharding.new_sharder(ShardingConfig(leases=FakeLeases(), **{**settings, **change}))
 
 
-def test_a_sharder_tells_what_it_has() -> None:
+def test_a_sharder_lists_its_shards() -> None:
     with synctest.bubble() as b:
         replica = Replica(Server(), "a")
         b.sleep(SOON)

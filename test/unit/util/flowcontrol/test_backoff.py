@@ -48,7 +48,7 @@ def test_backoff_expires_after_twice_the_cap() -> None:
     assert not backoff.is_in_back_off_since("id", last_update)
 
 
-def test_who_never_failed_is_in_no_backoff() -> None:
+def test_without_a_failure_there_is_no_backoff() -> None:
     clock = FakeClock(START)
     backoff = at_the_cap(clock)
     assert not backoff.is_in_back_off_since("other", clock.now())

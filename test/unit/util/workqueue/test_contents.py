@@ -41,7 +41,7 @@ def test_each_set_of_the_queue_is_shown(queue):
 
 
 @pytest.mark.parametrize("make", ["delaying", "priority"])
-def test_when_an_item_is_due_is_told_of_it_alone(make):
+def test_due_reports_the_time_of_a_single_item(make):
     with synctest.bubble() as bubble:
         queue: Any = (
             workqueue.new_typed_delaying_queue()
@@ -61,7 +61,7 @@ def test_when_an_item_is_due_is_told_of_it_alone(make):
         queue.shut_down()
 
 
-def test_what_becomes_due_until_a_time_and_priorities_are_told():
+def test_items_due_until_a_time_are_listed_with_priorities():
     with synctest.bubble():
         queue: Any = workqueue.new_priority_queue(workqueue.PriorityQueueConfig())
         for item, after in (("b", 2.0), ("a", 1.0), ("c", 3.0)):

@@ -198,7 +198,7 @@ def test_delayed_item_stays_delayed_over_done(queue: PriorityQueue[str], bubble:
     assert queue.len() == 1
 
 
-def test_done_of_an_item_nobody_has_changes_nothing(queue: PriorityQueue[str]) -> None:
+def test_done_of_an_item_not_in_progress_changes_nothing(queue: PriorityQueue[str]) -> None:
     queue.add("a")
     queue.done("a")
     queue.done("b")

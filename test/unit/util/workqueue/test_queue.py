@@ -259,7 +259,7 @@ def test_finished_items_are_not_kept() -> None:
     assert queue.len() == 0
 
 
-def test_every_waiting_worker_is_told_of_the_shutdown() -> None:
+def test_a_shutdown_wakes_every_waiting_worker() -> None:
     with synctest.bubble() as bubble:
         queue = workqueue.new()
         told: list[bool] = []
@@ -312,7 +312,7 @@ def test_interrupted_worker_passes_its_wake_up_on(monkeypatch: pytest.MonkeyPatc
         assert got == ["a"]
 
 
-def test_repr_tells_the_state() -> None:
+def test_repr_shows_the_state() -> None:
     queue = workqueue.new_named("pods")
     queue.add("a")
     queue.add("b")

@@ -47,7 +47,7 @@ def test_stop_and_reset_report_whether_the_timer_was_active():
     eventually(lambda: not clock_threads())
 
 
-def test_stop_takes_back_a_value_nobody_received():
+def test_stop_discards_an_unreceived_value():
     timer = REAL_CLOCK.new_timer(0)
     assert timer.stop()
     assert not timer.c().try_receive()[2]

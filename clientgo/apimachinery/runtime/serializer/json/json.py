@@ -131,7 +131,8 @@ class JSONSerializer:
         return cls.from_source(text)
 
     def _decode_list(self, data: bytes, into: type[ListObject]) -> tuple[Object, GroupVersionKind] | None:
-        """A list whose items are decoded when they are read; None when everything must be decoded at once."""
+        """Return a list that decodes its items when they are read, or None when everything must be decoded immediately.
+        """
         item = into.ITEM
         found = read_list(data) if item is not None else None
         if item is None or found is None:
@@ -149,7 +150,9 @@ class JSONSerializer:
         return into.of_items(document, [item.from_source(text) for text in texts]), gvk
 
     def name_items(self, document: JSONObject, items: Sequence[TextSource]) -> None:
-        """For subclasses: called before the items of a list become objects; here they are what they say they are."""
+        """Set the kind of the items before they become objects. Subclasses override this; here each item names its own
+        kind.
+        """
 
     def _class_for(self, document: JSONObject) -> type[Object]:
         gvk = _kind_of(document, None)
@@ -181,9 +184,10 @@ class JSONSerializer:
         return into
 
     def encode(self, obj: Object) -> bytes:
-        """The object with apiVersion and kind, and a newline, as Go's encoder ends it.
+        """Return the object with apiVersion and kind, followed by a newline like the output of Go's encoder.
 
-        Raises UnknownFieldsError for an object whose fields JSON would lose: one read as protobuf from a newer server.
+        Raises UnknownFieldsError when JSON would lose fields: those of an object that was read as protobuf from a newer
+        server.
         """
         document = document_of(obj)
         if has_unknown_fields(document):
@@ -199,7 +203,7 @@ class JSONSerializer:
         return encode({"kind": kind, "apiVersion": api_version, **_without_type(document)}).encode() + b"\n"
 
     def identifier(self) -> str:
-        """Names the encoding. Go: Identifier."""
+        """Return the text that identifies the encoding. Go: Identifier."""
         return f"json:{self._version or ''}"
 
     def stripping(self) -> JSONSerializer:
@@ -219,7 +223,7 @@ class JSONSerializer:
 
 
 def marshal_unstructured(obj: Object) -> bytes:
-    """An object as its document is, and a newline: a list has items, even when it has none.
+    """Return an object's document as it is, followed by a newline. A list without items gets an empty array.
 
     Raises UnknownFieldsError as JSONSerializer.encode does.
     """
@@ -232,7 +236,7 @@ def marshal_unstructured(obj: Object) -> bytes:
 
 
 def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVersionKind:
-    """Options exist in every version and go out in the client's; all else has one version."""
+    """Return the kind to write. Options are written in the client's version; every other kind has one version."""
     if version is not None and own.kind in _OPTION_KINDS and own.version == "v1":
         return version.with_kind(own.kind)
     return own

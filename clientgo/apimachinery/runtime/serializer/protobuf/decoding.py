@@ -87,7 +87,7 @@ def _document(message: Message, data: bytes, at: int, end: int, depth: int, read
 def _metadata(
     unknown: dict[str, bytes], message: Message, data: bytes, at: int, end: int, depth: int, reading: _Reading
 ) -> JSONObject:
-    """The metadata, whose unknown fields its object keeps: the machinery looks into it as into a plain dict."""
+    """Return the metadata as a plain dict, and add its unknown fields to `unknown`, which the object keeps."""
     document = _document(message, data, at, end, depth, reading)
     if type(document) is UnknownFields:
         unknown |= document.fields
@@ -292,7 +292,7 @@ def _read_packed(out: JSONObject, field: Field, data: bytes, at: int, end: int) 
 
 
 def _read_entry(found: JSONObject, field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> None:
-    """One entry of a map: a message with a key and a value."""
+    """Read one entry of a map, a message with a key and a value, into `found`."""
     if field.kind is _STRING and 4 <= end - at < 0x80 and data[at] == _KEY:
         # As every encoder writes it: both, short, and in order.
         middle = at + 2 + data[at + 1]
@@ -355,7 +355,8 @@ def _read_time(field: Field, data: bytes, at: int, end: int, depth: int, reading
 
 @lru_cache(maxsize=4096)
 def _time(data: bytes, is_micro: bool) -> str | None:
-    """A metav1.Timestamp: seconds since 1970, and nanoseconds."""
+    """Return the RFC 3339 text of a metav1.Timestamp (seconds since 1970 and nanoseconds), or None for the zero time.
+    """
     values = _values(Kind.TIME, data, 0, len(data))
     seconds, nanos = values.get(1, 0), values.get(2, 0)
     if seconds == _ZERO_SECONDS and not nanos:
@@ -371,7 +372,7 @@ def _time(data: bytes, is_micro: bool) -> str | None:
 
 
 def _values(kind: int, data: bytes, at: int, end: int) -> dict[int, Any]:
-    """The numbers and the bytes that something with a form of its own is made of. Raises WireError."""
+    """Return the numbers and bytes in a message of a special form, by field number. Raises WireError."""
     out: dict[int, Any] = {}
     for number, wire_type, begin, stop in _form(kind, data, at, end):
         out[number] = data[begin:stop] if wire_type == BYTES else signed(varint(data, begin)[0])
@@ -379,7 +380,9 @@ def _values(kind: int, data: bytes, at: int, end: int) -> dict[int, Any]:
 
 
 def _form(kind: int, data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """The spans of its fields. Raises WireError, also for one of another wire type, as Go's generated code does."""
+    """Yield the spans of a special form's fields. Raises WireError, also for a wrong wire type like Go's generated
+    code.
+    """
     wire_types = _FORMS[kind]
     for each in spans(data, at, end):
         number, wire_type, _, _ = each
@@ -433,7 +436,7 @@ def _read_strings(field: Field, data: bytes, at: int, end: int, depth: int, read
 
 
 def _read_schema_or_other(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:
-    """A JSONSchemaProps, or something else that may stand in its place."""
+    """Read a JSONSchemaProps, or the boolean or list that the API accepts in its place."""
     schema: JSONObject | None = None
     listed: list[Any] = []
     allows = False

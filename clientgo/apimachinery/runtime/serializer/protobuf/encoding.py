@@ -43,21 +43,22 @@ class EncodeError(ValueError):
         super().__init__(f"{path}: {text}" if path else text)
 
     def within(self, name: str) -> EncodeError:
-        """The same, seen from the object that has the value in its field `name`."""
+        """Return this error with `name`, the field of the enclosing object, added in front of its path."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return EncodeError(self.text, f"{name}{joint}{self.path}")
 
 
 def encode_message(message: Message, document: dict[str, Any]) -> bytes:
-    """The message; apiVersion and kind stand in no message and are left out, also of kinds in it. Raises EncodeError.
+    """Return the bytes of a message. Raises EncodeError.
 
-    A field that the message does not have is an error, unless it is null.
+    Omits apiVersion and kind, which no message has. A field that the message does not have is an error, unless it is
+    null.
     """
     return _encode(message, document, 0, _is_type_meta)
 
 
 def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _MayHave) -> bytes:
-    """One message. `may_have` says whether its document may have a key that is no field's."""
+    """Return the bytes of one message. `may_have` reports whether its document may have a key that is not a field."""
     if depth > MAX_DEPTH:
         raise EncodeError("nested too deep")
     plan = _plan(message)
@@ -111,7 +112,7 @@ def _is_anything(message: Message, name: str) -> bool:
 
 
 class _Plan(NamedTuple):
-    """How to write a message, worked out once."""
+    """The precomputed steps that write one type of message."""
 
     # Of each field that JSON has: its place, its tag, what writes it if there is one of it.
     steps: dict[str, tuple[int, bytes, _Write | None, Field]]
@@ -143,7 +144,7 @@ def _empty(field: Field) -> bytes:
 
 
 def _many(field: Field, value: Any, depth: int) -> bytes:
-    """A list or a map."""
+    """Return the bytes of a list or map."""
     tag, write, null = field.tag, _WRITERS[field.kind], _NULLS.get(field.kind)
     parts: list[bytes] = []
     if field.shape is Shape.LIST:
@@ -240,7 +241,7 @@ def _write_time(field: Field, value: Any, depth: int) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _time(text: str, is_micro: bool) -> bytes:
-    """A metav1.Timestamp: seconds since 1970, and nanoseconds."""
+    """Return a metav1.Timestamp (seconds since 1970 and nanoseconds) with its length."""
     moment = parse_time(text)
     if moment == _ZERO_TIME:
         return b"\0"

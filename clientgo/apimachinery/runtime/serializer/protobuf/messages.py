@@ -162,9 +162,10 @@ class Message:
                 self.by_name |= dict.fromkeys(field.message.names, field)
 
     def field_in_one_piece(self, key: int) -> Field | None:
-        """The field that a key which no field has belongs to all the same: a list of numbers that is in one piece.
+        """Return the field of a packed list of numbers, whose key differs from the key in the table.
 
-        None for a field that is not in the table. Raises WireError for one that is, and comes with another wire type.
+        Returns None for a field that is not in the table. Raises WireError for a field that has any other wrong wire
+        type.
         """
         number, wire_type = key >> 3, key & 7
         if number == 0:
@@ -194,20 +195,20 @@ class Message:
 
 @cache
 def _table(package: str) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Lines by message, and packages by the names they are imported by. Raises ImportError."""
+    """Return the lines of each message, and the packages by their import names. Raises ImportError."""
     module: Any = importlib.import_module(f"{package}.generated_pb")
     paragraphs = (paragraph.splitlines() for paragraph in module.MESSAGES.strip().split("\n\n"))
     return {lines[0]: lines[1:] for lines in paragraphs}, module.PACKAGES
 
 
 def names_in(package: str) -> list[str]:
-    """The names of all messages of a package. Raises ImportError for one that has none."""
+    """Return the names of all messages in a package. Raises ImportError for a package without messages."""
     return [*_table(package)[0]]
 
 
 @cache
 def message(package: str, name: str) -> Message | None:
-    """The message of a type in a package of API types, such as "clientgo.api.core.v1"; None when it has none."""
+    """Return the message of a type in a package such as "clientgo.api.core.v1", or None when the type has none."""
     try:
         lines = _table(package)[0].get(name)
     except ModuleNotFoundError as err:
@@ -227,6 +228,6 @@ def _resolve(name: str, package: str) -> Message:
 
 @cache
 def message_of(cls: type) -> Message | None:
-    """The message of a class of API objects; None for kinds that have none, as custom resources."""
+    """Return the message of a class of API objects, or None when the class has none, like custom resources."""
     package = cls.__module__.rpartition(".")[0]
     return message(package, cls.__name__) if package else None

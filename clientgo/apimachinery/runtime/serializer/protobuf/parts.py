@@ -48,7 +48,7 @@ class MessagePart(ObjectPart):
     __slots__ = ("_content", "_message", "_owner")
 
     def __init__(self, owner: Refusing, message: Message, is_free: bool, content: Any) -> None:
-        """`content` is the message, in the engine's form."""
+        """Keep a message. `content` is the message in the engine's form."""
         super().__init__(is_free)
         self._owner = owner
         self._message = message
@@ -104,7 +104,7 @@ class MessageListPart(ListPart):
     __slots__ = ("_class", "_contents", "_message", "_owner")
 
     def __init__(self, within: MessagePart, message: Message, contents: Sequence[Any]) -> None:
-        """`contents` are the messages, in the form of the engine of `within`."""
+        """Keep a list of messages. `contents` are the messages in the form of the engine of `within`."""
         super().__init__(within.is_free)
         self._class = type(within)
         self._owner = within._owner

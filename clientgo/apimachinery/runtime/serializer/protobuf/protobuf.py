@@ -93,7 +93,7 @@ def read_envelope(data: bytes, at: int = 0, end: int | None = None) -> Envelope:
 
 
 def wrap(message: bytes, api_version: str, kind: str) -> bytes:
-    """The message of an object in its envelope."""
+    """Return an object's message in its envelope."""
     return b"".join((begin_envelope(api_version, kind), put_varint(len(message)), message, ENVELOPE_END))
 
 
@@ -141,7 +141,9 @@ class ProtobufSerializer:
     def _decode_in_place(
         self, data: bytes, envelope: Envelope, gvk: GroupVersionKind, into: type[Object]
     ) -> Object | None:
-        """An object that stays its message, or a list of such; None when it must be decoded at once."""
+        """Return an object (or list) that reads its fields from the message, or None when it must be decoded
+        immediately.
+        """
         if issubclass(into, ListObject):
             return self._list(data, envelope, gvk, into)
         if not issubclass(into, ResourceObject):
@@ -169,7 +171,7 @@ class ProtobufSerializer:
         return into.of_items(document, [item.from_source(each) for each in found if each is not None])
 
     def decode_event(self, data: bytes) -> tuple[str, Object]:
-        """The type and the object of a metav1.WatchEvent. Raises WireError."""
+        """Return the type and the object of a metav1.WatchEvent. Raises WireError."""
         found = self._plain_event(data)
         if found is not None:
             return found
@@ -222,7 +224,7 @@ class ProtobufSerializer:
 
     @staticmethod
     def _type_meta(envelope: Envelope) -> bytes:
-        """The TypeMeta as every server writes it."""
+        """Return the TypeMeta as every server writes it."""
         return put_bytes(b"\n", utf8.encode(envelope.api_version)) + put_bytes(b"\x12", utf8.encode(envelope.kind))
 
     def _document(
@@ -232,7 +234,7 @@ class ProtobufSerializer:
         gvk: GroupVersionKind,
         into: Object | type[Object] | None = None,
     ) -> JSONObject:
-        """The document of the object that stands in the envelope. Raises WireError."""
+        """Return the document of the object in the envelope. Raises WireError."""
         document = _decoded(self._message_for(gvk, into), data[envelope.begin : envelope.end])
         document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
         # Servers' lists without items have an empty list of them, which no message can say.
@@ -241,7 +243,8 @@ class ProtobufSerializer:
         return document
 
     def _class_for(self, gvk: GroupVersionKind, into: Object | type[Object] | None) -> type[Object]:
-        """The class of a kind: of one that the scheme does not know, what is to be filled, or expected."""
+        """Return the class of a kind. For a kind outside the scheme this is the class of `into`, or the expected class.
+        """
         if not self._scheme.recognizes(gvk):
             for cls in (into if isinstance(into, type) else type(into), self._expected):
                 if cls is not None and issubclass(cls, Object) and gvk == cls.GROUP_VERSION_KIND:
@@ -260,7 +263,9 @@ class ProtobufSerializer:
         return self._documents.decode_document(document, into)
 
     def encode(self, obj: Object) -> bytes:
-        """The object in its envelope. Raises ValueError for a kind without a message, and for what it cannot say."""
+        """Return the object in its envelope. Raises ValueError for a kind without a message and for values it cannot
+        hold.
+        """
         own = type(obj).GROUP_VERSION_KIND
         message = message_of(type(obj))
         if own is None or message is None:
@@ -270,7 +275,7 @@ class ProtobufSerializer:
         return wrap(encode_message(message, document_of(obj)), api_version, kind)
 
     def identifier(self) -> str:
-        """Names the encoding. Go: Identifier."""
+        """Return the text that identifies the encoding. Go: Identifier."""
         return f"protobuf:{self._version or ''}"
 
     def stripping(self) -> ProtobufSerializer:
@@ -290,7 +295,7 @@ class ProtobufSerializer:
 
 
 def _decoded(message: Message, data: bytes) -> JSONObject:
-    """The document of an object. Raises WireError that names it."""
+    """Return the document of an object. Raises a WireError that names the object."""
     try:
         return decode_message(message, data)
     except WireError as err:

@@ -33,7 +33,7 @@ class Engine:
     """The package's functions, and the descriptors of the messages that were read. Thread-safe."""
 
     def __init__(self) -> None:
-        """Raises ImportError where the package is absent or has no C library."""
+        """Load the library. Raises ImportError when the package is absent or has no C implementation."""
         pools = importlib.import_module("google.protobuf.descriptor_pool")
         self._pool: Any = pools.DescriptorPool()
         # With upb the class is the library's own; in plain Python it is the module's.

@@ -16,13 +16,15 @@ class WireError(ValueError):
     """The bytes are no message of the expected kind."""
 
     def __init__(self, reason: str, path: str = "") -> None:
-        """`path` has the fields on the way to what is wrong, by their names in JSON; "" when that is not known."""
+        """Keep the reason and the path: the JSON names of the fields down to the defect, or "" when unknown."""
         super().__init__(f"{path}: {reason}" if path else reason)
         self.reason = reason
         self.path = path
 
     def within(self, name: str) -> WireError:
-        """The error of the message that has this one in its field of that name, "" for an embedded one."""
+        """Return this error with `name`, the field of the enclosing message ("" if embedded), added in front of its
+        path.
+        """
         return WireError(self.reason, ".".join(filter(None, (name, self.path))))
 
 
@@ -36,7 +38,7 @@ def as_wire_error(err: WireError | IndexError) -> WireError:
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """The unsigned number at `at`, and where it ends. Raises WireError, IndexError at the end of the data."""
+    """Return the unsigned number at `at` and the position after it. Raises WireError, or IndexError past the end."""
     value = shift = 0
     for end in range(at, at + _MAX_VARINT):
         byte = data[end]
@@ -50,12 +52,12 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """The int64 that a varint stands for."""
+    """Return the int64 that a varint represents."""
     return value - _INT64_RANGE if value >= _INT64_SIGN else value
 
 
 def put_varint(value: int) -> bytes:
-    """A number of 64 bits; a negative one takes ten bytes. Raises ValueError for one that is longer."""
+    """Return a 64-bit number as a varint; a negative one takes ten bytes. Raises ValueError for a longer number."""
     if 0 <= value < 0x80:
         return SHORT[value]
     if 0 <= value < 0x4000:
@@ -75,12 +77,12 @@ SHORT = [bytes((value,)) for value in range(0x80)]
 
 
 def put_bytes(tag: bytes, value: bytes) -> bytes:
-    """A field with its length."""
+    """Return a field with its tag, its length and its bytes."""
     return b"".join((tag, put_varint(len(value)), value))
 
 
 def skip(data: bytes, at: int, end: int, wire_type: int) -> int:
-    """Where the value that begins at `at` ends. Raises WireError, IndexError at the end of the data."""
+    """Return the position after the value at `at`. Raises WireError, or IndexError past the end of the data."""
     if wire_type == VARINT:
         at = varint(data, at)[1]
     elif wire_type == BYTES:
@@ -98,9 +100,9 @@ def skip(data: bytes, at: int, end: int, wire_type: int) -> int:
 
 
 def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """(number, wire type, where the value begins, where it ends) of each field. Raises WireError.
+    """Yield (number, wire type, begin of the value, end of the value) of each field. Raises WireError.
 
-    Of a value with a length, the length does not belong to it.
+    The span of a value with a length prefix does not include the prefix.
     """
     try:
         while at < end:

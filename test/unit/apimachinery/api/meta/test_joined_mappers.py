@@ -61,7 +61,7 @@ FAILING = Fixed(err=RuntimeError("fail on this"))
         pytest.param([FAILING, Fixed(["g/v/unused"])], "fail on this", id="accept first failure"),
     ],
 )
-def test_who_knows_nothing_is_passed_over_and_who_fails_is_not(ask: str, mappers: list[Fixed], error: str) -> None:
+def test_a_mapper_without_match_is_skipped_and_a_failing_one_raises(ask: str, mappers: list[Fixed], error: str) -> None:
     """Go: TestMultiRESTMapperResourceFor, TestMultiRESTMapperResourcesFor, TestMultiRESTMapperKindFor,
     TestMultiRESTMapperKindsFor.
     """
@@ -96,7 +96,7 @@ def test_answers_are_joined_in_order_and_once_each(mappers: list[Fixed], found: 
         pytest.param([FAILING, Fixed(["g/v/Foo"])], ["v1"], "fail on this", id="accept first failure"),
     ],
 )
-def test_mappings_that_nobody_has_are_named_with_the_versions_asked_for(
+def test_missing_mappings_are_named_with_the_requested_versions(
     mappers: list[Fixed], versions: list[str], error: str
 ) -> None:
     """Go: TestMultiRESTMapperRESTMappings."""

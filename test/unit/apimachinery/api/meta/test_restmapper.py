@@ -129,7 +129,7 @@ def test_mappings_are_of_the_versions_asked_for_or_of_the_defaults() -> None:
         pytest.param(meta.NoKindMatchError(GroupKind("g", "K"), ["v1"]), meta.is_no_match_error, id="NoKindMatchError"),
     ],
 )
-def test_errors_of_a_lookup_are_told_by_their_type_also_as_causes(err: Exception, matches) -> None:
+def test_lookup_errors_are_recognised_by_type_even_as_causes(err: Exception, matches) -> None:
     """Go: TestErrorMatching."""
     outer = RuntimeError("outer")
     outer.__cause__ = err

@@ -51,7 +51,7 @@ def test_apply_owns_what_it_says_and_removes_what_it_no_longer_says() -> None:
     assert (live, managed(entries)) == ({"spec": {"b": 2}}, {"one": {"f:spec": {"f:b": {}}}})
 
 
-def test_what_nobody_owns_stays_beside_what_an_apply_takes_out() -> None:
+def test_unowned_fields_survive_an_apply_that_removes_others() -> None:
     live, entries = run_apply({}, {"spec": {"a": 1, "b": {"c": 1}}}, [], "one")
     live = {"spec": {**live["spec"], "default": {"d": 1}}}
     live, _ = run_apply(live, {"spec": {"a": 1}}, entries, "one")
@@ -155,7 +155,7 @@ def test_a_configuration_owns_no_empty_list_but_the_keys_of_its_maps() -> None:
     }
 
 
-def test_a_comparison_tells_what_is_added_modified_and_removed() -> None:
+def test_a_comparison_lists_added_modified_and_removed_fields() -> None:
     old: Json = {"items": [{"name": "x", "v": 1}], "tags": ["a"], "map": {"k": 1, "gone": None}}
     new: Json = {"items": [{"name": "x", "v": 2}], "tags": ["b"], "map": {"k": None, "null": None}}
     found = typed.compare(VALUE, old, new)
@@ -172,7 +172,7 @@ def test_a_comparison_tells_what_is_added_modified_and_removed() -> None:
     assert not typed.compare(VALUE, old, dict(old))
 
 
-def test_replicas_of_an_object_belong_to_who_owns_those_of_its_scale() -> None:
+def test_the_owner_of_a_scales_replicas_owns_the_objects() -> None:
     path = ("f:spec", "f:replicas")
 
     def entry(manager: str, operation: str, fields: Json) -> Json:
@@ -235,7 +235,7 @@ def test_what_a_request_cannot_write_it_does_not_own() -> None:
     assert entry["fieldsV1"] == {"f:spec": {".": {}, "f:replicas": {}}}
 
 
-def test_nobody_owns_what_identifies_an_object() -> None:
+def test_identifying_fields_have_no_owner() -> None:
     """Go: TestApplyStripsFields."""
     metadata = {"name": "b", "namespace": "b", "uid": "b", "generation": 1, "resourceVersion": "b"}
     new = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {**metadata, "creationTimestamp": "t0"}}
@@ -245,7 +245,7 @@ def test_nobody_owns_what_identifies_an_object() -> None:
     assert entries == []
 
 
-def test_who_came_before_the_first_apply_owns_what_was_there() -> None:
+def test_a_manager_before_the_first_apply_owns_existing_fields() -> None:
     """Go: TestUpdateBeforeFirstApply, TestNoTrackManagedFieldsForClientSideApply."""
     live: Json = {"metadata": {"labels": {"app": "old"}}}
     config: Json = {"metadata": {"labels": {"app": "new"}}, "spec": {"replicas": 1}}
@@ -287,7 +287,7 @@ def test_the_time_of_an_entry_is_when_its_manager_last_changed_something(operati
 
 
 @pytest.mark.parametrize("operation", ["Update", "Apply"])
-def test_who_loses_a_field_keeps_the_time(operation: str) -> None:
+def test_a_manager_that_loses_a_field_keeps_its_time(operation: str) -> None:
     """Go: TestTakingOverManagedFieldsDuringUpdateDoesNotModifyPreviousManagerTime,
     TestTakingOverManagedFieldsDuringApplyDoesNotModifyPreviousManagerTime, TestNonManagedFieldsUpdateDoesNotModifyTime,
     TestNonManagedFieldsApplyDoesNotModifyTime, TestLiveObjectManagedFieldsNotRemoved.
@@ -552,5 +552,5 @@ def test_what_no_version_can_know_is_refused(element: str) -> None:
         (("v:1.5", "v:null", 'v:[1,"b"]'), '[=1.5][=null][=[1,"b"]]'),
     ],
 )
-def test_a_path_is_told_as_in_conflicts_of_a_server(path: tuple[str, ...], text: str) -> None:
+def test_a_path_is_formatted_as_in_a_servers_conflicts(path: tuple[str, ...], text: str) -> None:
     assert managedfields.path_text(path) == text

@@ -55,7 +55,7 @@ def handler(*entries: Json) -> managedfields.ScaleHandler:
         ),
     ],
 )
-def test_a_scale_shows_who_owns_the_replicas(entries: list[Json], shown: list[Json]) -> None:
+def test_a_scale_shows_the_owner_of_the_replicas(entries: list[Json], shown: list[Json]) -> None:
     assert handler(*entries).to_subresource() == shown
 
 
@@ -63,7 +63,7 @@ def test_a_scale_shows_who_owns_the_replicas(entries: list[Json], shown: list[Js
 @pytest.mark.parametrize("manager", ["test", "scale"])
 @pytest.mark.parametrize("before", ["Apply", "Update"])
 @pytest.mark.parametrize("after", ["Apply", "Update"])
-def test_who_writes_the_scale_takes_the_replicas_from_who_wrote_the_object(
+def test_writing_the_scale_takes_the_replicas_from_the_objects_manager(
     before: str, after: str, manager: str
 ) -> None:
     """The writer counts as another manager, since it writes to a subresource.

@@ -156,7 +156,7 @@ def test_a_condition_that_is_met_counts_more_than_a_context_that_is_done(loop: L
         assert run(loop, ctx, met) is None
 
 
-def test_a_deadline_is_told_from_a_cancellation_except_by_the_older_polls():
+def test_only_older_polls_confuse_a_deadline_with_a_cancellation():
     with synctest.bubble():
         ctx, cancel = context.with_timeout(context.background(), 1.5)
         with pytest.raises(context.DeadlineExceeded):

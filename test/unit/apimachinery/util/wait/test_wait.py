@@ -99,7 +99,7 @@ def test_until_with_context_hands_the_context_on():
     assert seen == [ctx]
 
 
-def test_forever_is_until_nobody_stops_it(monkeypatch):
+def test_forever_runs_until_it_is_stopped(monkeypatch):
     class Enough(BaseException):
         pass
 

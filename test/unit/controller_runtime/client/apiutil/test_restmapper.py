@@ -116,7 +116,7 @@ def test_what_was_learned_is_not_asked_again(cluster: Cluster, old: Recorder) ->
     assert old.seen() == []
 
 
-def test_a_server_that_tells_everything_at_once_is_asked_once(cluster: Cluster, new: Recorder) -> None:
+def test_a_server_with_aggregated_discovery_gets_one_request(cluster: Cluster, new: Recorder) -> None:
     """
     Go: client/apiutil: TestLazyRestMapperProvider
     """

@@ -169,7 +169,7 @@ def test_every_write_notes_its_owner() -> None:
     assert managers(event) == {"me"}
 
 
-def test_who_applies_must_not_say_managed_fields() -> None:
+def test_an_apply_must_not_contain_managed_fields() -> None:
     """
     Go: client/fake: Fake client > errors out when doing SSA with managedFields set
     """

@@ -81,7 +81,7 @@ class Serving:
                 return err.code, err.read().decode()
 
 
-def test_only_those_read_whom_the_cluster_lets(config: rest.Config) -> None:
+def test_only_authorized_users_may_read(config: rest.Config) -> None:
     """Go: metrics/filters: manger.Manager > Start > should start serving metrics with https and authn/authz >"""
     new_counter_vec("test_filtered_total", "Things.", ["kind"]).labels("small").inc()
     with Serving(config) as serving:

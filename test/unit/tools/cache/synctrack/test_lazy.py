@@ -41,7 +41,7 @@ def test_a_value_is_evaluated_anew_after_each_notification_and_never_goes_back()
     assert lazy.get() == before + 1
 
 
-def test_all_who_wait_share_one_evaluation() -> None:
+def test_all_waiting_threads_share_one_evaluation() -> None:
     """Go: TestLazyThroughput"""
     with synctest.bubble() as bubble:
         release = Signal()

@@ -109,7 +109,7 @@ def test_another_kind_or_version_is_named(text, message):
 
 @pytest.mark.skipif(not pyyaml.__with_libyaml__, reason="the texts are libyaml's")
 @pytest.mark.parametrize("char", "%@`")
-def test_a_character_that_begins_no_token_is_told_for_every_such_character(char):
+def test_every_character_that_begins_no_token_is_reported(char):
     assert problem(f"a: {char}x") == "yaml: found character that cannot start any token"
     assert problem(f"b: 1\na: {char}x") == "yaml: line 2: found character that cannot start any token"
 
@@ -134,7 +134,7 @@ def test_a_character_that_begins_no_token_is_told_for_every_such_character(char)
         ),
     ],
 )
-def test_a_name_that_comes_twice_is_told_without_credentials(text, message):
+def test_a_repeated_name_is_reported_without_credentials(text, message):
     assert problem(text) == message
 
 
@@ -171,7 +171,7 @@ def test_null_is_what_is_not_set():
         ("é", 0),
     ],
 )
-def test_bad_base64_is_told_with_gos_place(text, place):
+def test_bad_base64_is_reported_with_gos_position(text, place):
     with pytest.raises(ValueError, match=f"^illegal base64 data at input byte {place}$"):
         base64.decode_string(text)
 

@@ -199,7 +199,7 @@ def test_wait_without_time_left_and_without_limit():
     assert waiting.result() is True
 
 
-def test_interval_clock_only_tells_the_time():
+def test_an_interval_clock_only_has_the_time():
     clock = IntervalClock(10.0, 2.0)
     assert (clock.now(), clock.now(), clock.since(13.0)) == (12.0, 14.0, 1.0)
     refused = [

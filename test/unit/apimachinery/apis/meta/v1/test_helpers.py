@@ -171,7 +171,7 @@ def test_of_several_times_the_first_counts(values: list[str], moment: datetime |
     assert metav1.convert_slice_string_to_pointer_v1_time(values) == moment
 
 
-def test_whatever_an_update_can_be_told_a_patch_can_too() -> None:
+def test_a_patch_takes_every_option_of_an_update() -> None:
     """Go: TestPatchOptionsIsSuperSetOfUpdateOptions."""
 
     def fields(cls: type) -> set[str]:

@@ -98,7 +98,7 @@ def test_a_list_shows_its_items_as_content() -> None:
     assert (items.get_api_version(), items.get_kind()) == ("test", "PodList")
 
 
-def test_an_object_and_a_list_are_told_apart_by_their_items() -> None:
+def test_items_distinguish_a_list_from_an_object() -> None:
     """Go: TestDecode."""
     obj, _ = UNSTRUCTURED_JSON_SCHEME.decode(b'{"apiVersion": "test", "kind": "test_kind"}')
     assert isinstance(obj, Unstructured) and obj.get_kind() == "test_kind"
