@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-from collections.abc import Callable
 
 from clientgo import context
 from clientgo.context import Context
-from clientgo.golang.channel import Channel
-from clientgo.golang.signal import notify
+from clientgo.util.signals import notify_context
 
 __all__ = ["setup_signal_handler"]
 
-_SHUTDOWN_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LOCK = threading.Lock()
 _installed = False
 
@@ -29,16 +24,6 @@ def setup_signal_handler() -> Context:
     with _LOCK:
         if _installed:
             raise RuntimeError("setup_signal_handler was called twice: the process has one signal handler")
-        ctx, cancel = context.with_cancel(context.background())
-        signals = Channel[signal.Signals](2)
-        notify(signals, *_SHUTDOWN_SIGNALS)
-        threading.Thread(target=_watch, args=(signals, cancel), name="signal-handler", daemon=True).start()
+        ctx = notify_context(context.background())
         _installed = True
         return ctx
-
-
-def _watch(signals: Channel[signal.Signals], cancel: Callable[[], None]) -> None:
-    signals.receive()
-    cancel()
-    signals.receive()
-    os._exit(1)
