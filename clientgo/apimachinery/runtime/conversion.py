@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clientgo.golang.strconv import parse_int
+
 
 def default_meta_v1_field_selector_conversion(label: str, value: str) -> tuple[str, str]:
     """Accept the two field labels every kind has; raises ValueError for others.
@@ -23,7 +25,7 @@ def convert_slice_string_to_string(values: Sequence[str]) -> str:
 def convert_slice_string_to_int(values: Sequence[str]) -> int:
     """Return the first value as a number, or 0 when there is none. Raises ValueError. Go: Convert_Slice_string_To_int.
     """
-    return int(values[0]) if values else 0
+    return parse_int(values[0]) if values else 0
 
 
 def convert_slice_string_to_bool(values: Sequence[str]) -> bool:
@@ -34,25 +36,25 @@ def convert_slice_string_to_bool(values: Sequence[str]) -> bool:
 
 
 def convert_slice_string_to_pointer_bool(values: Sequence[str]) -> bool | None:
-    """Go: Convert_Slice_string_To_Pointer_bool."""
-    return convert_slice_string_to_bool(values) if values else None
+    """Return the same as `convert_slice_string_to_bool`. Go: Convert_Slice_string_To_Pointer_bool."""
+    return convert_slice_string_to_bool(values)
 
 
 def convert_string_to_int64(value: str) -> int:
     """Return the text's number. Raises ValueError when the text is not a number. Go: Convert_string_To_int64."""
-    return int(value)
+    return parse_int(value)
 
 
 def convert_slice_string_to_int64(values: Sequence[str]) -> int:
     """Go: Convert_Slice_string_To_int64."""
-    return int(values[0]) if values else 0
+    return parse_int(values[0]) if values else 0
 
 
 def convert_string_to_pointer_int64(value: str) -> int | None:
     """Go: Convert_string_To_Pointer_int64."""
-    return int(value)
+    return parse_int(value)
 
 
 def convert_slice_string_to_pointer_int64(values: Sequence[str]) -> int | None:
     """Go: Convert_Slice_string_To_Pointer_int64."""
-    return int(values[0]) if values else None
+    return parse_int(values[0]) if values else None

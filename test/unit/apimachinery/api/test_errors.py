@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -234,3 +235,27 @@ def test_a_cause_is_found_by_its_type_at_any_depth() -> None:
     for none in (None, ValueError("boom"), status_error("Conflict")):
         assert errors.status_cause(none, "Some") is None
     assert errors.status_cause(err, "Missing") is None and not errors.has_status_cause(err, "Missing")
+
+
+def test_reasons_that_few_programs_ask_for() -> None:
+    timeout = errors.new_server_timeout_for_kind(GroupKind("apps", "Deployment"), "get", 3)
+    assert (timeout.err_status.code, errors.suggests_client_delay(timeout)) == (500, (3, True))
+    assert timeout.err_status.details.to_dict() == {
+        "name": "get",
+        "group": "apps",
+        "kind": "Deployment",
+        "retryAfterSeconds": 3,
+    }
+
+    def answered(code: int, reason: str = "") -> errors.StatusError:
+        return errors.StatusError(metav1.Status(code=code, reason=reason))
+
+    assert errors.is_not_acceptable(answered(406)) and errors.is_not_acceptable(answered(0, "NotAcceptable"))
+    assert errors.is_unsupported_media_type(answered(415))
+    assert not errors.is_not_acceptable(answered(415)) and not errors.is_unsupported_media_type(answered(406))
+    assert errors.is_store_read_error(answered(500, "StorageReadError"))
+    assert not errors.is_store_read_error(answered(500))
+    text, [shown] = answered(500, "StorageReadError").debug_error()
+    assert text == "server response object: %s"
+    assert json.loads(shown) == {"reason": "StorageReadError", "code": 500}
+    assert "\n  " in shown

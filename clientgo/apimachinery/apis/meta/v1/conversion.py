@@ -11,6 +11,11 @@ from collections.abc import Mapping, Sequence
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta.v1.time import Time
 from clientgo.apimachinery.apis.meta.v1.types import DeleteOptions, LabelSelector, Preconditions
+from clientgo.apimachinery.runtime.conversion import (
+    convert_slice_string_to_bool,
+    convert_slice_string_to_pointer_int64,
+)
+from clientgo.golang.strconv import parse_uint
 
 
 def convert_slice_string_to_v1_time(values: Sequence[str]) -> Time | None:
@@ -61,8 +66,11 @@ def convert_v1_label_selector_to_map_string_to_string(selector: LabelSelector) -
 
 
 def convert_slice_string_to_slice_int32(values: Sequence[str]) -> list[int]:
-    """Parse comma-separated numbers in each text. Raises ValueError. Go: Convert_Slice_string_To_Slice_int32."""
-    return [int(number) for value in values for number in value.split(",")]
+    """Parse comma-separated ports in each text. Raises ValueError. Go: Convert_Slice_string_To_Slice_int32."""
+    try:
+        return [parse_uint(number, 16) for value in values for number in value.split(",")]
+    except ValueError as err:
+        raise ValueError(f"cannot convert to []int32: {err}") from None
 
 
 def convert_slice_string_to_pointer_v1_deletion_propagation(values: Sequence[str]) -> str | None:
@@ -86,14 +94,17 @@ def convert_url_values_to_v1_delete_options(values: Mapping[str, Sequence[str]])
     def first(name: str) -> str:
         return next(iter(values.get(name) or ()), "")
 
-    grace, orphan, uid, version = (
-        first(name) for name in ("gracePeriodSeconds", "orphanDependents", "uid", "resourceVersion")
-    )
-    preconditions = Preconditions(uid=uid or None, resource_version=version or None) if uid or version else None
+    def flag(name: str) -> bool | None:
+        return convert_slice_string_to_bool(values[name]) if values.get(name) else None
+
+    uid, version = first("uid"), first("resourceVersion")
     return DeleteOptions(
-        grace_period_seconds=int(grace) if grace else None,
-        orphan_dependents=orphan.lower() not in ("false", "0") if orphan else None,
+        grace_period_seconds=convert_slice_string_to_pointer_int64(values.get("gracePeriodSeconds") or ()),
+        orphan_dependents=flag("orphanDependents"),
         propagation_policy=first("propagationPolicy") or None,
         dry_run=list(values.get("dryRun") or ()),
-        preconditions=preconditions,
+        ignore_store_read_error_with_cluster_breaking_potential=flag(
+            "ignoreStoreReadErrorWithClusterBreakingPotential"
+        ),
+        preconditions=Preconditions(uid=uid or None, resource_version=version or None) if uid or version else None,
     )

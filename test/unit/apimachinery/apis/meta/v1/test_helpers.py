@@ -231,3 +231,19 @@ def test_one_object_is_watched_from_its_version_on() -> None:
 def test_fields_that_only_the_server_sets_are_found(fields: dict[str, Any], found: bool) -> None:
     """Go: HasObjectMetaSystemFieldValues."""
     assert metav1.has_object_meta_system_field_values(metav1.ObjectMeta(**fields)) is found
+
+
+def test_small_helpers_of_objects_and_options() -> None:
+    assert metav1.set_as_label_selector(None) is None
+    assert metav1.set_as_label_selector({"a": "b"}).to_dict() == {"matchLabels": {"a": "b"}}
+    meta = metav1.ObjectMeta()
+    assert not metav1.has_annotation(meta, "a")
+    metav1.set_meta_data_annotation(meta, "a", "1")
+    assert metav1.has_annotation(meta, "a") and meta.to_dict() == {"annotations": {"a": "1"}}
+    assert metav1.new_precondition_delete_options("u").to_dict() == {"preconditions": {"uid": "u"}}
+    assert metav1.new_uid_preconditions("u").to_dict() == {"uid": "u"}
+    assert metav1.new_rv_deletion_precondition("7").to_dict() == {"preconditions": {"resourceVersion": "7"}}
+    groups = metav1.APIGroupList.from_dict(
+        {"groups": [{"name": "apps", "versions": [{"groupVersion": "apps/v1"}, {"groupVersion": "apps/v1beta1"}]}]}
+    )
+    assert metav1.extract_group_versions(groups) == ["apps/v1", "apps/v1beta1"]

@@ -27,6 +27,22 @@ PATH = field.new_path("f")
         (lambda: field.forbidden(PATH, "d"), field.ErrorType.FORBIDDEN, "f: Forbidden: d"),
         (lambda: field.internal_error(PATH, ValueError("e")), field.ErrorType.INTERNAL, "f: Internal error: e"),
         (lambda: field.too_long(PATH, "v", 1), field.ErrorType.TOO_LONG, "f: Too long: may not be more than 1 byte"),
+        (
+            lambda: field.too_long_characters(PATH, "väl", 2),
+            field.ErrorType.TOO_LONG,
+            "f: Too long: may not be more than 2 characters",
+        ),
+        (
+            lambda: field.too_long_max_length(PATH, "v", 2),
+            field.ErrorType.TOO_LONG,
+            "f: Too long: may not be more than 2 bytes",
+        ),
+        (
+            lambda: field.too_short(PATH, "v", 2),
+            field.ErrorType.TOO_SHORT,
+            "f: Too short: must be at least 2 characters",
+        ),
+        (lambda: field.too_few(PATH, 0, 1), field.ErrorType.TOO_FEW, "f: Too few: 0: must have at least 1 item"),
         (lambda: field.too_many(PATH, 3, 2), field.ErrorType.TOO_MANY, "f: Too many: 3: must have at most 2 items"),
         (lambda: field.type_invalid(PATH, 1, "d"), field.ErrorType.TYPE_INVALID, "f: Invalid value: 1: d"),
         (lambda: field.invalid(PATH, None, "d"), field.ErrorType.INVALID, "f: Invalid value: null: d"),
@@ -73,3 +89,9 @@ def test_a_path_is_written_step_by_step() -> None:
     assert str(field.new_path("").index(0)) == "[][0]"
     base = field.new_path("a")
     assert (str(base.child("b")), str(base.child("c")), str(base)) == ("a.b", "a.c", "a")
+
+
+def test_a_prefix_comes_before_each_detail() -> None:
+    found = field.ErrorList([field.invalid(PATH, "v", "d"), field.forbidden(PATH, "e")])
+    assert found.prefix_detail("p: ") is found
+    assert [str(err) for err in found] == ['f: Invalid value: "v": p: d', "f: Forbidden: p: e"]
