@@ -29,10 +29,10 @@ def parse_time(text: str) -> datetime:
         rest = rest[1 + len(digits) :]
     try:
         moment = datetime.strptime(head, "%Y-%m-%dT%H:%M:%S") if not head.isascii() else datetime.fromisoformat(head)
-        offset = _parse_offset(rest)
-    except ValueError:
+        moment -= _parse_offset(rest)
+    except (ValueError, OverflowError):  # A datetime in UTC has a year from 1 to 9999.
         raise ValueError(f"not an RFC 3339 time: {text!r}") from None
-    return (moment - offset).replace(microsecond=micros, tzinfo=UTC)
+    return moment.replace(microsecond=micros, tzinfo=UTC)
 
 
 def format_time(moment: datetime) -> str:

@@ -168,6 +168,26 @@ def test_an_answer_that_is_too_deep_is_refused(plugin, answer):
         plugin.authenticator().get_creds()
 
 
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00Z", 5])
+def test_an_expiration_that_is_no_time_is_refused(plugin, time):
+    plugin.answer({"token": "t", "expirationTimestamp": time})
+    with pytest.raises(ValueError, match="decoding stdout: expirationTimestamp is not a time"):
+        plugin.authenticator().get_creds()
+
+
+def test_a_token_with_half_a_surrogate_pair_is_sent_as_in_go(plugin):
+    (plugin.folder / "answer").write_text(
+        f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": {{"token": "a\\ud800"}}}}'
+    )
+    assert plugin.authenticator().get_creds().token == "a\ufffd"
+
+
+def test_a_plugin_that_writes_without_end_is_killed(plugin, tmp_path):
+    (tmp_path / "plugin.py").write_text("while True:\n    print('x' * 65536)\n")
+    with pytest.raises(ValueError, match=r"exec: executable .* wrote more than 4194304 bytes"):
+        plugin.authenticator().get_creds()
+
+
 def test_no_token_in_an_error_about_the_answer(plugin):
     (plugin.folder / "answer").write_text('{"status": {"token": "very-secret"')
     with pytest.raises(ValueError, match="decoding stdout") as caught:

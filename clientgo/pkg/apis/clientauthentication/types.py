@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo.apimachinery.runtime import timestamps
+from clientgo.golang import utf8
 
 GROUP_NAME = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP_NAME}/v1", f"{GROUP_NAME}/v1beta1")
@@ -133,4 +134,4 @@ def _text(status: dict[str, Any], key: str) -> str:
     value = status.get(key) or ""
     if not isinstance(value, str):
         raise ValueError(f"{key} is not a string")
-    return value
+    return utf8.to_valid(value)

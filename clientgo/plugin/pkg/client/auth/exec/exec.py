@@ -33,6 +33,9 @@ It looks like you are trying to use a client-go credential plugin that is not in
 To learn more about this feature, consult the documentation available at:
       https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins"""
 
+# The maximum number of bytes that a plugin may write, far above a token and a certificate. Go has no limit.
+_MAX_OUTPUT = 4 * 1024 * 1024
+
 # The maximum number of install hints per hour.
 _HINTS = 10
 _HINT_INTERVAL = 3600.0
@@ -237,13 +240,11 @@ class Authenticator:
         path = self._environ().get("PATH", "")
         command = self._permitted_command(path)
         try:
-            finished = subprocess.run(
+            returncode, output = _run_bounded(
                 [command, *self._config.args],
-                executable=command if os.sep in command else _look_path(command, path),
-                env=env,
-                stdin=None if interactive else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                check=False,
+                command if os.sep in command else _look_path(command, path),
+                env,
+                None if interactive else subprocess.DEVNULL,
             )
         except (FileNotFoundError, PermissionError) as err:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "plugin_not_found_error")
@@ -251,12 +252,15 @@ class Authenticator:
         except OSError as err:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "client_internal_error")
             raise ValueError(f"exec: {err.strerror or err}") from err
-        if finished.returncode != 0:
-            code = max(finished.returncode, -1)  # -1 represents any signal
+        if len(output) > _MAX_OUTPUT:
+            metrics.EXEC_PLUGIN_CALLS.increment(1, "plugin_execution_error")
+            raise ValueError(f"exec: executable {self._command} wrote more than {_MAX_OUTPUT} bytes")
+        if returncode != 0:
+            code = max(returncode, -1)  # -1 represents any signal
             metrics.EXEC_PLUGIN_CALLS.increment(code, "plugin_execution_error")
             raise ValueError(f"exec: executable {self._command} failed with exit code {code}")
         metrics.EXEC_PLUGIN_CALLS.increment(0, "no_error")
-        return finished.stdout
+        return output
 
     def _not_found_message(self) -> str:
         message = f"exec: executable {self._command} not found"
@@ -324,6 +328,21 @@ class Authenticator:
 
     def __repr__(self) -> str:
         return f"<Authenticator {self._command!r}, {'has credentials' if self._credentials else 'not run yet'}>"
+
+
+def _run_bounded(args: list[str], executable: str, env: Mapping[str, str], stdin: int | None) -> tuple[int, bytes]:
+    """Run a program to its end and return its exit code and output. A program that writes too much is killed. Blocks.
+    """
+    with subprocess.Popen(args, executable=executable, env=env, stdin=stdin, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            output = process.stdout.read(_MAX_OUTPUT + 1)
+            if len(output) > _MAX_OUTPUT:
+                process.kill()
+        except BaseException:  # such as KeyboardInterrupt
+            process.kill()
+            raise
+    return process.returncode, output
 
 
 def _look_path(command: str, path: str) -> str:
