@@ -15,7 +15,10 @@ _INVALID = "invalid bearer token"
 
 
 def read_token_file(path: str) -> dict[str, User]:
-    """kube-apiserver's CSV: token,user,uid[,"group1,group2"]. Raises ValueError naming the line that is wrong."""
+    """Return the users by token from kube-apiserver's CSV:
+
+    token,user,uid[,"group1,group2"]. Raises ValueError that names the invalid line.
+    """
     try:
         return _read_tokens(path)
     except (UnicodeDecodeError, csv.Error) as err:
@@ -40,7 +43,7 @@ def _read_tokens(path: str) -> dict[str, User]:
 
 
 class Authenticator:
-    """Maps a request to a user. Tokens are compared by digest and never logged."""
+    """A map from requests to users. Tokens are compared by digest and never logged."""
 
     def __init__(self, tokens: dict[str, User], accounts: ServiceAccountTokens) -> None:
         self._users = {sha256(token.encode()).digest(): user for token, user in tokens.items()}

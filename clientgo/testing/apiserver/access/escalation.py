@@ -27,7 +27,7 @@ _EVERYTHING: list[Json] = [
 def check(
     authorizer: Authorizer, user: User | None, resource: Resource, namespace: str, obj: Json, old: Json | None
 ) -> None:
-    """Raises ApiError 403 when the writer of a role or binding grants more than they have."""
+    """Raise ApiError 403 if the writer of a role or binding grants more than the writer has."""
     if resource.group != _GROUP or user is None or user.master:
         return
     if resource.plural in _ROLES:
@@ -88,12 +88,15 @@ def _confirm(plural: str, user: User, name: str, held: list[Json], granted: Iter
 
 
 def _missing(held: list[Json], granted: Iterable[Json]) -> list[Json]:
-    """The simplest rules among the granted ones that no held rule covers."""
+    """Return the granted rules, split into simple ones, that no held rule covers."""
     return [simple for rule in granted for simple in _simple(rule) if not any(_covers(owner, simple) for owner in held)]
 
 
 def _simple(rule: Json) -> Iterator[Json]:
-    """A rule taken apart: one verb on one resource of one group, by one name if by name, or on one URL."""
+    """Yield the parts of a rule:
+
+    one verb on one resource of one group, with one name if the rule has names, or on one URL.
+    """
     verbs = rule.get("verbs") or ()
     for url, verb in itertools.product(rule.get("nonResourceURLs") or (), verbs):
         yield {"nonResourceURLs": [url], "verbs": [verb]}

@@ -87,7 +87,7 @@ def _with_everybody(name: str, groups: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _go_syntax(user: User) -> str:
-    """The user as fmt prints it with %#v."""
+    """Return the user as Go's fmt prints it with %#v."""
 
     def texts(values: tuple[str, ...] | list[str]) -> str:
         return f"[]string{{{', '.join(map(quote, values))}}}"

@@ -55,7 +55,7 @@ class Authorizer:
         return "<Authorizer RBAC>"
 
     def check(self, user: User, attributes: Attributes) -> None:
-        """Raises ApiError 403 in the words of the real server."""
+        """Raise ApiError 403 with kube-apiserver's text if the user lacks the right."""
         allowed, reason = self.allowed(user, attributes)
         if not allowed:
             raise forbidden(user, attributes, reason)
@@ -77,7 +77,10 @@ class Authorizer:
         return False, f"RBAC: {texts[0]}" if len(texts) == 1 else f"RBAC: [{', '.join(texts)}]"
 
     def rules(self, user: User, namespace: str, missing: list[str] | None = None) -> Iterator[tuple[Json, str]]:
-        """All rules that hold for the user, cluster-wide and in the namespace. `missing` takes what is not found."""
+        """Yield all rules that apply to the user, cluster-wide and in the namespace.
+
+        Adds an error text to `missing` for each role not found.
+        """
         for stored in self._store.list(f"{_GROUP}/clusterrolebindings")[1]:
             yield from self._granted(user, stored.obj, "", missing)
         if namespace:
@@ -104,7 +107,7 @@ class Authorizer:
             yield rule, reason
 
     def rules_of(self, reference: Json, namespace: str) -> list[Json] | None:
-        """The rules of the role that a binding refers to, None when there is no such role."""
+        """Return the rules of the role that a binding refers to, or None if the role does not exist."""
         name = reference.get("name", "")
         if reference.get("kind") == "ClusterRole":
             role = self._store.get(f"{_GROUP}/clusterroles", name)
@@ -298,7 +301,7 @@ def _edit_rules() -> list[Json]:
 
 
 def bootstrap_objects() -> list[tuple[str, Json]]:
-    """(plural, object) of the default roles and bindings."""
+    """Return the default roles and bindings as pairs of plural and object."""
     everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
     reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
     basic = [

@@ -82,7 +82,7 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
 
 
 def _namespaced(info: RequestInfo, rest: list[str]) -> list[str]:
-    """namespaces is both a scope and, in the core group, a resource."""
+    """Parse a path below namespaces, which is both a scope and, in the core group, a resource."""
     if len(rest) <= 2 or (len(rest) == 3 and rest[2] in _NAMESPACE_SUBRESOURCES and info.group == ""):
         return rest
     info.namespace = rest[1]

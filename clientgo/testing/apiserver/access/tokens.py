@@ -81,7 +81,7 @@ class ServiceAccountTokens:
         return f"{body}.{self._signature(body)}", float(claims["exp"])
 
     def _node_of(self, pod: Json) -> Json:
-        """The node that the pod runs on: information, which does not bind the token."""
+        """Return the node that the pod runs on. It is only information and does not bind the token."""
         node_name = (pod.get("spec") or {}).get("nodeName")
         node = self._lookup("/nodes", node_name) if node_name else None
         if node is not None:
@@ -136,7 +136,7 @@ class ServiceAccountTokens:
             raise InvalidTokenError(f"service account UID ({found}) does not match claim ({uid})")
 
     def _check_bound(self, private: Json) -> None:
-        """A token ends with the object that it is bound to. Another object of the same name has another uid."""
+        """Reject a token whose bound object is gone. Another object with the same name has another uid."""
         for kind, (storage, _, namespaced) in BOUND_KINDS.items():
             reference = private.get(kind.lower())
             if reference is None or (kind == "Node" and "pod" in private):

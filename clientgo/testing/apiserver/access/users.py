@@ -30,7 +30,7 @@ class User:
         return f"<User {self.name} {list(self.groups)}>"
 
     def info(self) -> Json:
-        """authentication.k8s.io UserInfo."""
+        """Return the user as UserInfo of authentication.k8s.io."""
         out: Json = {"username": self.name}
         if self.uid:
             out["uid"] = self.uid
@@ -41,7 +41,7 @@ class User:
 
 
 def service_account_groups(namespace: str) -> tuple[str, ...]:
-    """The groups that each service account of a namespace is in."""
+    """Return the groups of every service account in a namespace."""
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
 
 

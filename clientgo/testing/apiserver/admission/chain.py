@@ -67,7 +67,10 @@ class Chain:
     """The plugins that are on. Thread-safe: all state is in the store."""
 
     def __init__(self, store: Store, *, enabled: Iterable[str] = (), disabled: Iterable[str] = ()) -> None:
-        """Raises ValueError for the name of a plugin that does not exist, and for one both enabled and disabled."""
+        """Initialize the plugins.
+
+        Raises ValueError for an unknown plugin, and for a plugin that is both enabled and disabled.
+        """
         on, off = set(enabled), set(disabled)
         unknown = (on | off) - {plugin.name for plugin in PLUGINS}
         if unknown:

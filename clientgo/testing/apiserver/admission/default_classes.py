@@ -26,7 +26,7 @@ def _annotations(obj: Json) -> Json:
 
 
 def _defaults(store: Store, bucket: str, *annotations: str) -> list[Json]:
-    """The classes that are marked as default, the newest first, and by name among those of one time."""
+    """Return the classes that are marked as default: the newest first, then by name."""
     if not store.count(bucket):
         return []
     found = [stored.obj for stored in store.list(bucket)[1]]

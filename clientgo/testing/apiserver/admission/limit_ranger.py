@@ -43,7 +43,7 @@ def validate(store: Store, request: AdmissionRequest) -> None:
 
 
 def _limits(store: Store, namespace: str) -> Iterator[list[Json]]:
-    """The limits of each LimitRange of a namespace."""
+    """Yield the limits of each LimitRange in a namespace."""
     if not store.count("/limitranges"):
         return
     for stored in store.list("/limitranges", f"{namespace}/")[1]:
@@ -91,7 +91,7 @@ def _claim(limits: list[Json], obj: Json) -> Iterator[str]:
 
 
 def found_in_pod(limits: list[Json], spec: Json) -> Iterator[str]:
-    """Where a pod is out of the bounds of a LimitRange."""
+    """Yield a message for each bound of a LimitRange that a pod exceeds."""
     for limit in limits:
         if limit.get("type") == "Container":
             for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):

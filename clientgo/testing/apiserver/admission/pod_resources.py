@@ -11,7 +11,7 @@ Amounts = dict[str, Quantity]
 
 
 def amounts(values: Json | None) -> Amounts:
-    """A table of resources as numbers."""
+    """Return a table of resource quantities as numbers."""
     return {name: parse_quantity(str(value)) for name, value in (values or {}).items()}
 
 
@@ -24,7 +24,8 @@ def added(*tables: Amounts) -> Amounts:
 
 
 def of_pod(spec: Json, kind: str) -> Amounts:
-    """The `requests` or `limits` of a pod: its containers together, or more if one that runs before them has more.
+    """Return the `requests` or `limits` of a pod: the sum over its containers, or the larger demand of an init
+    container.
 
     An init container that goes on runs beside all that come after it.
     """

@@ -32,7 +32,7 @@ def evaluate(pod: Json, level: str) -> list[Violation]:
 
 
 def _containers(spec: Json) -> Iterator[tuple[str, Json, Json]]:
-    """Each container with its name and its security context."""
+    """Yield each container with its name and its security context."""
     for group in ("initContainers", "containers", "ephemeralContainers"):
         for container in spec.get(group) or ():
             yield container.get("name", ""), container, container.get("securityContext") or {}

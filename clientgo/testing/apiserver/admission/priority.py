@@ -24,7 +24,7 @@ _SYSTEM = {
 
 
 def bootstrap_objects() -> Iterator[Json]:
-    """The classes of every cluster."""
+    """Yield the priority classes that every cluster has."""
     for name, (value, text) in _SYSTEM.items():
         yield {"metadata": {"name": name}, "value": value, "description": text}
 
@@ -63,7 +63,7 @@ def _class_of(store: Store, request: AdmissionRequest, name: str) -> tuple[str, 
 
 
 def _default(store: Store) -> Json | None:
-    """The global default with the lowest value, which is what counts when there are several."""
+    """Return the global default, or None. If there are several, the lowest value counts."""
     found = [stored.obj for stored in store.list(CLASSES)[1] if stored.obj.get("globalDefault")]
     return min(found, key=lambda obj: int(obj.get("value", 0)), default=None)
 

@@ -44,7 +44,7 @@ def charge(store: Store, request: AdmissionRequest) -> None:
 
 
 def _charged(quotas: list[Stored], request: AdmissionRequest) -> list[tuple[Stored, Amounts]]:
-    """The quotas that change, each with what is used then."""
+    """Return the quotas that the request changes, each with its new usage."""
     usage = _usage(request.resource, request.obj)
     matching = []
     for stored in quotas:

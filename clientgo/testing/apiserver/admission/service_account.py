@@ -55,7 +55,7 @@ def _account(store: Store, namespace: str, name: str) -> Json | None:
 
 
 def _check_secrets(request: AdmissionRequest, spec: Json, account: Json) -> None:
-    """An account may be asked to let its pods use no secrets but those it lists."""
+    """Check that the pod uses only secrets that its account lists, if the account demands this."""
     name = account["metadata"]["name"]
     tail = f"is not allowed because service account {name} does not reference that"
     known = {one.get("name") for one in account.get("secrets") or ()}
@@ -70,7 +70,7 @@ def _check_secrets(request: AdmissionRequest, spec: Json, account: Json) -> None
 
 
 def _secrets(spec: Json) -> Iterator[tuple[str, str]]:
-    """The secrets that a pod refers to, each with what refers to it."""
+    """Yield each secret that a pod refers to, with a description of the reference."""
     for volume in spec.get("volumes") or ():
         if volume.get("secret") is not None:
             yield "volume with ", volume["secret"].get("secretName", "")
@@ -84,7 +84,7 @@ def _secrets(spec: Json) -> Iterator[tuple[str, str]]:
 
 
 def _wants_token(spec: Json, account: Json) -> bool:
-    """The pod decides, else its account."""
+    """Report whether the pod gets a token. The pod's setting takes precedence over its account's."""
     for owner in (spec, account):
         wanted = owner.get("automountServiceAccountToken")
         if wanted is not None:

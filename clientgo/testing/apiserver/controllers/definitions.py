@@ -21,7 +21,10 @@ _ATTEMPTS = 20
 
 
 class Establisher:
-    """Makes the registry serve what the stored definitions say. Thread-safe: all state is in store and registry."""
+    """A controller that makes the registry serve the stored definitions.
+
+    Thread-safe: all state is in store and registry.
+    """
 
     def __init__(self, store: Store, registry: Registry, pump: Watches, times: Times, clients: WebhookClients) -> None:
         self._store = store
@@ -34,7 +37,7 @@ class Establisher:
         return f"<Establisher {self._registry!r}>"
 
     def committed(self, kind: str, resource: Resource, new: Stored, old: Stored | None) -> None:
-        """A write to any resource has been stored and is not answered yet."""
+        """Handle a write to any resource that is stored and whose response is not sent yet."""
         if resource.storage != crd.STORAGE:
             return
         group = new.obj["spec"]["group"]
@@ -120,7 +123,7 @@ class Definitions:
         return "<Definitions>"
 
     def object_gone(self, bucket: str) -> None:
-        """An object of this bucket has gone; it may have been the last of its definition."""
+        """Handle the removal of an object in this bucket, which may be the last one of its definition."""
         resource = self._objects.registry.by_storage(bucket)
         if resource is None or not resource.custom:
             return

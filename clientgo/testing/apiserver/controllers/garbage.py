@@ -63,7 +63,7 @@ class GarbageCollector:
                 del self._dependents[owner]
 
     def _recheck_owner(self, uid: str) -> None:
-        """The owner may wait in the foreground for exactly this dependent."""
+        """Check the owner again: in a foreground deletion, it may wait for exactly this dependent."""
         me = self._alive.get(uid)
         stored = self._objects.store.get(*me) if me is not None else None
         if stored is not None and me is not None and stored.obj["metadata"].get("deletionTimestamp"):
@@ -119,7 +119,7 @@ class GarbageCollector:
 
     @staticmethod
     def _policy_of(stored: Stored) -> str:
-        """A dependent follows the way its finalizers already ask for."""
+        """Return the deletion policy for a dependent, which follows its own finalizers."""
         finalizers = stored.obj["metadata"].get("finalizers") or ()
         if "orphan" in finalizers:
             return "Orphan"

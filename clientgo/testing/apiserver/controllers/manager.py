@@ -52,7 +52,7 @@ class Controllers:
         self._thread.start()
 
     def stop(self) -> None:
-        """Blocks until the thread has ended."""
+        """Stop the controllers. Blocks until the thread has ended."""
         with self._cond:
             self._stopping = True
             self._cond.notify_all()
@@ -61,7 +61,7 @@ class Controllers:
             self._thread = None
 
     def offer(self, bucket: str, event: Event) -> None:
-        """From the store, under its lock."""
+        """Queue an event. The store calls this under its lock."""
         with self._cond:
             self._queue.append((bucket, event))
             if not self._due and (_matters(bucket, event) or len(self._queue) >= _MOST_RESTING):

@@ -37,14 +37,14 @@ class Remains:
 
 
 def without_finalizer(obj: Json) -> Json:
-    """The namespace after its controller is done with it; finalizers of others stay."""
+    """Return the namespace without its controller's finalizer. Other finalizers stay."""
     spec = obj.get("spec") or {}
     left = [name for name in spec.get("finalizers") or () if name != FINALIZER]
     return {**obj, "spec": {**spec, "finalizers": left or None}}
 
 
 def with_conditions(obj: Json, remains: Remains, now: str) -> Json:
-    """The namespace with conditions that name what remains."""
+    """Return the namespace with conditions that name the remaining content."""
     status = obj.get("status") or {}
     known = {condition.get("type"): condition for condition in status.get("conditions") or ()}
     conditions = [_condition(known.get(row[0]), *row, now) for row in _rows(remains)]

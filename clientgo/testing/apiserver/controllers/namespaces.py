@@ -19,7 +19,7 @@ class Namespaces:
         return "<Namespaces>"
 
     def content_gone(self, name: str) -> None:
-        """An object of this namespace has gone; it may have been the last."""
+        """Handle the removal of an object in this namespace, which may be the last one."""
         namespace = self._objects.store.get(STORAGE, name)
         if namespace is not None and namespace.obj["metadata"].get("deletionTimestamp"):
             self.sync(namespace)

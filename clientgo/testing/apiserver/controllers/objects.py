@@ -34,7 +34,7 @@ class Objects:
         return f"<Objects {self.store!r}>"
 
     def resource(self, bucket: str) -> Resource:
-        """The resource of a bucket that is known to be served."""
+        """Return the resource of a bucket, which must be served."""
         resource = self.registry.by_storage(bucket)
         assert resource is not None
         return resource

@@ -64,14 +64,14 @@ class AdmissionChain:
         return last.obj if last.obj is not None else theirs
 
     def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
-        """Raises ApiError when a policy or webhook refuses the complete object."""
+        """Ask all policies and webhooks about the complete object. Raises ApiError if one denies it."""
         if self._store.count(_VALIDATING):
             operation = CREATE if old is None else UPDATE
             self._validating.validate(attributes.of_write(operation, call, obj, old, options))
         self._webhooks.validate(call, obj, old, options)
 
     def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
-        """Raises ApiError when a policy or webhook refuses the delete."""
+        """Ask all policies and webhooks about a delete. Raises ApiError if one denies it."""
         if self._store.count(_VALIDATING):
             self._validating.validate(attributes.of_delete(call, old, options))
         self._webhooks.delete(call, old, options)

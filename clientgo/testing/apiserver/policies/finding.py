@@ -12,7 +12,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 class Finder:
-    """Finds the policies of one kind. Thread-safe."""
+    """A finder of the policies of one kind. Thread-safe."""
 
     def __init__(self, store: Store, matcher: Matcher, policies: str, bindings: str) -> None:
         self._store = store
@@ -24,7 +24,7 @@ class Finder:
         return f"<Finder {self._policies}>"
 
     def find(self, attributes: Attributes) -> Iterator[tuple[Json, Resource, list[Json]]]:
-        """Each policy that matches, the version in which it sees the write, and those of its bindings that match too.
+        """Yield each matching policy, the version in which it sees the write, and its matching bindings.
 
         Raises ApiError when that cannot be said, as when a namespace is gone.
         """

@@ -36,7 +36,7 @@ _policies = Kept(Policy, most=256)
 
 
 class MutatingPolicies:
-    """Asks the policies, one after the other: each sees what the ones before made. Thread-safe."""
+    """The mutating policies, asked in order: each sees the changes of those before it. Thread-safe."""
 
     def __init__(self, store: Store, registry: Registry, authorizer: Authorizer) -> None:
         self._store = store
@@ -97,7 +97,7 @@ class MutatingPolicies:
 
 
 def _applied(shown: Json, value: Any, shape: Resource) -> Json:
-    """The object with a configuration laid over it, as server-side apply merges. Raises MutationError."""
+    """Return the object with a configuration merged into it, as in server-side apply. Raises MutationError."""
     given = mutation.configuration(value)
     node = ownership.merge_node(shape)
     atomic = list(_atomics(node, given, ""))
@@ -109,7 +109,7 @@ def _applied(shown: Json, value: Any, shape: Resource) -> Json:
 
 
 def _atomics(node: Node, value: Any, path: str) -> list[str]:
-    """Where a configuration would replace something that is one whole."""
+    """Return the paths at which a configuration would replace part of an atomic value."""
     if isinstance(value, dict):
         if node.kind == "leaf":
             return [path]
@@ -125,7 +125,7 @@ def _atomics(node: Node, value: Any, path: str) -> list[str]:
 
 
 def _patched(shown: Json, value: Any, shape: Resource) -> Json:
-    """The object after a JSON patch, the given one when a test of the patch fails. Raises MutationError."""
+    """Return the object after a JSON patch, or the given object if a test in the patch fails. Raises MutationError."""
     operations = mutation.operations(value)
     if len(operations) > decoding.MAX_OPERATIONS:
         raise MutationError(f"JSON Patch: the patch has more than {decoding.MAX_OPERATIONS} operations")

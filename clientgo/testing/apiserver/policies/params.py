@@ -23,7 +23,7 @@ class Params:
         return f"<Params {self._store!r}>"
 
     def collect(self, policy: Json, binding: Json, namespace: str) -> list[Json | None]:
-        """One evaluation for each; [None] where the policy has no parameters. Raises ParamError."""
+        """Return the parameters, one for each evaluation; [None] for a policy without parameters. Raises ParamError."""
         kind, reference = policy["spec"].get("paramKind"), binding["spec"].get("paramRef")
         if not kind:
             return [None]

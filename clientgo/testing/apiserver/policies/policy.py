@@ -27,7 +27,7 @@ class Policy:
     """The expressions of one policy, validating or mutating. Thread-safe: nothing changes once it is made."""
 
     def __init__(self, obj: Json) -> None:
-        """Never raises: what does not compile is `error`, and the policy fails."""
+        """Compile a policy. Never raises: a compile error becomes `error`, and evaluating the policy fails."""
         spec = obj.get("spec") or {}
         self.name: str = obj["metadata"]["name"]
         self.fails: bool = spec.get("failurePolicy", "Fail") != "Ignore"
@@ -70,7 +70,10 @@ class Policy:
             self.mutations.append((kind, admission.compiled(source, known, wanted)))
 
     def compile_variables(self, spec: Json, params: bool, *, mutation: bool = False) -> dict[str, Type]:
-        """The types of the policy's variables; each may use those before it. Raises CompileError."""
+        """Compile the policy's variables and return their types.
+
+        Each variable may use those before it. Raises CompileError.
+        """
         types: dict[str, Type] = {}
         for one in spec.get("variables") or ():
             known = admission.environment(params=params, variables=types, mutation=mutation)

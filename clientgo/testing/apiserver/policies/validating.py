@@ -60,7 +60,7 @@ def write_names(store: Store, attributes: Attributes, shape: Resource, authorize
 
 
 class ValidatingPolicies:
-    """Asks the policies. Thread-safe."""
+    """The validating policies. Thread-safe."""
 
     def __init__(self, store: Store, registry: Registry, authorizer: Authorizer) -> None:
         self._store = store
@@ -73,7 +73,7 @@ class ValidatingPolicies:
         return f"<ValidatingPolicies {self._finder!r}>"
 
     def validate(self, attributes: Attributes) -> None:
-        """Raises the ApiError of the first policy that denies the write."""
+        """Evaluate the policies. Raises the ApiError of the first policy that denies the write."""
         denials: list[Denial] = []
         for obj, shape, bindings in self._finder.find(attributes):
             policy = _policies.of(obj)
@@ -147,7 +147,8 @@ class _Evaluation:
         return [Denial(self._policy.name, self._binding, text, spec.get("reason") or "Invalid")]
 
     def audited(self) -> list[Denial]:
-        """Evaluates the audit annotations; of those that cannot be evaluated a policy that fails closed denies."""
+        """Evaluate the audit annotations. Return the denials of policies that fail closed, for annotations that fail.
+        """
         if not self._is_asked or not self._policy.audit or self._policy.error:
             return []
         names, budget = self._policy.names(self._given), Budget(admission.BUDGET)

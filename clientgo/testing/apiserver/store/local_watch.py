@@ -65,7 +65,7 @@ class LocalStream:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """The reader gets what is there, and then the end."""
+        """End the watch. The reader gets the pending lines, and then the end."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
@@ -76,7 +76,7 @@ class LocalStream:
         return b"".join(iter(self.read_some, b""))
 
     def read_some(self) -> bytes:
-        """The next line; b"" at the end. Blocks on the server's clock."""
+        """Return the next line, or b"" at the end. Blocks on the server's clock."""
         assert self._view is not None and self._pump is not None
         if (line := next(filter(None, self._first), None)) is not None:
             return line
@@ -89,7 +89,7 @@ class LocalStream:
         return b""
 
     def _next(self) -> Event | bytes | None:
-        """The next event or bookmark, None at the end."""
+        """Return the next event or bookmark, or None at the end."""
         assert self._pump is not None and self._view is not None
         clock = self._pump.clock
         with self._changed:
@@ -108,7 +108,7 @@ class LocalStream:
                 clock.wait(self._changed, self._next_moment() - now)
 
     def _next_moment(self) -> float:
-        """When there is something to do at the latest, unless it is notified."""
+        """Return the latest time at which the watch has work without a notification."""
         moments = [self._ends_at]
         if self._events:
             moments.append(self._events[0][0])
@@ -117,10 +117,10 @@ class LocalStream:
         return min(moments)
 
     def limit_silence(self, seconds: float) -> None:
-        """Has no meaning: nothing gets lost within the process."""
+        """Ignore the limit, because nothing gets lost within a process."""
 
     def break_off(self, failure: Exception) -> None:
-        """A reader that is blocked, and later ones, get this failure."""
+        """Raise this failure in a blocked reader and in later reads."""
         with self._changed:
             self._failure = failure
             self._changed.notify_all()
@@ -135,7 +135,7 @@ class LocalStream:
 
 
 class LocalPump:
-    """Hands each event to the streams of its bucket. Thread-safe."""
+    """A pump that passes each event to the streams of its bucket. Thread-safe."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -151,7 +151,7 @@ class LocalPump:
         return f"<LocalPump {len(self._buckets)} watchers>"
 
     def start(self, server: HttpServer | None) -> None:
-        """Nothing to start: readers have threads of their own."""
+        """Do nothing: readers have their own threads."""
 
     def stop(self) -> None:
         """End all watches."""

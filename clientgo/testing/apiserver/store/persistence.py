@@ -25,7 +25,7 @@ class SqliteJournal:
     """
 
     def __init__(self, directory: str | Path) -> None:
-        """Opens or makes the database; raises OSError when that is impossible or another server has it."""
+        """Open or create the database. Raises OSError if this fails or another server uses the database."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / _FILE

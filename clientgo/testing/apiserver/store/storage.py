@@ -75,7 +75,7 @@ class Stored:
         return raw
 
     def message(self, encode: Callable[[Json], bytes]) -> bytes:
-        """The object as protobuf, in its envelope, made once."""
+        """Return the object as protobuf in its envelope. Encoded once."""
         message = self._message
         if message is None:
             message = self._message = encode(self.obj)
@@ -171,7 +171,7 @@ class Bucket:
 
 
 class Journal(Protocol):
-    """Where a persistent store writes each change before it is acknowledged."""
+    """The log to which a persistent store writes each change before it acknowledges the change."""
 
     def write(self, bucket: str, key: str, raw: bytes | None, rv: int) -> None:
         """Keep one change, or raise Unwritten."""
@@ -241,7 +241,7 @@ class Store:
         return 0 if known is None else len(known.items)
 
     def list(self, bucket: str, prefix: str = "", at: int | None = None) -> tuple[int, builtins.list[Stored]]:
-        """Objects whose key starts with `prefix` in key order, now or at version `at` (raises Compacted)."""
+        """Return the objects whose keys start with `prefix`, in key order, now or at version `at`. Raises Compacted."""
         with self._cond:
             known = self._bucket(bucket)
             if at is None or at >= self._rv:
@@ -276,7 +276,7 @@ class Store:
         return [state[key] for key in sorted(state)]
 
     def contents(self, bucket: str) -> tuple[builtins.list[Stored], builtins.list[Event], int]:
-        """The objects of a resource, its history, and the version below which that is forgotten.
+        """Return the objects of a resource, its history, and the version below which the history is discarded.
 
         Takes no lock, so it may be called from anywhere.
         """
@@ -418,7 +418,7 @@ class Store:
                 bucket._check()
 
     def walk(self) -> Iterator[tuple[str, Stored]]:
-        """Every object of every resource, as of now."""
+        """Yield every current object of every resource."""
         with self._cond:
             everything = [(name, stored) for name, bucket in self._buckets.items() for stored in bucket.items.values()]
         return iter(everything)
@@ -428,7 +428,7 @@ _BEFORE_VERSION = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 def with_version(metadata: Json, rv: int) -> Json:
-    """metadata with resourceVersion at the place where the Go struct has it."""
+    """Return the metadata with resourceVersion at its place in the Go struct."""
     out = {name: metadata[name] for name in _BEFORE_VERSION if name in metadata}
     out["resourceVersion"] = str(rv)
     out.update((name, value) for name, value in metadata.items() if name not in out)

@@ -37,7 +37,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Selector(Protocol):
-    """Selects the objects of a bucket for a watch."""
+    """The selection of a bucket's objects for a watch."""
 
     @property
     def source(self) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class View:
         return f"<View {self.bucket} {self.prefix!r} {self.key[3]}>"
 
     def line(self, event: Event) -> bytes:
-        """The line of one event, empty when this view does not show it."""
+        """Return the line of an event, or b"" if this view does not show it."""
         new = event.new
         if event.rv <= self.after or not new.key.startswith(self.prefix):
             return b""
@@ -130,7 +130,7 @@ class View:
 
 
 def _left(old: Stored, version: int) -> Stored:
-    """The last matching state of an object that left the selection, at the version of the change."""
+    """Return the last matching state of an object that left the selection, at the version of the change."""
     metadata = dict(old.obj["metadata"])
     metadata["resourceVersion"] = str(version)
     return Stored(old.key, {**old.obj, "metadata": metadata}, version)
@@ -155,7 +155,7 @@ class Watcher:
         chunked: bool = True,
         keep: bool = True,
     ) -> None:
-        """`connection` is the pump's kind of it. `lines`: what the stream begins with. HTTP/1.0 knows no chunks.
+        """Initialize a watcher of the pump's `connection`. `lines` begin the stream. HTTP/1.0 gets no chunks.
 
         `keep`: the connection outlives the watch.
         """
@@ -217,7 +217,7 @@ def _stream_head(media: str, chunked: bool, keep: bool) -> bytes:
 
 
 def _first_pieces(media: str, chunked: bool, keep: bool, lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The response head, then the initial lines as chunks of moderate size."""
+    """Yield the response's head, then the initial lines in chunks of moderate size."""
     ready = [_stream_head(media, chunked, keep)]
     frame = chunk if chunked else bytes
     size = 0
@@ -567,7 +567,7 @@ class Pump:
             self._selector.modify(sock, selectors.EVENT_READ, watcher)
 
     def _release(self, watcher: Watcher) -> None:
-        """The watch has ended properly: the connection goes on with its next request."""
+        """Return the connection of a properly ended watch to its next request."""
         if self._remove(watcher):
             self._unregister(watcher)
             assert self._server is not None

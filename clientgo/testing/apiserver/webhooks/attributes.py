@@ -39,7 +39,7 @@ class Attributes:
 
     @property
     def namespace(self) -> str:
-        """Where it is; of a namespace, its own name."""
+        """Return the namespace of the object; for a namespace, its own name."""
         return self.name if self.resource.storage == _NAMESPACES else self.call.namespace
 
     @property
@@ -65,7 +65,7 @@ class Attributes:
 
 
 def of_write(operation: str, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Attributes:
-    """Of a create or update."""
+    """Return the attributes of a create or update."""
     name = call.name or obj["metadata"].get("name", "")
     patch = call.request.method == "PATCH" and operation == UPDATE
     kind = "CreateOptions" if operation == CREATE else "PatchOptions" if patch else "UpdateOptions"
@@ -79,7 +79,7 @@ def of_write(operation: str, call: Call, obj: Json, old: Json | None, options: W
 
 
 def of_delete(call: Call, old: Json, options: DeleteOptions) -> Attributes:
-    """Of the delete of one object, also of one in a collection."""
+    """Return the attributes of deleting one object, which may be part of a collection."""
     shown: Json = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
     if options.grace is not None:
         shown["gracePeriodSeconds"] = options.grace

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class WebhookChain:
-    """Calls the webhooks that match a write. Thread-safe; every method blocks until all have answered."""
+    """The webhooks that match a write. Thread-safe; every method blocks until all webhooks have answered."""
 
     def __init__(
         self, clients: WebhookClients, store: Store, registry: Registry, authorizer: Authorizer | None = None
     ) -> None:
-        """`authorizer` answers the authorization checks of match conditions."""
+        """Initialize the chain. `authorizer` answers the authorization checks in match conditions."""
         self._store = store
         self._clients = clients
         self._matcher = Matcher(store, registry)
@@ -54,7 +54,10 @@ class WebhookChain:
         return Validating(self._clients, self._matcher, self._authorizer)
 
     def mutate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Json:
-        """The object as the mutating webhooks want it, the given one itself when they leave it. Raises ApiError."""
+        """Return the object after the mutating webhooks, or the given object itself if they change nothing.
+
+        Raises ApiError.
+        """
         if not self._store.count(matching.MUTATING):
             return obj
         given = _of(call, obj, old, options)
@@ -62,12 +65,12 @@ class WebhookChain:
         return obj if made is given or made.obj is None else made.obj
 
     def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
-        """Raises ApiError when a webhook refuses the complete object."""
+        """Ask the validating webhooks about the complete object. Raises ApiError if one denies it."""
         if self._store.count(matching.VALIDATING):
             self._validating.validate(_of(call, obj, old, options))
 
     def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
-        """Raises ApiError when a webhook of either sort refuses the delete."""
+        """Ask both kinds of webhooks about a delete. Raises ApiError if one denies it."""
         if not self._store.count(matching.MUTATING) + self._store.count(matching.VALIDATING):
             return
         asked = attributes.of_delete(call, old, options)

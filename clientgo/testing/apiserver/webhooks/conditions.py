@@ -30,7 +30,7 @@ class Conditions:
     """The compiled match conditions of one webhook or policy."""
 
     def __init__(self, specs: Iterable[Json], *, params: bool = False) -> None:
-        """Never raises: what does not compile is an error of every evaluation."""
+        """Compile the conditions. Never raises: a condition that does not compile is an error in every evaluation."""
         known = admission.environment(params=params)
         self._programs: list[Program | str] = []
         for spec in specs:
@@ -71,7 +71,7 @@ class Budget:
         self._left = units
 
     def evaluate(self, program: Program, names: Json) -> Result:
-        """Raises ExpressionError when the budget is spent."""
+        """Evaluate a program. Raises ExpressionError when the budget is spent."""
         result = program.evaluate(names, min(PER_CALL_LIMIT, self._left))
         self._left -= result.cost
         if self._left < 0:
@@ -89,7 +89,7 @@ def failure(program: Program, result: Result) -> str:
 def names_of(
     attributes: Attributes, shape: Resource, obj: Json | None, old: Json | None, authorizer: Authorizer | None
 ) -> dict[str, Any]:
-    """The variables for one write in the shape in which the webhook or policy sees it."""
+    """Return the variables for one write, in the version in which the webhook or policy sees it."""
     names: dict[str, Any] = {
         "object": obj,
         "oldObject": old,
@@ -131,7 +131,7 @@ def _request(attributes: Attributes, shape: Resource) -> Json:
 
 
 def namespace_value(obj: Json | None) -> Json | None:
-    """A namespace as expressions see it: less than there is, in types of CEL."""
+    """Return a namespace as expressions see it: a subset of its fields, as CEL values."""
     if obj is None:
         return None
     metadata = obj.get("metadata") or {}

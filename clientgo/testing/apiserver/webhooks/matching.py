@@ -50,7 +50,7 @@ class Matcher:
         return f"<Matcher {self._store!r}>"
 
     def hooks(self, bucket: str, attributes: Attributes) -> list[Hook]:
-        """All webhooks that may be asked about a write at all, by the names of their configurations."""
+        """Return all webhooks that may be called for a write, ordered by the names of their configurations."""
         if not self._store.count(bucket) or attributes.resource.group == GROUP:
             # Otherwise no user could repair a configuration that rejects everything.
             return []
@@ -61,7 +61,7 @@ class Matcher:
         ]
 
     def match(self, hook: Hook, attributes: Attributes) -> Resource | None:
-        """In which version a webhook wants to see the write, None when not at all. Raises ApiError."""
+        """Return the version in which a webhook sees the write, or None if it does not match. Raises ApiError."""
         if not self._namespace_matches(hook.spec.get("namespaceSelector"), attributes):
             return None
         if not _object_matches(hook.spec.get("objectSelector"), attributes):
@@ -73,7 +73,7 @@ class Matcher:
         return None
 
     def _shapes(self, hook: Hook, attributes: Attributes) -> Iterator[Resource]:
-        """The resource as it was asked for, then its other versions, if the webhook takes those for it."""
+        """Yield the requested resource, then its other versions if the webhook accepts equivalent ones."""
         asked = attributes.resource
         yield asked
         if hook.spec.get("matchPolicy") == "Exact":
@@ -131,6 +131,6 @@ def _has(wanted: list[str] | None, value: str) -> bool:
 
 
 def _resource_matches(text: str, resource: Resource, subresource: str) -> bool:
-    """ "*" means all resources and none of their subresources; "*/*" means those too."""
+    """Report whether a rule's text matches. "*" matches all resources without subresources; "*/*" matches both."""
     plural, _, below = text.partition("/")
     return plural in ("*", resource.plural) and below in ("*", subresource)

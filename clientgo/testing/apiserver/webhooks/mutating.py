@@ -22,7 +22,7 @@ from clientgo.testing.apiserver.wire.webhooks import WebhookClients
 
 
 class Mutating:
-    """Asks the mutating webhooks. Thread-safe."""
+    """The mutating webhooks. Thread-safe."""
 
     def __init__(self, clients: WebhookClients, matcher: Matcher, authorizer: Authorizer | None) -> None:
         self._clients = clients
@@ -71,7 +71,7 @@ class Mutating:
 
 
 def _patched(obj: Any, patch: bytes) -> Json:
-    """Raises ApiError 500 for a patch that is none, or that does not fit."""
+    """Return the patched object. Raises ApiError 500 for an invalid patch, or a patch that does not fit."""
     try:
         operations = loads(patch)
         if not isinstance(operations, list):
@@ -87,7 +87,7 @@ def _patched(obj: Any, patch: bytes) -> Json:
 
 
 def reshaped(attributes: Attributes, changed: Json, shape: Resource) -> Attributes:
-    """The write with a changed object, which is in the version of `shape`. Raises ApiError."""
+    """Return the write with a changed object, which is in the version of `shape`. Raises ApiError."""
     if changed.get("kind") != shape.kind:
         return attributes.of(changed)
     return attributes.of(_decoded(attributes, in_shape(changed, shape, attributes.resource) or {}))

@@ -78,7 +78,7 @@ def is_wanted(hook: Hook, attributes: Attributes, shape: Resource, authorizer: A
 
 
 def ask(clients: WebhookClients, question: Question) -> Answer | None:
-    """The answer of a webhook that allows the write, None of one that failed and may. Blocks.
+    """Return the answer of a webhook that allows the write, or None if it failed and its policy ignores that. Blocks.
 
     Raises ApiError when it denies the write, when it failed and may not, and when it must not be asked.
     """
@@ -126,7 +126,7 @@ def _answer(clients: WebhookClients, question: Question) -> Answer:
 
 
 def _read(response: AdmissionResponse | None) -> Answer | None:
-    """Raises ValueError for a field that is of another type."""
+    """Read a response. Raises ValueError for a field of the wrong type."""
     from clientgo.apimachinery.apis.meta.v1 import Status  # Here, as above.
 
     if response is None:
@@ -172,14 +172,14 @@ def _request(question: Question, uid: str) -> Json:
 
 
 def in_shape(obj: Json | None, given: Resource, wanted: Resource) -> Json | None:
-    """An object of one version of a resource in another one; what is of another kind stays as it is."""
+    """Return an object of one version in another version. An object of another kind is unchanged."""
     if obj is None or given is wanted or obj.get("kind") != given.kind:
         return obj
     return wanted.from_storage(given.to_storage(obj))
 
 
 def _wrong(answer: Json, response: Answer | None, kind: Json, uid: str, mutating: bool) -> str:
-    """Why an answer is none, "" when it is one."""
+    """Return the reason why an answer is invalid, or "" for a valid one."""
     from clientgo.api.admission.v1 import PatchType  # Here, as above.
 
     if response is None:
@@ -208,7 +208,7 @@ def _wrong(answer: Json, response: Answer | None, kind: Json, uid: str, mutating
 
 
 def _denial(name: str, answer: Answer) -> ApiError:
-    """The webhook's own status, with its name in front."""
+    """Return the error with the webhook's own status, prefixed with the webhook's name."""
     by = f"admission webhook {quote(name)} denied the request"
     why = answer.message or answer.reason
     text = f"{by}: {why}" if why else f"{by} without explanation"

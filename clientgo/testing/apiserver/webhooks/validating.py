@@ -13,7 +13,7 @@ from clientgo.testing.apiserver.wire.webhooks import WebhookClients
 
 
 class Validating:
-    """Asks the validating webhooks. Thread-safe."""
+    """The validating webhooks. Thread-safe."""
 
     def __init__(self, clients: WebhookClients, matcher: Matcher, authorizer: Authorizer | None) -> None:
         self._clients = clients
@@ -24,7 +24,10 @@ class Validating:
         return f"<Validating {self._clients!r}>"
 
     def validate(self, attributes: Attributes) -> None:
-        """Blocks until all have answered. Raises ApiError, of several the first in the order of the webhooks."""
+        """Call all webhooks and block until they have answered.
+
+        Raises ApiError; with several, the first in the webhooks' order.
+        """
         questions = []
         for hook in self._matcher.hooks(matching.VALIDATING, attributes):
             shape = self._matcher.match(hook, attributes)

@@ -13,7 +13,10 @@ class Identity:
     """The identity of one server: its certificate, and the authority that clients trust."""
 
     def __init__(self, pem: str) -> None:
-        """`pem` holds the certificate of the authority, that of the server, and the server's key, in this order."""
+        """Initialize from `pem`:
+
+        the authority's certificate, the server's certificate, and the server's key, in this order.
+        """
         end = "-----END CERTIFICATE-----\n"
         self.authority, certificate, key = (part + end for part in pem.split(end, 2))
         self.context = context_of(certificate, key.removesuffix(end))

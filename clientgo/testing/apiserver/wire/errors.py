@@ -109,7 +109,8 @@ def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
 
 
 def apply_conflict(message: str, causes: list[tuple[str, str]]) -> ApiError:
-    """The 409 of an apply that would take fields from others; causes are (field, message)."""
+    """Return the 409 of an apply that would take fields from other managers. Each cause is a pair of field and message.
+    """
     shown_causes = [{"reason": "FieldManagerConflict", "message": text, "field": field} for field, text in causes]
     return ApiError(409, "Conflict", message, {"causes": shown_causes})
 
@@ -132,12 +133,12 @@ def unsupported_media_type(accepted: str) -> ApiError:
 
 
 def internal_text(message: str) -> ApiError:
-    """An error the real server lets through untyped: 500 without a reason."""
+    """Return an error that the real server does not convert: 500 without a reason."""
     return ApiError(500, None, message)
 
 
 def internal_error(text: str) -> ApiError:
-    """apimachinery's InternalError: 500, with the text as its cause."""
+    """Return apimachinery's InternalError: 500, with the text as its cause."""
     return ApiError(500, "InternalError", f"Internal error occurred: {text}", {"causes": [{"message": text}]})
 
 
@@ -188,7 +189,7 @@ class FieldError:
 
 
 def shown(value: Any) -> str:
-    """A bad value as Go's field.Error prints it: strings quoted, everything else as JSON."""
+    """Return an invalid value as Go's field.Error prints it: strings quoted, other values as JSON."""
     return dumps_text(value)
 
 
@@ -235,7 +236,7 @@ def field_not_found(field: str, value: Any) -> FieldError:
 
 
 def invalid(group: str, kind: str, name: str, errors: list[FieldError]) -> ApiError:
-    """The 422 for field errors; equal texts are shown once, as utilerrors.Aggregate does."""
+    """Return the 422 for field errors. Equal texts appear once, as in utilerrors.Aggregate."""
     texts = list(dict.fromkeys(str(error) for error in errors))
     shown_text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     head = resource_text(group, kind)

@@ -291,7 +291,7 @@ class HttpServer:
     """Accepts connections and serves each on a thread of its own. start() binds; stop() joins every thread."""
 
     def __init__(self, host: str, port: int, handler: Handler, tls: Callable[[], ssl.SSLContext]) -> None:
-        """`tls` returns the context; it is called when the first client uses TLS."""
+        """Bind the port. `tls` returns the TLS context; the first TLS client causes the call."""
         self.handler = handler
         self._tls = tls
         # Guards the two sets; held for a walk over them at most.
@@ -357,7 +357,7 @@ class HttpServer:
 
     @staticmethod
     def _refuse(sock: socket.socket) -> None:
-        """More connections than there is room for, each of them in use."""
+        """Refuse a connection when the limit is reached and every connection is in use."""
         klog.v(2).info("Refusing a connection", reason="too many connections")
         with contextlib.suppress(OSError):
             sock.setblocking(False)

@@ -144,7 +144,7 @@ def may_repeat(text: bytes, value: Any) -> bool:
 
 
 def duplicate_fields(text: bytes) -> list[str]:
-    """Paths of keys that appear twice in one object."""
+    """Return the paths of keys that appear twice in an object."""
     found: list[str] = []
 
     class Pairs(dict[str, Any]):
@@ -173,7 +173,7 @@ def duplicate_fields(text: bytes) -> list[str]:
 
 
 def go_text(value: Any) -> str:
-    """A value as fmt prints it with %v."""
+    """Return a value as Go's fmt prints it with %v."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{name}:{go_text(value[name])}' for name in sorted(value))}]"
     if isinstance(value, list):
@@ -205,14 +205,14 @@ def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
 
 
 def dumps_yaml(value: Any) -> bytes:
-    """The value as Go's YAML library writes it."""
+    """Return the value as Go's YAML library writes it."""
     from clientgo.testing.apiserver.wire import yamlout  # Here, as in loads_yaml.
 
     return yamlout.dumps(value)
 
 
 def copy(value: Any) -> Any:
-    """A deep copy of a JSON value; several times faster than copy.deepcopy."""
+    """Return a deep copy of a JSON value, several times faster than copy.deepcopy."""
     if isinstance(value, dict):
         return {name: copy(item) if isinstance(item, (dict, list)) else item for name, item in value.items()}
     if isinstance(value, list):
@@ -221,7 +221,7 @@ def copy(value: Any) -> Any:
 
 
 def sort_keys(value: Any) -> Any:
-    """The value with the keys of all objects in order, and whole floats without fraction, as Go prints both."""
+    """Return the value with sorted keys in all objects and whole floats without fraction, as Go prints both."""
     if isinstance(value, dict):
         return {name: sort_keys(value[name]) for name in sorted(value)}
     if isinstance(value, list):

@@ -83,7 +83,10 @@ class Request:
         minor: int = 1,
         repeated: dict[str, list[str]] | None = None,
     ) -> None:
-        """Raises Malformed for a target that is none. `connection` is whose answer may become a stream."""
+        """Initialize a request.
+
+        Raises Malformed for an invalid target. The response on `connection` may become a stream.
+        """
         path, query = _split_target(target)
         try:
             self.params: dict[str, list[str]] = (
@@ -121,7 +124,7 @@ class Request:
         return self.headers.get(name, default)
 
     def header_values(self, name: str) -> list[str]:
-        """Each value of a header by itself, in order."""
+        """Return the separate values of a header, in order."""
         known = self._repeated.get(name)
         if known is not None:
             return known
@@ -187,7 +190,7 @@ def chunk(data: bytes) -> bytes:
 
 
 def head(status: int, headers: Mapping[str, str | Sequence[str]]) -> bytes:
-    """The head of an answer; a line break within a value becomes a blank, as in Go."""
+    """Return the head of a response. A line break within a value becomes a space, as in Go."""
     lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}"]
     for name, given in headers.items():
         for value in (given,) if isinstance(given, str) else given:
@@ -211,13 +214,16 @@ _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,16}")
 
 
 def end_of_head(data: bytearray, searched: int) -> tuple[int, int] | None:
-    """Where a head ends and what follows begins, None when it goes on; the first `searched` bytes hold no end."""
+    """Return the end of a head and the start of the rest, or None if it is incomplete.
+
+    The first `searched` bytes hold no end.
+    """
     found = _END_OF_HEAD.search(data, max(0, searched - 2))
     return found.span() if found is not None else None
 
 
 def parse_head(raw: bytes, connection: Any = None) -> Request:
-    """The request of a head without its last line break. Raises Malformed."""
+    """Parse a request from its head without the last line break. Raises Malformed."""
     lines = [line.removesuffix("\r") for line in raw.decode("utf-8", "replace").split("\n")]
     method, target, minor = _request_line(lines[0])
     values = _header_values(lines[1:])
@@ -291,7 +297,7 @@ def is_chunked(request: Request) -> bool:
 
 
 def content_length(request: Request) -> int:
-    """The announced size of the body, 0 without one. Raises Malformed."""
+    """Return the announced size of the body, or 0. Raises Malformed."""
     given = request.header_values("content-length")
     if not given:
         return 0
@@ -305,7 +311,7 @@ def content_length(request: Request) -> int:
 
 
 def chunk_size(line: bytes) -> int:
-    """The size that a chunk's first line says. Raises Malformed for what is no plain hexadecimal number."""
+    """Return the size in a chunk's first line. Raises Malformed for anything but a plain hexadecimal number."""
     text = line.partition(b";")[0].rstrip(b" \t")
     if not _CHUNK_SIZE.fullmatch(text) or b"\r" in line:
         raise Malformed(400, "malformed chunk")

@@ -65,7 +65,7 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 def pretty(request: Request) -> bool:
-    """?pretty=..., else what people's browsers and curl get."""
+    """Report whether to indent the answer: by ?pretty=, else for browsers and curl."""
     if value := request.param("pretty"):
         return value in _TRUE
     agent = request.headers.get("user-agent", "")
@@ -73,7 +73,7 @@ def pretty(request: Request) -> bool:
 
 
 def of_errors(request: Request) -> str:
-    """The media type of the first clause that a Status can meet."""
+    """Return the media type of the first clause in which a Status can be sent."""
     accept = request.headers.get("accept", "")
     if not accept:
         return JSON
@@ -86,7 +86,7 @@ def of_errors(request: Request) -> str:
 
 
 def check_route(request: Request, produced: tuple[str, ...]) -> None:
-    """Raises the ApiError 406 of a route that produces nothing that is asked for; parameters do not count."""
+    """Raise ApiError 406 if the client accepts none of the route's media types. Ignores parameters."""
     accept = request.headers.get("accept", "")
     if not accept:
         return
@@ -104,7 +104,7 @@ def choose(
     speaks_protobuf: Callable[[], bool] | None = None,
     stream: bool = False,
 ) -> Form:
-    """The first acceptable clause. Raises ApiError 406.
+    """Return the first acceptable clause. Raises ApiError 406.
 
     `objects`: Table, in JSON alone, and PartialObjectMetadata are possible. `speaks_protobuf` says whether the resource
     has messages, None where nothing is protobuf. `stream`: events go out, which YAML has no form for.

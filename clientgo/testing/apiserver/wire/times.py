@@ -18,7 +18,7 @@ class Times:
         return f"<Times {self.now_text()}>"
 
     def now_text(self) -> str:
-        """The current second in RFC 3339."""
+        """Return the current second in RFC 3339."""
         second = int(self.clock.now())
         known, text = self._last
         if known != second:
@@ -31,7 +31,7 @@ class Times:
         return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def since(self, text: str | None) -> float:
-        """Seconds since a time in an object; 0 for none or an unreadable one."""
+        """Return the seconds since a time in an object, or 0 for a missing or unreadable time."""
         if not text:
             return 0.0
         try:

@@ -11,7 +11,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def warning_headers(texts: list[str]) -> list[str]:
-    """The values of the Warning headers for these texts, each once.
+    """Return the values of the Warning headers for these texts, each once.
 
     A text with control characters is left out, as in Go: no header can say it.
     """

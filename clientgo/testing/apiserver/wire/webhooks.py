@@ -98,7 +98,7 @@ class WebhookClients:
             client.close()
 
     def post(self, config: Json, document: Json, timeout: float, *, tell_timeout: bool = False) -> Json:
-        """The answer to a document, after at most `timeout` seconds. Raises ClientError, CallError.
+        """Post a document and return the answer, within `timeout` seconds. Raises ClientError, CallError.
 
         `config` is a WebhookClientConfig. `tell_timeout` puts the timeout into the URL.
         """
