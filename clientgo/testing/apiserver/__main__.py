@@ -30,7 +30,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Flags as a Go program takes them: -flag=x, -flag x, --flag=x, --flag x."""
+    """Parse flags in a Go program's forms: -flag=x, -flag x, --flag=x, --flag x."""
     parser = argparse.ArgumentParser(
         prog="apiserver", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False
     )

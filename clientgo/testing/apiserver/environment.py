@@ -48,7 +48,7 @@ current-context: clientgo
 
 
 def kubeconfig_text(url: str, token: str, ca_certificate: str = "") -> str:
-    """A kubeconfig with one cluster, user and context; the certificate in PEM."""
+    """Return a kubeconfig with one cluster, user and context. The certificate is in PEM."""
     data = base64.b64encode(ca_certificate.encode()).decode()
     authority = f"\n    certificate-authority-data: {data}" if data else ""
     # A text in JSON is one in YAML, whatever is in it.
@@ -77,7 +77,7 @@ def _replace(target: Path, text: str) -> None:
 
 
 def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
-    """The documents in YAML or JSON files; of a folder, those of all its files in order of their names.
+    """Yield the documents in YAML or JSON files. In a folder, reads all files in the order of their names.
 
     Raises FileNotFoundError for a path that does not exist, ParseError for one that is no manifest, and TypeError for a
     single path outside a list, which would be read as a list of its letters.
@@ -114,7 +114,8 @@ class Environment:
         tokens: dict[str, User] | None = None,
         **options: Any,
     ) -> None:
-        """`options` go to Server. Raises OSError when the port is taken, FileNotFoundError for a missing CRD path."""
+        """Start a server with `options`. Raises OSError if the port is taken, FileNotFoundError for a missing CRD path.
+        """
         self._crds = [*read_manifests(crd_paths), *crds]
         self.server = Server(port=port, tokens=tokens, data_dir=data_dir, **options)
         self._folder = ""

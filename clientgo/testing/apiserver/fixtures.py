@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def apiserver(request: pytest.FixtureRequest) -> Iterator[Environment]:
-    """A server of its own for each test.
+    """Yield a separate server for each test.
 
     `@pytest.mark.parametrize("apiserver", [["config/crd"]], indirect=True)` installs CRDs.
     """
@@ -30,5 +30,5 @@ def apiserver(request: pytest.FixtureRequest) -> Iterator[Environment]:
 
 @pytest.fixture
 def apiserver_config(apiserver: Environment) -> Config:
-    """A rest Config of an administrator of that server."""
+    """Return the rest Config of an administrator of the server."""
     return apiserver.config

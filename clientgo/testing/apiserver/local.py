@@ -42,7 +42,7 @@ class LocalTransport:
         return f"<LocalTransport to {self._server!r}>"
 
     def round_trip(self, request: http.Request) -> http.Response:
-        """The server's answer. Raises the context's error."""
+        """Return the server's answer. Raises the context's error."""
         if (done := request.ctx.err()) is not None:
             raise done
         stream = LocalStream(self._delay, self._seen)

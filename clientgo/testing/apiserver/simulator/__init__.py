@@ -97,7 +97,7 @@ class Simulator:
         self._client.close()
 
     def _make_controllers(self) -> None:
-        """One loop for each kind, fed by what changes."""
+        """Create one loop for each kind, with the informers that feed it."""
         client, times, loops = self._client, self._times, self._loops
         pods, nodes = self._factory.core().v1().pods(), self._factory.core().v1().nodes()
         budgets = self._factory.policy().v1().pod_disruption_budgets()
@@ -190,7 +190,8 @@ class Simulator:
             self._loops[kind].queue.add(key)
 
     def _queue_all(self, kind: str, lister: Any) -> None:
-        """For a change that concerns every object of the kind: a node may take pods now, or drive them away."""
+        """Queue all objects of the kind after a change that concerns each of them, such as a node that now takes pods.
+        """
         for obj in lister.list(labels.everything()):
             self._loops[kind].enqueue(obj)
 

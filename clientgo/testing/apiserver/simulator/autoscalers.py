@@ -31,7 +31,7 @@ _TARGETS = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
 class Autoscalers:
-    """Syncs one autoscaler at a time, every 15 s and when it changes; called by one worker thread."""
+    """A controller that syncs one autoscaler at a time, every 15 s and after changes; called by one worker thread."""
 
     def __init__(
         self,
@@ -106,13 +106,15 @@ class Autoscalers:
         return clients[scaler.spec.scale_target_ref.kind](namespace)
 
     def _pods(self, ctx: Context, namespace: str, selector: str) -> list[corev1.Pod]:
-        """The ready pods of the target."""
+        """Return the ready pods of the target."""
         options = metav1.ListOptions(label_selector=selector)
         pods = self._client.core_v1().pods(namespace).list(ctx, options).items
         return [pod for pod in pods if is_ready(pod) and pod.metadata.deletion_timestamp is None]
 
     def _stabilised(self, scaler: autoscalingv2.HorizontalPodAutoscaler, now: int, wanted: int) -> int:
-        """Never below the highest recommendation of the last five minutes, or of the window that the scaler names."""
+        """Return the size, at least the highest recommendation of the last five minutes or of the autoscaler's own
+        window.
+        """
         window = _STABILISATION
         behavior = scaler.spec.behavior
         if behavior is not None and behavior.scale_down is not None:
@@ -143,7 +145,7 @@ class Autoscalers:
 def _recommend(
     scaler: autoscalingv2.HorizontalPodAutoscaler, now: int, pods: list[corev1.Pod]
 ) -> tuple[int, list[Json]]:
-    """The largest size that one of the metrics asks for, and what was measured. Raises ValueError without a metric."""
+    """Return the largest size that a metric demands, and the measurements. Raises ValueError without a metric."""
     if not pods:
         raise ValueError("no metrics returned: no pod is ready")
     sizes, current = [], []

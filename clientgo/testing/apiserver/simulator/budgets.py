@@ -29,7 +29,7 @@ _EVICTION_TIMEOUT = 120.0
 
 
 class Budgets:
-    """Syncs one budget at a time; called by one worker thread."""
+    """A controller that syncs one budget at a time; called by one worker thread."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Budgets:
         return "<Budgets>"
 
     def keys_of(self, pod: corev1.Pod) -> Iterable[str]:
-        """The budgets that a changed pod concerns."""
+        """Return the keys of the budgets that a changed pod concerns."""
         for budget in self._lister.pod_disruption_budgets(pod.metadata.namespace).list(labels.everything()):
             if _covers(budget, pod):
                 yield f"{budget.metadata.namespace}/{budget.metadata.name}"
@@ -82,7 +82,7 @@ class Budgets:
             budgets.update_status(ctx, policyv1.PodDisruptionBudget.from_dict({**doc, "status": status}))
 
     def _still_disrupted(self, budget: policyv1.PodDisruptionBudget, pods: list[corev1.Pod]) -> dict[str, str]:
-        """The evictions that have been granted and not yet seen."""
+        """Return the evictions that have been granted but not yet observed."""
         standing = {pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None}
         known: dict[str, str] = (budget.to_dict().get("status") or {}).get("disruptedPods") or {}
         return {
@@ -105,7 +105,7 @@ class Budgets:
         return expected, 0
 
     def _scale(self, ctx: Context, pods: list[corev1.Pod]) -> int:
-        """The sizes that the owners of the pods ask for, together."""
+        """Return the sum of the sizes that the owners of the pods demand."""
         sizes: dict[str, int] = {}
         for pod in pods:
             owner = metav1.get_controller_of(pod)

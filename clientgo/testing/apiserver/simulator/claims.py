@@ -24,7 +24,7 @@ _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 
 
 class Claims:
-    """Syncs one claim at a time; called by one worker thread."""
+    """A controller that syncs one claim at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset, recorder: record.EventRecorder) -> None:
         self._client = client
@@ -120,7 +120,7 @@ class Claims:
         self._recorder.event(claim, corev1.EVENT_TYPE_NORMAL, "FileSystemResizeSuccessful", text)
 
     def _reclaim(self, ctx: Context, namespace: str, name: str, living: str = "") -> None:
-        """The volumes that a deleted claim was bound to; `living` is the uid of one of that name that there is now."""
+        """Reclaim the volumes of a deleted claim. `living` is the uid of a current claim with the same name."""
         volumes = self._client.core_v1().persistent_volumes()
         for volume in volumes.list(ctx, metav1.ListOptions()).items:
             reference = volume.spec.claim_ref
@@ -141,7 +141,7 @@ class Claims:
 
 
 def claim_names(pod: corev1.Pod) -> list[str]:
-    """The claims that a pod uses."""
+    """Return the names of the claims that a pod uses."""
     sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
     return [source.claim_name for source in sources if source is not None]
 

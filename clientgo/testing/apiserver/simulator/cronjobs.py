@@ -27,7 +27,10 @@ _MANY = 100
 
 
 class CronJobs:
-    """Syncs one CronJob at a time; called by one worker thread. `look_again(key, seconds)` queues one for later."""
+    """A controller that syncs one CronJob at a time, in one worker thread.
+
+    `look_again(key, seconds)` queues one for later.
+    """
 
     def __init__(
         self,
@@ -87,7 +90,7 @@ class CronJobs:
         self._create(ctx, cron_job, due, status)
 
     def _earliest(self, cron_job: batchv1.CronJob, status: Json, now: float) -> float:
-        """The moment from which on a time may have been missed."""
+        """Return the earliest moment at which a run may have been missed."""
         last = status.get("lastScheduleTime") or cron_job.to_dict()["metadata"].get("creationTimestamp")
         earliest = now - self._times.since(last)
         deadline = cron_job.spec.starting_deadline_seconds
@@ -149,7 +152,7 @@ class CronJobs:
 
 
 def _last_due(schedule: Schedule, earliest: float, now: float) -> tuple[float | None, float | None]:
-    """The last time that has come since `earliest`, and the first that has not; both None when there is none."""
+    """Return the last due time since `earliest` and the next one, or None for a time that does not exist."""
     due, following = None, schedule.next(earliest)
     for _ in range(_MANY):
         if following is None or following > now:
@@ -162,7 +165,7 @@ def _last_due(schedule: Schedule, earliest: float, now: float) -> tuple[float | 
 
 
 def _finished(job: batchv1.Job) -> str:
-    """The condition that ended the Job; empty while it runs."""
+    """Return the condition that ended the Job, or "" while it runs."""
     ends = ("Complete", "Failed")
     return next((one.type for one in job.status.conditions if one.type in ends and one.status == "True"), "")
 
@@ -179,7 +182,7 @@ def _reference(job: batchv1.Job) -> Json:
 
 
 def _job_of(cron_job: batchv1.CronJob, due: float, due_text: str) -> batchv1.Job:
-    """The Job for one time, named after its minute: two controllers would make the same."""
+    """Return the Job for one due time, named after its minute, so that two controllers would create the same one."""
     template = cron_job.spec.job_template.to_dict()
     metadata = dict(template.get("metadata") or {})
     metadata["name"] = f"{cron_job.get_name()}-{int(due) // 60}"

@@ -34,7 +34,7 @@ _TOLERATED = (
 
 
 class DaemonSets:
-    """Syncs one DaemonSet at a time; called by one worker thread."""
+    """A controller that syncs one DaemonSet at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset, recorder: record.EventRecorder) -> None:
         self._client = client
@@ -61,7 +61,7 @@ class DaemonSets:
         self._revisions.forget_old(ctx, found, known, in_use)
 
     def _nodes_for(self, ctx: Context, daemon_set: appsv1.DaemonSet, code: str) -> set[str]:
-        """The nodes that take a pod of the set, ready or not."""
+        """Return the nodes that accept a pod of the set, ready or not."""
         nodes = self._client.core_v1().nodes().list(ctx, metav1.ListOptions()).items
         return {
             node.get_name()
@@ -70,7 +70,7 @@ class DaemonSets:
         }
 
     def _pods_of(self, ctx: Context, daemon_set: appsv1.DaemonSet) -> dict[str, list[corev1.Pod]]:
-        """The set's pods by the node they are meant for."""
+        """Return the set's pods by their intended node."""
         pods = self._client.core_v1().pods(daemon_set.get_namespace()).list(ctx, metav1.ListOptions()).items
         found: dict[str, list[corev1.Pod]] = {}
         for pod in pods:
@@ -81,7 +81,7 @@ class DaemonSets:
     def _place(
         self, ctx: Context, daemon_set: appsv1.DaemonSet, code: str, nodes: set[str], pods: dict[str, list[corev1.Pod]]
     ) -> None:
-        """One pod for each node, none where there should be none. A failed pod makes room for a new one."""
+        """Create and delete pods until each suitable node has one, and other nodes none. A failed pod is replaced."""
         for node in sorted(nodes | pods.keys()):
             mine = [pod for pod in pods.get(node, ()) if pod.metadata.deletion_timestamp is None]
             failed = [pod for pod in mine if pod.status.phase == "Failed"]
@@ -156,7 +156,7 @@ def _max_unavailable(daemon_set: appsv1.DaemonSet, wanted: int) -> int:
 
 
 def _meant_for(pod: corev1.Pod) -> str:
-    """The node that the affinity of a pod without a node names."""
+    """Return the node that the affinity of an unscheduled pod names."""
     document = pod.to_dict()["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     return str(document["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
 

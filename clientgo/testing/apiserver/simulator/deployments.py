@@ -30,7 +30,7 @@ _DEFAULT_HISTORY = 10
 
 
 class Deployments:
-    """Syncs one Deployment at a time; called by one worker thread."""
+    """A controller that syncs one Deployment at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset, times: Times, recorder: record.EventRecorder) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class Deployments:
         return "<Deployments>"
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """One round for one Deployment. Raises StatusError."""
+        """Sync one Deployment once. Raises StatusError."""
         deployment = self._client.apps_v1().deployments(namespace).get(ctx, name)
         if deployment.metadata.deletion_timestamp is not None:
             return
@@ -59,7 +59,7 @@ class Deployments:
     def _new_replica_set(
         self, ctx: Context, deployment: appsv1.Deployment, new: appsv1.ReplicaSet | None, old: list[appsv1.ReplicaSet]
     ) -> appsv1.ReplicaSet:
-        """The ReplicaSet of the current template, with the highest revision."""
+        """Return the ReplicaSet of the current template, with the highest revision."""
         sets = self._client.apps_v1().replica_sets(deployment.metadata.namespace)
         revision = str(max((_revision(rs) for rs in old), default=0) + 1)
         if new is None:
@@ -118,7 +118,7 @@ class Deployments:
     def _roll(
         self, ctx: Context, deployment: appsv1.Deployment, new: appsv1.ReplicaSet, old: list[appsv1.ReplicaSet]
     ) -> None:
-        """One step towards the new ReplicaSet, within what surge and unavailability allow."""
+        """Move one step towards the new ReplicaSet, within the limits of surge and unavailability."""
         wanted = deployment.spec.replicas or 0
         if deployment.spec.strategy.type == "Recreate":
             for rs in old:
@@ -224,7 +224,7 @@ class Deployments:
 
 
 def _condition(before: Json | None, kind: str, status: str, reason: str, message: str, now: str) -> Json:
-    """A condition whose times move only when it does."""
+    """Return a condition whose times change only together with its status."""
     if before is not None and (before.get("status"), before.get("reason"), before.get("message")) == (
         status,
         reason,
@@ -260,7 +260,7 @@ def _sizes(deployment: appsv1.Deployment) -> dict[str, str]:
 
 
 def _plain_template(template: Json) -> Json:
-    """A pod template without what the controller itself adds."""
+    """Return a pod template without the label that the controller adds."""
     metadata = dict(template.get("metadata") or {})
     labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name != POD_TEMPLATE_HASH}
     metadata["labels"] = labels
@@ -272,7 +272,7 @@ def _template_hash(template: Json) -> str:
 
 
 def _rolling_limits(deployment: appsv1.Deployment) -> tuple[int, int]:
-    """maxSurge (rounded up) and maxUnavailable (rounded down) in pods; not both are 0."""
+    """Return maxSurge (rounded up) and maxUnavailable (rounded down) in pods. At least one is positive."""
     wanted = deployment.spec.replicas or 0
     if deployment.spec.strategy.type == "Recreate":
         return 0, 0

@@ -27,7 +27,7 @@ _MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 
 
 class Endpoints:
-    """Syncs one Service at a time; called by one worker thread."""
+    """A controller that syncs one Service at a time; called by one worker thread."""
 
     def __init__(
         self, client: kubernetes.Clientset, services: listers.ServiceLister, pods: listers.PodLister
@@ -40,7 +40,7 @@ class Endpoints:
         return "<Endpoints>"
 
     def keys_of(self, pod: corev1.Pod) -> Iterable[str]:
-        """The Services that a changed pod concerns."""
+        """Return the keys of the Services that a changed pod concerns."""
         for service in self._services.services(pod.get_namespace()).list(labels.everything()):
             if _selects(service, pod):
                 yield f"{service.get_namespace()}/{service.get_name()}"
@@ -88,7 +88,7 @@ def _target(pod: corev1.Pod) -> Json:
 
 
 def _ports(service: corev1.Service, pods: list[corev1.Pod]) -> list[Json]:
-    """Where the pods listen. A named port is looked up in the first pod that has it."""
+    """Return the ports at which the pods listen. A named port is that of the first pod that has it."""
     found = []
     for port in service.spec.ports:
         target = port.to_dict().get("targetPort", port.port)

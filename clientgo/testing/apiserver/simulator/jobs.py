@@ -21,7 +21,7 @@ _TOO_OFTEN, _TOO_OFTEN_TEXT = "BackoffLimitExceeded", "Job has reached the speci
 
 
 class Jobs:
-    """Syncs one Job at a time; called by one worker thread."""
+    """A controller that syncs one Job at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset, times: Times, recorder: record.EventRecorder) -> None:
         self._client = client
@@ -104,7 +104,7 @@ def _is_too_often(job: batchv1.Job, failed: int) -> bool:
 
 
 def _is_enough(job: batchv1.Job, succeeded: int) -> bool:
-    """Without a number of completions one success ends the Job."""
+    """Report whether enough pods succeeded. Without a number of completions, one success is enough."""
     wanted = job.spec.completions
     return succeeded >= (1 if wanted is None else wanted)
 

@@ -12,7 +12,7 @@ _NOT_READY = "node.kubernetes.io/not-ready"
 
 
 class Nodes:
-    """Syncs one node at a time; called by one worker thread."""
+    """A controller that syncs one node at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset) -> None:
         self._client = client

@@ -36,7 +36,7 @@ PHASE_ANNOTATION = "simulator/phase"
 
 
 def pod_of(template: corev1.PodTemplateSpec, owner: ResourceObject, kind: GroupVersionKind) -> corev1.Pod:
-    """A new pod of the template, which `owner` controls."""
+    """Return a new pod of the template, with `owner` as its controller."""
     document = template.to_dict()
     metadata = dict(document.get("metadata") or {})
     metadata["generateName"] = f"{owner.get_name()}-"
@@ -57,7 +57,7 @@ def ready_for(pod: corev1.Pod, times: Times) -> float:
 
 
 class Pods:
-    """Syncs one pod at a time; called by one worker thread.
+    """A controller that syncs one pod at a time; called by one worker thread.
 
     `ready_delay`: seconds from a pod's binding to its being Ready, and from that to its end when it has one.
     `look_again(key, seconds)` queues a pod for later.
@@ -238,7 +238,7 @@ def _ended(status: Json, now: str, code: int, reason: str) -> Json:
 
 
 def _crashed_status(pod: Json, now: str) -> Json:
-    """Started again, and not ready yet: the next round finds that and makes it ready."""
+    """Return the status of a restarted container's pod, not ready yet. The next sync makes it ready."""
     statuses = [
         {
             **status,
@@ -253,7 +253,7 @@ def _crashed_status(pod: Json, now: str) -> Json:
 
 
 def _ready_status(pod: Json, now: str, ready: bool) -> Json:
-    """The conditions and containers of a running pod that has become ready, or no longer is."""
+    """Return the conditions and containers of a running pod that became ready or unready."""
     status = pod.get("status") or {}
     state = "True" if ready else "False"
     conditions = []

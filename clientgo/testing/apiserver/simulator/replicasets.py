@@ -13,7 +13,7 @@ from clientgo.tools import record
 
 
 class ReplicaSets:
-    """Syncs one ReplicaSet at a time; called by one worker thread."""
+    """A controller that syncs one ReplicaSet at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset, recorder: record.EventRecorder) -> None:
         self._client = client

@@ -37,7 +37,7 @@ def hash_text(value: Json) -> str:
 
 
 def template_of(revision: appsv1.ControllerRevision) -> Json:
-    """The pod template that the revision keeps."""
+    """Return the pod template that the revision stores."""
     template = dict(revision.to_dict()["data"]["spec"]["template"])
     template.pop("$patch", None)
     return template
@@ -53,7 +53,7 @@ def is_orphan_of(obj: ResourceObject, owner: Owner) -> bool:
 
 
 def adopted(obj: R, owner: Owner, kind: GroupVersionKind) -> R:
-    """A copy that the owner controls."""
+    """Return a copy that `owner` controls."""
     mine = obj.deep_copy()
     mine.set_owner_references([*obj.get_owner_references(), metav1.new_controller_ref(owner, kind)])
     return mine
@@ -102,7 +102,7 @@ class Revisions:
     def current(
         self, ctx: Context, owner: Owner, known: list[appsv1.ControllerRevision]
     ) -> appsv1.ControllerRevision:
-        """The revision of the owner's template as it is now, with the highest number of all. Raises StatusError."""
+        """Return the revision of the owner's current template, with the highest number. Raises StatusError."""
         client = self._client.apps_v1().controller_revisions(owner.get_namespace())
         template = owner.spec.template.to_dict()
         number = max((one.revision for one in known), default=0)

@@ -73,7 +73,7 @@ class Scheduler:
         return any(taint["effect"] == "NoExecute" for taint in _untolerated(node.to_dict(), pod.to_dict()))
 
     def _unbound_claim(self, ctx: Context, pod: corev1.Pod) -> str:
-        """Why the pod's volumes are not there, in the scheduler's words; empty when they are. Raises StatusError."""
+        """Return the scheduler's reason why the pod's volumes are missing, or "". Raises StatusError."""
         claims = self._client.core_v1().persistent_volume_claims(pod.metadata.namespace)
         for volume in pod.spec.volumes:
             source = volume.persistent_volume_claim
@@ -132,7 +132,7 @@ def takes(node: Json, pod: Json) -> bool:
 
 
 def _obstacle(node: Json, pod: Json) -> str:
-    """Why the node does not take the pod, in the scheduler's words; empty when it does."""
+    """Return the scheduler's reason why the node does not accept the pod, or ""."""
     if (node.get("spec") or {}).get("unschedulable") and not _tolerates(pod, _CORDONED):
         return "node(s) were unschedulable"
     for taint in _untolerated(node, pod):
@@ -168,7 +168,7 @@ def _tolerates(pod: Json, taint: Json) -> bool:
 
 
 def _covers(toleration: Json, taint: Json) -> bool:
-    """A toleration that ends after some seconds counts as one that does not end."""
+    """Report whether the toleration covers the taint. A toleration that ends later counts as a lasting one."""
     if toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     if toleration.get("key") not in (None, "", taint["key"]):

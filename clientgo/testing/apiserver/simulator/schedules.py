@@ -1,4 +1,4 @@
-"""When a CronJob is due: the five fields of a schedule, matched minute by minute. Pure functions.
+"""Due times of CronJobs: the five fields of a schedule, matched minute by minute. Pure functions.
 
 Mirrors the schedules of robfig/cron v3, which Kubernetes uses: either of the two day fields is enough when both are
 given. What is no schedule never gets here, since the server has refused it.
@@ -35,7 +35,7 @@ class Schedule:
     """
 
     def __init__(self, text: str, time_zone: str | None) -> None:
-        """Raises ValueError for what is no schedule or time zone."""
+        """Parse a schedule. Raises ValueError for an invalid schedule or time zone."""
         cron.check(text)
         self._zone: tzinfo = ZoneInfo(time_zone) if time_zone else UTC
         self._every = parse_duration(text.removeprefix("@every ").strip()) if text.startswith("@every ") else 0.0
@@ -46,7 +46,8 @@ class Schedule:
         self._any_day, self._any_weekday = _is_any(fields[2]), _is_any(fields[4])
 
     def next(self, after: float) -> float | None:
-        """The first moment after this one, both in seconds since 1970; None when there is none within five years."""
+        """Return the first due moment after this one in seconds since 1970, or None if there is none within five years.
+        """
         if self._every:
             return int(after) + max(1.0, float(int(self._every)))
         for day in self._matching_days(after):

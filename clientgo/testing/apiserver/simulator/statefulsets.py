@@ -75,7 +75,7 @@ class _Round:
 
 
 class StatefulSets:
-    """Syncs one StatefulSet at a time; called by one worker thread."""
+    """A controller that syncs one StatefulSet at a time; called by one worker thread."""
 
     def __init__(
         self,
@@ -84,7 +84,10 @@ class StatefulSets:
         recorder: record.EventRecorder,
         look_again: Callable[[str, float], None],
     ) -> None:
-        """`look_again(key, seconds)` queues a set for later: when a ready pod will have become available."""
+        """Initialize the controller.
+
+        `look_again(key, seconds)` queues a set for the time at which a ready pod becomes available.
+        """
         self._client = client
         self._times = times
         self._recorder = recorder
@@ -95,7 +98,7 @@ class StatefulSets:
         return "<StatefulSets>"
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """One step towards what the set asks for, then its status. Raises StatusError.
+        """Move one step towards the set's specification, then update its status. Raises StatusError.
 
         Pods are listed from the server, not from the cache: with one worker that makes expectations unnecessary.
         """
@@ -267,7 +270,7 @@ class StatefulSets:
 
 
 def _hash(pod: corev1.Pod) -> str:
-    """The code of the revision that the pod was made from."""
+    """Return the revision hash of the pod's template."""
     return pod.metadata.labels.get(REVISION_HASH, "").rpartition("-")[2]
 
 
@@ -278,7 +281,7 @@ def _code(revision: appsv1.ControllerRevision) -> str:
 def _with_owners(
     claim: corev1.PersistentVolumeClaim, ours: set[str], owners: list[Json]
 ) -> corev1.PersistentVolumeClaim | None:
-    """The claim with `owners` in place of those with our uids; None when it has them already."""
+    """Return the claim with `owners` in place of those with our uids, or None if it has them already."""
     document = claim.to_dict()
     before = document["metadata"].get("ownerReferences") or []
     after = [owner for owner in before if owner.get("uid") not in ours] + owners
@@ -295,7 +298,7 @@ def _goes_with_set(round: _Round) -> bool:
 
 
 def _claims_of(round: _Round, ordinal: int) -> list[corev1.PersistentVolumeClaim]:
-    """The claims of one pod, by the set's templates."""
+    """Return the claims of one pod, from the set's templates."""
     selector = round.set.spec.selector
     labels = dict(selector.match_labels) if selector is not None else {}
     claims = []
@@ -311,7 +314,7 @@ def _claims_of(round: _Round, ordinal: int) -> list[corev1.PersistentVolumeClaim
 
 
 def _pod_of(round: _Round, ordinal: int) -> corev1.Pod:
-    """The pod of one ordinal: its name, host name, labels and volumes follow from it."""
+    """Return the pod of an ordinal, which determines its name, host name, labels and volumes."""
     revision = round.revision_for(ordinal)
     template = template_of(revision)
     name = f"{round.set.get_name()}-{ordinal}"

@@ -12,7 +12,7 @@ _PROTECTION = "kubernetes.io/pv-protection"
 
 
 class Volumes:
-    """Syncs one volume at a time; called by one worker thread."""
+    """A controller that syncs one volume at a time; called by one worker thread."""
 
     def __init__(self, client: kubernetes.Clientset) -> None:
         self._client = client
