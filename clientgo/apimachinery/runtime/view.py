@@ -34,14 +34,38 @@ def copy_json(value: Any) -> Any:
     What stands for a dict or list, such as an OrderedDict, a tuple or a view, becomes a plain one.
     """
     kind = type(value)
-    if kind is dict:
-        return {key: item if type(item) in _SCALARS else copy_json(item) for key, item in value.items()}
-    if kind is list:
-        return [item if type(item) in _SCALARS else copy_json(item) for item in value]
+    try:
+        if kind is dict:
+            return {key: item if type(item) in _SCALARS else copy_json(item) for key, item in value.items()}
+        if kind is list:
+            return [item if type(item) in _SCALARS else copy_json(item) for item in value]
+    except RecursionError:
+        # JSON may be nested twice as deep as this function can call itself.
+        return _copy_deep(value)
     return value if kind in _SCALARS else _copy_unusual(value)
 
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def _copy_deep(value: Any) -> Any:
+    """Copy a dict or list of any depth without recursion."""
+    out: list[Any] = [value]
+    # Containers of copies, with the keys or indices of the values that are not copied yet.
+    unfinished: list[tuple[Any, Any]] = [(out, 0)]
+    while unfinished:
+        container, key = unfinished.pop()
+        item = container[key]
+        kind = type(item)
+        if kind is dict:
+            container[key] = copy = dict(item)
+            unfinished += [(copy, name) for name, inner in copy.items() if type(inner) not in _SCALARS]
+        elif kind is list:
+            container[key] = copies = list(item)
+            unfinished += [(copies, index) for index, inner in enumerate(copies) if type(inner) not in _SCALARS]
+        else:
+            container[key] = _copy_unusual(item)
+    return out[0]
 
 
 def _copy_unusual(value: Any) -> Any:

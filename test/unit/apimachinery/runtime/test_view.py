@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableSequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -19,6 +19,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.view import copy_json
 
 
 def deployment() -> appsv1.Deployment:
@@ -491,3 +492,23 @@ def test_every_generated_class_can_be_made_and_read() -> None:
     assert len(ours) > 500
     for cls in ours:
         read(cls(), depth=4)
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: {"a": inner, "b": [1]}, lambda inner: [inner, {"x": {}}]])
+def test_a_value_of_any_depth_is_copied(wrap: Callable[[Any], Any]) -> None:
+    value: Any = {"end": [1, 2]}
+    for _ in range(20_000):
+        value = wrap(value)
+
+    copied = copy_json(value)
+
+    key = "a" if isinstance(value, dict) else 0
+    levels = 0
+    while not (isinstance(value, dict) and "end" in value):
+        assert copied is not value and type(copied) is type(value)
+        assert copied[key] is not value[key]
+        others, theirs = (list(each.values()) if isinstance(each, dict) else list(each) for each in (value, copied))
+        assert others[1:] == theirs[1:] and others[1] is not theirs[1]
+        value, copied, levels = value[key], copied[key], levels + 1
+    assert copied == {"end": [1, 2]} and copied["end"] is not value["end"]
+    assert levels == 20_000
