@@ -31,8 +31,6 @@ UNFINISHED: tuple[str, ...] = (
     "clientgo/apimachinery/runtime/",
     "clientgo/testing/apiserver/cel/",
     "clientgo/testing/apiserver/kinds/",
-    "clientgo/testing/apiserver/verbs/",
-    "clientgo/testing/apiserver/views/",
     "clientgo/tour/",
 )
 

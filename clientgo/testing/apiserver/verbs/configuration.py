@@ -17,7 +17,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads_yaml
 
 
 def read(call: Call) -> Json:
-    """The document of the request. Raises ApiError 400."""
+    """Return the document of the request. Raises ApiError 400."""
     try:
         doc = loads_yaml(call.request.body, call.duplicates)
     except ParseError as err:
@@ -31,7 +31,8 @@ def read(call: Call) -> Json:
 
 
 def check(doc: Json, node: managedfields.Node, api_version: str, kind: str) -> None:
-    """Raises ApiError for what is of another type, or does not fit this one."""
+    """Check the type of a document and its fields. Raises ApiError for another type, or for a field that does not fit.
+    """
     if doc.get("apiVersion") != api_version or doc.get("kind") != kind:
         raise errors.bad_request(f"invalid object type: {_type_text(doc)}")
     metadata = doc.get("metadata")
@@ -56,7 +57,7 @@ def _object_text(doc: Json) -> str:
 
 
 def decode_merged(call: Call, merged: Json, config: Json, options: WriteOptions) -> Json:
-    """The object that an apply of `config` makes, in normal form. Raises ApiError."""
+    """Return the object that an apply of `config` makes, in normal form. Raises ApiError."""
     resource = call.resource
     try:
         obj = decoding.normal_form(resource, merged, [])
@@ -83,7 +84,7 @@ def _tell_duplicates(call: Call, options: WriteOptions) -> None:
 
 
 def of_resource(call: Call) -> Json:
-    """The configuration of an object of the call's resource. Raises ApiError."""
+    """Return the configuration of an object of the call's resource. Raises ApiError."""
     doc = read(call)
     resource = call.resource
     check(doc, ownership.merge_node(resource), resource.group_version, resource.kind)

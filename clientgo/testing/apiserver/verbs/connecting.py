@@ -18,7 +18,7 @@ _NODES = "/nodes"
 
 
 def log(verb: Verb, call: Call) -> http.Response:
-    """GET pods/NAME/log. A pod that is on no node has logged nothing."""
+    """Handle GET pods/NAME/log. A pod without a node has an empty log."""
     _check_log_options(call)
     pod = verb.current(call).obj
     _check_container(call, pod)
@@ -30,7 +30,7 @@ def log(verb: Verb, call: Call) -> http.Response:
 
 
 def connect(verb: Verb, call: Call) -> http.Response:
-    """The other streams of pods, and the proxies of pods, services and nodes."""
+    """Handle the other streams of pods, and the proxies of pods, services and nodes."""
     if call.resource.storage == "/services":
         return _service(verb, call)
     current = verb.current(call)
@@ -43,7 +43,7 @@ def connect(verb: Verb, call: Call) -> http.Response:
 
 
 def _service(verb: Verb, call: Call) -> http.Response:
-    """A proxy to NAME, NAME:PORT or SCHEME:NAME:PORT."""
+    """Handle a proxy to NAME, NAME:PORT or SCHEME:NAME:PORT."""
     parts = call.name.split(":")
     if len(parts) > 3 or (len(parts) == 3 and parts[0] not in ("http", "https", "")):
         raise errors.bad_request(f"invalid service request {quote(call.name)}")
@@ -66,7 +66,7 @@ def _has_port(service: Stored, asked: str) -> bool:
 
 
 def _check_log_options(call: Call) -> None:
-    """Raises ApiError 400 for what is no number, 422 for a number that cannot be."""
+    """Check the options of a log. Raises ApiError 400 if one is not a number, 422 if a number is out of range."""
     found: list[FieldError] = []
     for name, least in (("sinceSeconds", 1), ("tailLines", 0), ("limitBytes", 1)):
         text = call.request.param(name)

@@ -35,11 +35,11 @@ class Webhooks(Protocol):
         ...
 
     def validate(self, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> None:
-        """Refuses the object that would be stored."""
+        """Raise ApiError to deny the object that would be stored."""
         ...
 
     def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
-        """Refuses a delete."""
+        """Raise ApiError to deny a delete."""
         ...
 
 
@@ -126,7 +126,7 @@ class Verb:
         return ListOptions(call.request, watch=watch, watch_list=self._gates.enabled(WATCH_LIST))
 
     def current(self, call: Call) -> Stored:
-        """The object that is asked for. Raises ApiError 404."""
+        """Return the requested object. Raises ApiError 404."""
         stored = self.store.get(call.resource.storage, call.key)
         if stored is None:
             raise call.not_found()

@@ -46,7 +46,7 @@ MAX_COPIED = 3 * 1024 * 1024
 
 
 def read_body(call: Call) -> Any:
-    """The parsed body. Raises ApiError 415 or 400."""
+    """Return the parsed body. Raises ApiError 415 or 400."""
     media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
     body = call.request.body
     resource = call.resource
@@ -129,7 +129,7 @@ def check_kind(call: Call, doc: Json) -> None:
 
 
 def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
-    """Why an object of another kind is not taken: it is read as what it says it is, and nothing makes it another."""
+    """Return the error for an object of another kind, which is decoded as its own kind and cannot be converted."""
     resource, version = call.resource, api_version.rpartition("/")[2]
     if api_version.count("/") > 1:
         return _unrecognized(resource, f"unexpected GroupVersion string: {api_version}", call.request.body)
@@ -151,7 +151,7 @@ def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
 
 
 def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b"") -> Json:
-    """The object in normal form, defaulted; unknown fields warned about or refused as the options say.
+    """Return the object in normal form with defaults. The options decide about warnings or errors for unknown fields.
 
     Defaults stand behind what was given: admission sets fields too, and only then comes the order of the type.
     """
@@ -170,7 +170,7 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
 
 
 def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
-    """Paths of fields as a reader from the top meets them."""
+    """Return the paths of fields in the order of the document."""
     if len(paths) < 2:
         return paths
     met: dict[str, int] = {}
@@ -189,7 +189,7 @@ def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
 
 
 def decode_as(group_version: str, kind: str, doc: Json) -> Json:
-    """A document that is posted to a subresource, in the normal form of its own kind. Raises ApiError 400."""
+    """Return a document posted to a subresource, in the normal form of its own kind. Raises ApiError 400."""
     struct = schema.kind_struct(group_version, kind)
     assert struct is not None
     given = doc.get("kind") or kind
@@ -205,7 +205,7 @@ def decode_as(group_version: str, kind: str, doc: Json) -> Json:
 
 
 def decode_delete_options(doc: Json) -> Json:
-    """DeleteOptions in normal form, whatever version they name. Raises ApiError 400."""
+    """Return DeleteOptions of any version in normal form. Raises ApiError 400."""
     try:
         out: Json = schema.structure(schema.META_V1, "DeleteOptions").decode(doc, schema.Context(), "", "")
     except schema.DecodeError as err:
@@ -255,7 +255,7 @@ def invalid_patch(doc: Json, body: Any, media: str, text: str) -> ApiError:
 
 
 def normal_form(resource: Resource, doc: Json, unknown: list[str]) -> Json:
-    """Raises DecodeError, or ApiError for what is too deep: by patches, an object could grow level by level."""
+    """Return the document in normal form. Raises DecodeError, or ApiError if it is nested too deeply."""
     if is_deep(doc):
         raise errors.bad_request("exceeded max depth")
     obj = _decode_custom(resource, doc, unknown) if resource.custom else _decode_builtin(resource, doc, unknown)
@@ -327,7 +327,7 @@ def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
 
 
 def check_patch_type(call: Call, media: str) -> None:
-    """Raises ApiError 415 for a patch that is none, or that the resource cannot take."""
+    """Raise ApiError 415 for an unknown patch type, or one that the resource does not support."""
     known = media in (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
     strategic = not call.resource.custom and call.resource.struct is not None
     if not known and not (call.resource.custom and media.endswith("+json")):
@@ -337,7 +337,7 @@ def check_patch_type(call: Call, media: str) -> None:
 
 
 def parse_patch(call: Call, media: str) -> Any:
-    """A patch of the form that its media type promises. Raises ApiError 400 or 413."""
+    """Return a patch of the form that its media type requires. Raises ApiError 400 or 413."""
     head = "" if media == STRATEGIC_PATCH else "error decoding patch: "
     try:
         body = loads(call.request.body)
@@ -355,7 +355,7 @@ def parse_patch(call: Call, media: str) -> Any:
 
 
 def _operations(body: Any) -> list[Any]:
-    """The steps of a JSON patch; null is none at all."""
+    """Return the operations of a JSON patch. A patch of null has none."""
     if body is None:
         return []
     if not isinstance(body, list):
@@ -379,7 +379,7 @@ def _unknown_in_steps(steps: list[Json]) -> list[str]:
 
 
 def patched(media: str, live: Json, body: Any, struct: schema.Struct | None) -> Json:
-    """The patched document. Raises ApiError when the patch does not fit."""
+    """Return the patched document. Raises ApiError if the patch does not fit."""
     # Here, not above: what merges comes with the first patch.
     from clientgo.apimachinery.util import jsonmergepatch, jsonpatch
     from clientgo.testing.apiserver.kinds import patchrules

@@ -125,7 +125,8 @@ class Deleter(Verb):
 
     @staticmethod
     def _deletion_finalizers(resource: Resource, known: list[str], policy: str) -> list[str]:
-        """The finalizers after the propagation policy had its say, or without one the kind's own habit."""
+        """Return the finalizers that follow from the propagation policy, or from the kind's default without a policy.
+        """
         if not policy:
             if not strategy.orphans_dependents(resource) or {"orphan", "foregroundDeletion"} & set(known):
                 return list(known)

@@ -45,7 +45,7 @@ def _speaks_protobuf(resource: Resource) -> bool:
 
 
 def _check_route(request: Request, info: RequestInfo) -> None:
-    """Raises ApiError for what no route of go-restful has: HEAD, empty segments, other representations."""
+    """Raise ApiError for a request without a route: HEAD, empty segments, other representations."""
     if request.method == "HEAD":
         raise errors.method_not_allowed()
     if "//" in request.path:
@@ -174,7 +174,7 @@ class Dispatcher:
 
 
 def _not_supported(resource: Resource, verb: str) -> ApiError:
-    """A verb that a resource does not have; only those of definitions say which."""
+    """Return the error for a verb that a resource does not support."""
     if not resource.custom:
         return errors.method_not_allowed()
     text = f'{verb} is not supported on resources of kind "{resource.qualified}"'

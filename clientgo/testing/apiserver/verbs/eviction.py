@@ -49,7 +49,7 @@ def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
 
 
 def _ask_webhooks(writer: Writer, call: Call, doc: Json) -> None:
-    """Raises ApiError when one refuses the eviction; the delete that follows is part of it."""
+    """Call the webhooks. Raises ApiError if one denies the eviction, which includes the delete."""
     options = WriteOptions(call.request, "CreateOptions")
     shown = {**doc, "kind": "Eviction", "apiVersion": "policy/v1"}
     writer.webhooks.validate(call, writer.webhooks.mutate(call, shown, None, options), None, options)
@@ -122,7 +122,7 @@ def _needs_none(budget: Json, pod: Json) -> bool:
 
 
 def _check(budget: Json) -> None:
-    """Raises ApiError 429 with what the budget says."""
+    """Raise ApiError 429 with the budget's reason if the budget allows no eviction."""
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         raise _too_many(f"The disruption budget {name} is still being processed by the server.")
@@ -137,7 +137,7 @@ def _too_many(why: str) -> ApiError:
 
 
 def _taken(budget: Json, pod: str, now: str) -> Json:
-    """The status of a budget after one eviction was granted."""
+    """Return the status of a budget after one granted eviction."""
     status = budget.get("status") or {}
     allowed = status["disruptionsAllowed"] - 1
     condition = disruption_condition(status, allowed, budget["metadata"].get("generation", 0), now)

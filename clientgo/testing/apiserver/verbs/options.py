@@ -30,7 +30,7 @@ class ListOptions:
     """Of lists, watches and deletes of collections. Raises ApiError for combinations that make no sense."""
 
     def __init__(self, request: Request, *, watch: bool, watch_list: bool = True) -> None:
-        """`watch_list` is the feature gate WatchList."""
+        """Parse the options of a list or watch. `watch_list` is the state of the feature gate WatchList."""
         self.label_selector = request.param("labelSelector")
         self.field_selector = request.param("fieldSelector")
         self.shard_selector = request.param("shardSelector")
@@ -82,7 +82,7 @@ class ListOptions:
 
 
 def version_number(text: str) -> int:
-    """Raises ValueError with the words of strconv inside the words of field validation."""
+    """Return the number in a text. Raises ValueError with the texts of strconv and field validation."""
     digits = text.isascii() and text.isdigit()
     if digits and len(text.lstrip("0")) <= _DIGITS_OF_UINT64 and (version := int(text.lstrip("0") or "0")) < 2**64:
         return version
@@ -92,7 +92,8 @@ def version_number(text: str) -> int:
 
 
 def stored_version(metadata: Json) -> int:
-    """The version an object names, 0 for none. Raises ApiError 500 for what is no number, as the real server."""
+    """Return the version that an object names, or 0. Raises ApiError 500 if it is not a number, as kube-apiserver does.
+    """
     text = metadata.get("resourceVersion") or "0"
     try:
         return version_number(text)
@@ -109,7 +110,7 @@ _NOT_BASE64 = re.compile(r"[^-_A-Za-z0-9]")
 
 
 def _unbase64(text: str) -> bytes:
-    """Raises ValueError in the words of encoding/base64."""
+    """Return the decoded text. Raises ValueError with the text of encoding/base64."""
     wrong = _NOT_BASE64.search(text)
     if wrong is not None or len(text) % 4 == 1:
         # A last character alone is no byte, nor is one that is none.
@@ -118,7 +119,7 @@ def _unbase64(text: str) -> bytes:
 
 
 def decode_token(token: str) -> tuple[int, str]:
-    """(version, start key). Raises ApiError 400."""
+    """Return the version and the start key in a token. Raises ApiError 400."""
     try:
         doc = loads(_unbase64(token.rstrip("=")))
     except ValueError as err:
@@ -171,7 +172,7 @@ class WriteOptions:
 
 
 def _unprintable(manager: str) -> list[FieldError]:
-    """The first character of a manager's name that cannot be shown, if any."""
+    """Return an error for the first unprintable character in a manager's name, if there is one."""
     bad = next((i for i, char in enumerate(manager) if not char.isprintable()), None)
     if bad is None:
         return []
@@ -181,7 +182,7 @@ def _unprintable(manager: str) -> list[FieldError]:
 
 
 def default_manager(request: Request) -> str:
-    """The User-Agent up to the slash."""
+    """Return the User-Agent up to the slash."""
     return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
 
 

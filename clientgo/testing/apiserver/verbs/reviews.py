@@ -25,7 +25,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 def review(
     writer: Writer, authenticator: Authenticator, authorizer: Authorizer, call: Call, user: User
 ) -> http.Response:
-    """POST of any review; as created objects they have an owner of fields."""
+    """Handle POST of any review. Like created objects, reviews have managedFields."""
     doc = decoding.read_body(call)
     options = WriteOptions(call.request, "CreateOptions")
     obj = decoding.decode(call, doc, options)
@@ -96,7 +96,7 @@ def _metadata_problems(metadata: Json, local: bool) -> list[FieldError]:
 
 
 def _shown(path: Json) -> Json:
-    """The server's own type has no JSON names."""
+    """Return the path as the server's own type prints it, which has no JSON names."""
     return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
 
 

@@ -46,7 +46,7 @@ def _with(obj: Json, path: str, new: Any) -> Json:
 
 
 def _paths(call: Call) -> tuple[str, str, str]:
-    """JSON paths of spec.replicas, status.replicas and the selector."""
+    """Return the JSON paths of spec.replicas, status.replicas and the selector."""
     if call.resource.custom:
         scale = (call.resource.crd_version.get("subresources") or {}).get("scale") or {}
         return (
@@ -58,7 +58,7 @@ def _paths(call: Call) -> tuple[str, str, str]:
 
 
 def scale_of(call: Call, obj: Json) -> Json:
-    """The autoscaling/v1 Scale of an object."""
+    """Return the autoscaling/v1 Scale of an object."""
     spec_path, status_path, selector_path = _paths(call)
     metadata = {
         name: obj["metadata"][name]
@@ -80,7 +80,7 @@ def scale_of(call: Call, obj: Json) -> Json:
 
 
 def scale(writer: Writer, call: Call) -> http.Response:
-    """GET, PUT and PATCH of scale."""
+    """Handle GET, PUT and PATCH of scale."""
     method = call.request.method
     if method == "GET":
         live = writer.documents.view(call.resource, writer.current(call))
@@ -116,7 +116,10 @@ def scale(writer: Writer, call: Call) -> http.Response:
 
 
 def _handler(call: Call, live: Json) -> managedfields.ScaleHandler:
-    """Carries managers between the object and its Scale; a custom resource may have replicas elsewhere."""
+    """Return a handler that maps managers between an object and its Scale.
+
+    The replicas of a custom resource may have any path.
+    """
     resource = call.resource
     path = tuple(f"f:{name}" for name in _paths(call)[0].lstrip(".").split("."))
     versions = [entry.get("apiVersion", "") for entry in live["metadata"].get("managedFields") or ()]
@@ -155,7 +158,7 @@ class _Put:
             )
 
     def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
-        """The Scale that is asked for, and its managers."""
+        """Return the requested Scale and its managers."""
         return self._wanted, _updated(writer, live, self._wanted, managers, self.options)
 
 
@@ -172,7 +175,7 @@ class _Patch:
         self._body = configuration.read(call) if applies else decoding.parse_patch(call, self._media)
 
     def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
-        """The Scale as it shall be, and its managers."""
+        """Return the requested Scale and its managers."""
         call = self._call
         if self._media == APPLY_PATCH:
             return _applied(call, writer, live, self._body, managers, self.options)
@@ -209,7 +212,7 @@ def _applied(
 
 
 def _not_for_custom(call: Call, managed: bool) -> ApiError:
-    """The real server cannot apply the Scale of a custom resource, a gap that it has not closed."""
+    """Return the error for an apply to the Scale of a custom resource, which kube-apiserver does not support either."""
     head = "failed to create manager for existing fields: " if not managed else ""
     who = f"{call.namespace}/{call.name}" if managed else "/"
     why = f"request to convert CR to an invalid group/version: {VERSION}"
@@ -219,7 +222,7 @@ def _not_for_custom(call: Call, managed: bool) -> ApiError:
 
 
 def _admitted(writer: Writer, call: Call, wanted: Json, live: Json, options: WriteOptions) -> Json:
-    """The scale that is asked for, after all webhooks."""
+    """Return the requested Scale after all webhooks."""
     given = {**wanted, "kind": "Scale", "apiVersion": VERSION}
     before = scale_of(call, live)
     made = writer.webhooks.mutate(call, given, before, options)

@@ -21,7 +21,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, copy
 
 
 def binding(writer: Writer, call: Call) -> http.Response:
-    """POST pods/NAME/binding, and POST bindings."""
+    """Handle POST pods/NAME/binding and POST bindings."""
     doc = decoding.decode_as("v1", "Binding", decoding.read_body(call))
     given = doc["metadata"].get("name", "")
     if call.name and given != call.name:
@@ -108,7 +108,7 @@ _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
 
 
 def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response:
-    """POST serviceaccounts/NAME/token."""
+    """Handle POST serviceaccounts/NAME/token."""
     current = verb.current(call)
     doc = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call))
     options = WriteOptions(call.request, "CreateOptions")

@@ -44,7 +44,7 @@ def _generated_name(base: str) -> str:
 
 
 def _own_levels(obj: Json) -> Json:
-    """A copy as deep as strategies write: the object, its metadata and its spec."""
+    """Return a copy of the object, its metadata and its spec, which are the levels that strategies change."""
     return {
         name: dict(value) if name in ("metadata", "spec") and isinstance(value, dict) else value
         for name, value in obj.items()
@@ -174,7 +174,7 @@ class Writer(Verb):
         return err
 
     def _mutated_create(self, call: Call, obj: Json, options: WriteOptions, managed: list[Json]) -> Json:
-        """The new object after the mutating webhooks. Raises ApiError."""
+        """Return the new object after the mutating webhooks. Raises ApiError."""
         made = self.webhooks.mutate(call, obj, None, options)
         if made is not obj:
             self._check_namespace(call, made["metadata"])
@@ -200,7 +200,7 @@ class Writer(Verb):
 
     @staticmethod
     def _with_placeholder(resource: Resource, obj: Json) -> Json:
-        """A copy whose metadata has a resourceVersion in its place, ready for the store to fill in."""
+        """Return a copy with a resourceVersion at its place in the metadata, which the store replaces."""
         metadata = with_version(obj["metadata"], 0)
         if resource.custom:
             metadata = {name: metadata[name] for name in sorted(metadata)}
@@ -393,7 +393,7 @@ class Writer(Verb):
         self.plugins.charge(request)
 
     def _stamp_phase(self, resource: Resource, obj: Json, old: Json | None) -> None:
-        """A volume says since when it is in its phase."""
+        """Set the time at which a volume entered its phase."""
         if resource.storage != "/persistentvolumes":
             return
         before, status = (old or {}).get("status") or {}, obj.get("status") or {}
@@ -416,7 +416,7 @@ class Writer(Verb):
         return obj == stored or ownership.without_times(obj) == ownership.without_times(stored)
 
     def _mutated_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, managed: list[Json]) -> Json:
-        """The changed object after the mutating webhooks, who may not set either what the client may not."""
+        """Return the changed object after the mutating webhooks, without changes that a client could not make."""
         made = self.webhooks.mutate(call, obj, live, options)
         if made is obj:
             return obj
@@ -449,7 +449,7 @@ class Writer(Verb):
 
     @staticmethod
     def is_finished(resource: Resource, obj: Json) -> bool:
-        """An object being deleted goes when nothing holds it any more."""
+        """Report whether an object that is being deleted has no finalizers and no grace period left."""
         metadata = obj["metadata"]
         if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
             return False

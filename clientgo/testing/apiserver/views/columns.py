@@ -12,7 +12,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 @cache
 def _recorded() -> dict[str, Json]:
-    """Of each storage, by the column's name: type, format, description, priority."""
+    """Return the recorded columns of each storage by name: type, format, description, priority."""
     packed = resources.files("clientgo.testing.apiserver.views").joinpath("data/columns.json.gz").read_bytes()
     found: dict[str, Json] = json.loads(gzip.decompress(packed))
     return found

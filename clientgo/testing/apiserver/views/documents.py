@@ -20,7 +20,7 @@ NO_CACHE = "no-cache, private"
 
 
 def render(value: Any, form: Form | None, status: int = 200, headers: dict[str, str] | None = None) -> http.Response:
-    """Any document as the response to a request."""
+    """Return a response with any document."""
     head = {"Cache-Control": NO_CACHE, **(headers or {})}
     if form is not None and form.media == YAML:
         return http.Response(status, dumps_yaml(value), YAML, head)
@@ -33,7 +33,7 @@ def render(value: Any, form: Form | None, status: int = 200, headers: dict[str, 
 
 
 def meta_in_order(metadata: Json) -> Json:
-    """ObjectMeta in the order of the Go struct, for custom resources too."""
+    """Return ObjectMeta in the order of the Go struct, also for custom resources."""
     out: Json = schema.structure(schema.META_V1, "ObjectMeta").decode(metadata, schema.Context(), "", "")
     return out
 
@@ -55,7 +55,7 @@ class Documents:
         return "<Documents>"
 
     def view(self, resource: Resource, stored: Stored) -> Json:
-        """The object in the version of the request."""
+        """Return the object in the version of the request."""
         return resource.from_storage(stored.obj) if resource.converted else stored.obj
 
     def raw(self, resource: Resource, stored: Stored) -> bytes:
@@ -85,7 +85,7 @@ class Documents:
         return table.make(resource, objects, self._times, include, form.version)
 
     def _message(self, resource: Resource, stored: Stored) -> bytes:
-        """The object as protobuf, in its envelope."""
+        """Return the object as protobuf in its envelope."""
         encode = kinds.protobuf.encode_known
         return encode(resource.from_storage(stored.obj)) if resource.converted else stored.message(encode)
 
@@ -98,7 +98,7 @@ class Documents:
         }
 
     def deleted(self, resource: Resource, name: str, uid: str, form: Form) -> http.Response:
-        """The Success Status of a delete that is done."""
+        """Return the Success status of a completed delete."""
         details = {"name": name, "group": resource.group, "kind": resource.plural, "uid": uid}
         if not resource.group:
             del details["group"]
@@ -147,7 +147,7 @@ class Documents:
         return {**head, "metadata": metadata, "items": listed}
 
     def _list_bytes(self, resource: Resource, items: list[Stored], metadata: Json) -> bytes:
-        """The list without decoding and encoding its objects again."""
+        """Return the list without decoding and encoding its objects again."""
         if resource.custom:
             joined = b",".join([self.raw(resource, item) for item in items])
             head = f'{{"apiVersion":"{resource.group_version}","items":['.encode()
@@ -209,7 +209,7 @@ class Documents:
         return encode
 
     def bookmark(self, resource: Resource, version: int, end: bool, form: Form) -> Json:
-        """An object of the kind with nothing but a resourceVersion."""
+        """Return an object of the kind that has only a resourceVersion."""
         metadata: Json = {"resourceVersion": str(version)}
         if end:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
@@ -222,14 +222,14 @@ class Documents:
         return obj
 
     def table_bookmark(self, encode: Callable[[Stored], bytes], bookmark: Json) -> Json:
-        """A bookmark as a Table of an object without a name. `encode` is that of the watch."""
+        """Return a bookmark as a Table of an object without a name. `encode` is the watch's encoder."""
         metadata = bookmark["metadata"]
         nameless = {**bookmark, "metadata": {"name": "", **metadata}}
         out: Json = loads(encode(Stored("", nameless, int(metadata["resourceVersion"]))))
         return out
 
     def error_stream(self, status: Json, form: Form) -> http.Response:
-        """A watch that consists of one ERROR event."""
+        """Return a watch that consists of one ERROR event."""
         framing = self.framing(form)
         event = framing.frame("ERROR", framing.encode(status))
         return http.Response(200, event, framing.media, {"Cache-Control": NO_CACHE, "Transfer-Encoding": "chunked"})

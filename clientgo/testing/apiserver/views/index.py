@@ -121,7 +121,7 @@ class Index:
         return render(self._registry.group_list(), form)
 
     def _cache(self, key: str, make: Callable[[], Any], encode: Callable[[Any], bytes] = dumps) -> tuple[bytes, str]:
-        """Bytes and hash of a document that changes only with the registry."""
+        """Return the bytes and the hash of a document that changes only with the registry."""
         generation = self._registry.generation
         known = self._cached.get(key)
         if known is None or known[0] != generation:
@@ -203,7 +203,7 @@ class Index:
         return Response(200, ("\n".join(lines) + "\n").encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     def _compact(self, request: Request) -> Response:
-        """POST /debug/compact?resourceVersion=N: discard the history, as etcd's compaction does."""
+        """Handle POST /debug/compact?resourceVersion=N: discard the history, as etcd's compaction does."""
         if request.method != "POST":
             raise errors.method_not_allowed()
         text = request.param("resourceVersion")

@@ -145,14 +145,14 @@ class Builder:
         return out
 
     def ref(self, name: str) -> Json:
-        """In v3 a reference with siblings has to stand in allOf."""
+        """Return a reference to a definition. In v3, a reference with siblings must be inside allOf."""
         target = {"$ref": self._prefix + name}
         return {"allOf": [target]} if self._v3 else target
 
     # ---- kinds
 
     def kind(self, resource: Resource) -> str:
-        """The definition of a served kind, marked with its GVK; its list too."""
+        """Return the definition's name of a served kind, and mark it and its list with their GVKs."""
         if resource.custom:
             return self._custom_kind(resource)
         gv = resource.group_version
@@ -229,7 +229,7 @@ _V2_DROPPED = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
 
 
 def structural_to_openapi(node: Json, v3: bool) -> Json:
-    """A CRD schema as published; v2 cannot say everything and leaves that out."""
+    """Return a CRD schema as published. Version 2 omits what it cannot express."""
     out: Json = {}
     for name, value in node.items():
         if (not v3 and name in _V2_DROPPED) or (name in ("x-kubernetes-validations",) and not v3):
@@ -278,7 +278,7 @@ _LIST = (
 
 
 def paths_of(resource: Resource, builder: Builder, v3: bool) -> dict[str, Json]:
-    """The collection and object paths of a resource with their operations."""
+    """Return the collection and object paths of a resource with their operations."""
     name = builder.kind(resource)
     base = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
@@ -376,7 +376,7 @@ def _with_common(builder: Builder) -> None:
 
 
 def v3_document(registry: Registry, group: str, version: str) -> Json | None:
-    """The document of one group version, None when nothing is served there."""
+    """Return the document of one group version, or None if the server does not serve it."""
     known = registry.group(group)
     if known is None or version not in known.resources:
         return None
@@ -412,7 +412,7 @@ def _v3(registry: Registry, group: str, version: str) -> Json:
 
 
 def v3_index(registry: Registry) -> Json:
-    """Where the documents are; the hash changes with the resources of the group version."""
+    """Return the index of the documents. A hash changes with the resources of its group version."""
     paths: Json = {}
     for group in registry.groups():
         for version in group.versions:

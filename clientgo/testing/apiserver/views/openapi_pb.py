@@ -48,7 +48,7 @@ def _double(field: int, value: float | None) -> bytes:
 
 
 def _any(value: Any) -> bytes:
-    """An Any holds YAML; JSON is YAML."""
+    """Return a value as an Any, which holds YAML; JSON is valid YAML."""
     return _text(2, dumps_text(value))
 
 
@@ -101,7 +101,7 @@ def _properties(properties: Json) -> bytes:
 
 
 def _parameter(doc: Json) -> bytes:
-    """A query parameter as ParametersItem{parameter{non_body_parameter{query_parameter_sub_schema}}}."""
+    """Return a query parameter as ParametersItem{parameter{non_body_parameter{query_parameter_sub_schema}}}."""
     inner = (
         _text(2, "query") + _text(3, doc.get("description", "")) + _text(4, doc["name"]) + _text(5, doc.get("type", ""))
     )
@@ -118,7 +118,7 @@ def _operation(doc: Json) -> bytes:
 
 
 def encode(document: Json) -> bytes:
-    """The document as protobuf."""
+    """Return the document as protobuf."""
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
     paths = [
         _bytes(2, _named(path, _bytes(8, _operation(item["patch"]))))

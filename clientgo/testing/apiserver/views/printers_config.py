@@ -39,7 +39,7 @@ def endpoint_slice(obj: Json, times: Times) -> list[Any]:
 
 
 def _some(texts: list[str]) -> str:
-    """The first few of a list."""
+    """Return the first few texts of a list as one text."""
     if not texts:
         return "<unset>"
     more = len(texts) - _SHOWN_PORTS

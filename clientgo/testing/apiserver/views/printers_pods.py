@@ -28,7 +28,7 @@ def row_conditions(obj: Json) -> list[Json]:
 
 
 def pod(obj: Json, times: Times) -> list[Any]:
-    """The cells of a pod."""
+    """Return the cells of a pod."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     seen = _look(spec, status)
     reason = seen.reason

@@ -41,7 +41,7 @@ _AGE = column("Age", text=_AGE_TEXT)
 
 
 def _columns(*names: str) -> list[Json]:
-    """Columns by name: "+Name" is shown only in the wide form, "#Name" is a number."""
+    """Return columns by name: "+Name" appears only in the wide form, "#Name" is a number."""
     out = []
     for name in names:
         wide = name.startswith("+")
@@ -277,7 +277,7 @@ def _custom(resource: Resource) -> tuple[list[Json], Row]:
 
 
 def _cell(kind: str, value: Any, times: Times) -> Any:
-    """One value in the type of its column; what does not fit shows as nothing."""
+    """Return a value as its column's type shows it, or None if it does not fit."""
     if value is None:
         return None
     if kind == "date":
@@ -300,7 +300,7 @@ _FILTER = re.compile(r"""^@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|(\S+))
 
 
 def json_path(path: str) -> Callable[[Any], Any]:
-    """A getter for the JSONPath subset of printer columns: fields, quoted fields, indices, * and one filter."""
+    """Return a getter for the JSONPath subset of printer columns: fields, quoted fields, indices, * and one filter."""
     steps = []
     at = 0
     while at < len(path):
@@ -351,7 +351,7 @@ def _follow(value: Any, field: str | None, index: str | None, condition: str | N
 
 
 def make(resource: Resource, objects: list[Json], times: Times, include: str, version: str = "v1") -> Json:
-    """A Table of the objects; `include` is Object, None or (the default) Metadata."""
+    """Return a Table of the objects. `include` is Object, None or (the default) Metadata."""
     out = _table(*_format_of(resource), objects, times, include, version)
     if resource.storage == "/pods":
         for row, obj in zip(out["rows"], objects, strict=True):
@@ -364,7 +364,7 @@ def make(resource: Resource, objects: list[Json], times: Times, include: str, ve
 
 
 def of_scale(scale: Json, times: Times, include: str, version: str = "v1") -> Json:
-    """A Table of one Scale."""
+    """Return a Table of one Scale."""
     return _table(*_SCALE, [scale], times, include, version)
 
 
