@@ -67,10 +67,7 @@ def decode_message(message: Message, data: bytes, at: int = 0, end: int | None =
     If a field in it, at any depth, is not in the table, the document is of type UnknownFields.
     """
     reading = _Reading()
-    try:
-        document = _document(message, data, at, len(data) if end is None else end, 0, reading)
-    except IndexError as err:
-        raise as_wire_error(err) from None
+    document = _document(message, data, at, len(data) if end is None else end, 0, reading)
     return UnknownFields(document, {}) if reading.found_unknown and type(document) is dict else document
 
 
