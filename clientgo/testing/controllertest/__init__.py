@@ -32,6 +32,7 @@ need_hypothesis(__name__)
 from clientgo.testing.controllertest.cluster import Cluster
 from clientgo.testing.controllertest.history import History, Row
 from clientgo.testing.controllertest.machine import ControllerMachine, eventually, invariant, replay
+from clientgo.testing.controllertest.reconciler import explore_reconciler
 from clientgo.testing.controllertest.runner import ControllerFailure, Result
 from clientgo.testing.controllertest.steps import (
     Before,
@@ -46,6 +47,7 @@ from clientgo.testing.controllertest.steps import (
     Lose,
     Pause,
     Remove,
+    Rewind,
     Set,
     Sleep,
     Step,
@@ -72,12 +74,14 @@ __all__ = [
     "Pause",
     "Remove",
     "Result",
+    "Rewind",
     "Row",
     "Set",
     "Sleep",
     "Step",
     "Touch",
     "eventually",
+    "explore_reconciler",
     "invariant",
     "objects",
     "replay",

@@ -32,7 +32,8 @@ def end_state(world: World) -> State:
         text = json.dumps(_normal(obj, uids), sort_keys=True)
         if prefix:
             text = text.replace(name, f"{prefix}*")
-        state.setdefault(f"{bucket.strip('/')} {namespace}/{f'{prefix}*' if prefix else name}", []).append(text)
+        shown = f"{prefix}*" if prefix else obj["metadata"]["name"]
+        state.setdefault(f"{bucket.strip('/')} {namespace}/{shown}", []).append(text)
     return {key: sorted(texts) for key, texts in state.items()}
 
 

@@ -21,6 +21,8 @@ __tracebackhide__ = True
 
 # Virtual seconds between two user actions of the run without faults.
 _BETWEEN = 5.0
+# Virtual seconds that a controller has to fill its caches before the first step.
+_STARTS_WITHIN = 1.0
 
 
 class ControllerFailure(AssertionError):
@@ -69,11 +71,13 @@ def execute(
 
 def _course(world: World, steps: Sequence[Step], patient: bool) -> State:
     world.start()
+    world.sleep(_STARTS_WITHIN)
     for step in steps:
         step.run(world)
         if patient:
             world.settle(_BETWEEN)
         world.wait()
+    world.sleep(_BETWEEN)
     world.note("test", "", "all faults end")
     world.heal()
     world.settle()

@@ -165,6 +165,20 @@ class Drop(Step):
         world.drop_watches(self.resource, self.seconds, self.compact)
 
 
+@dataclass(frozen=True)
+class Rewind(Step):
+    """The controller is killed, and then reads a resource from a server that lags behind: as before its last changes.
+
+    This is the time travel of Sieve. Lists with version "0" show the old state for 20 seconds.
+    """
+
+    resource: str
+    changes: int
+
+    def run(self, world: World) -> None:
+        world.rewind(self.resource, self.changes, 20.0)
+
+
 # ---- the rest of the cluster
 
 

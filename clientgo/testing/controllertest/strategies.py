@@ -23,6 +23,7 @@ FAULTS = (
     "Before",
     "Lag",
     "Drop",
+    "Rewind",
     "Touch",
     "Remove",
     "Linger",
@@ -121,6 +122,7 @@ def fault_steps(
         "Drop": lambda: st.builds(steps.Drop, resource, _SECONDS, st.booleans()),
     }
     interference: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+        "Rewind": lambda: st.builds(steps.Rewind, resource, st.integers(1, 3)),
         "Touch": lambda: st.builds(steps.Touch, index),
         "Remove": lambda: st.builds(steps.Remove, index),
         "Linger": lambda: st.builds(steps.Linger, index),

@@ -45,12 +45,12 @@ class User:
         self._send("DELETE", resource, namespace, name)
 
     def insist(self) -> bool:
-        """Repeat the last request for each object that differs from it. Returns True if something changed."""
+        """Repeat the last request for each object that is missing or left over. Returns True if something changed."""
         before = self._world.server.store.version
         for (kind, namespace, name), obj in self.wanted.items():
             resource = self._world.cluster.resource(kind)
             found = self._world.cluster.get(kind, name, namespace)
-            if obj is not None and (found is None or not found["metadata"].get("deletionTimestamp")):
+            if obj is not None and found is None:
                 self._set(resource, namespace, name, obj)
             elif obj is None and found is not None:
                 self._send("DELETE", resource, namespace, name)
@@ -100,9 +100,10 @@ class User:
             self._send("POST", resource, namespace, "", obj)
             code, found = self._request("GET", path_of(resource, namespace, name))
         elif "deletionTimestamp" not in found.get("metadata", {}):
-            changed = _merged(found, obj)
-            if changed != found:
-                self._send("PUT", resource, namespace, name, changed)
+            while (changed := _merged(found, obj)) != found:
+                if self._send("PUT", resource, namespace, name, changed) != 409:
+                    break
+                code, found = self._request("GET", path_of(resource, namespace, name))
         if "status" in obj and code == 200:
             self._send("PUT", resource, namespace, name, {**found, "status": obj["status"]}, subresource="status")
 
@@ -126,7 +127,8 @@ class User:
         *,
         subresource: str = "",
         actor: str = "user",
-    ) -> None:
+    ) -> int:
+        """Send a request, add it to the history, and return the response's code."""
         world = self._world
         with world.acting(actor):
             code, answer = self._client.request(method, path_of(resource, namespace, name, subresource), body)
@@ -134,6 +136,7 @@ class User:
         reason = f" {answer.get('reason')}" if code >= 300 else f" @{world.server.store.version}"
         verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[method]
         world.note(actor, f"{verb} {resource.plural} {namespace}/{shown}", f"{code}{reason}")
+        return code
 
     def _request(self, method: str, path: str) -> tuple[int, Json]:
         return self._client.request(method, path)

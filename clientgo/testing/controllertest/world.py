@@ -21,9 +21,9 @@ from clientgo.testing.apiserver.simulator import Simulator
 from clientgo.testing.apiserver.store.storage import Event
 from clientgo.testing.controllertest.calls import Call
 from clientgo.testing.controllertest.cluster import Client, Cluster
-from clientgo.testing.controllertest.faults import TOUCHED, Faults
+from clientgo.testing.controllertest.faults import TOUCHED, Faults, Lag
 from clientgo.testing.controllertest.history import History
-from clientgo.testing.controllertest.process import Process
+from clientgo.testing.controllertest.process import RESTART_PAUSE, Process
 from clientgo.testing.controllertest.user import User
 from clientgo.testing.controllertest.wire import Killed, chain
 
@@ -35,7 +35,8 @@ _MISTAKES = (TypeError, AttributeError, LookupError, NameError, AssertionError, 
 # Objects that are no part of a result.
 IGNORED_BUCKETS = ("/events", "events.k8s.io/events", "coordination.k8s.io/leases")
 # Requests of a run; more are an endless loop.
-MOST_REQUESTS = 3000
+MOST_REQUESTS = 2000
+MOST_ERRORS = 500
 
 
 class Violated(Exception):
@@ -64,7 +65,7 @@ class World:
         """The actors that created the living objects, by bucket and key."""
         self._actors: dict[int, tuple[str, list[int]]] = {}
         chooser = synctest.RandomSchedule(schedule) if schedule else None
-        self._bubble = synctest.bubble(chooser, max_steps=5_000_000, two_clocks=True)
+        self._bubble = synctest.bubble(chooser, max_steps=1_000_000, two_clocks=True)
         self._undo = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -167,11 +168,18 @@ class World:
 
     def _on_error(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
         self.errors += 1
+        if self.errors > MOST_ERRORS:
+            self.report("backoff", f"{MOST_ERRORS} errors, the last one at {self.now():.3f} s: {err or msg}")
+            self._end_processes()
+        self.reported(err)
+
+    def reported(self, err: BaseException | None) -> None:
+        """Report an error if it is a mistake of the program."""
         for each in chain(err):
             if isinstance(each, ReadOnlyError):
                 self.report("read-only", f"the controller changes an object of a cache: {each}")
             elif isinstance(each, _MISTAKES) and not self._is_expected(err):
-                self.report("crash", f"{msg}: {type(each).__name__}: {each}")
+                self.report("crash", f"{type(each).__name__}: {each}")
 
     def _on_panic(self, ctx: Context, err: BaseException) -> None:
         if isinstance(err, ReadOnlyError):
@@ -201,9 +209,12 @@ class World:
         self.requests["events and leases" if call.is_beside else name] += 1
         if self.requests.total() > MOST_REQUESTS:
             self.report("hot loop", f"{MOST_REQUESTS} requests, the last one at {self.now():.3f} s: {call}")
-            for process in self.processes:
-                process.stop()
-                process.life.is_dead = True
+            self._end_processes()
+
+    def _end_processes(self) -> None:
+        for process in self.processes:
+            process.stop()
+            process.life.is_dead = True
 
     def answered(self, name: str, call: Call, status: int, changed: bool) -> None:
         """Record the result of a request."""
@@ -247,6 +258,21 @@ class World:
         """Return bucket and key of the living objects' `index`-th one, or None without objects."""
         found = sorted(at for at, actor in self.made_by.items() if actor != "server" and actor.startswith(made_by))
         return found[index % len(found)] if found else None
+
+    def rewind(self, resource: str, changes: int, seconds: float) -> None:
+        """Kill the processes, and let them read the resource as it was before its last changes."""
+        versions = sorted(event.rv for bucket in self._buckets(resource) for event in bucket)
+        if versions:
+            version = versions[-min(changes, len(versions))] - 1
+            self.faults.lags[resource] = Lag(self.now() + RESTART_PAUSE + seconds, version)
+            self.note("fault", f"watch cache of {resource}", f"as of @{version} for {seconds:g} s after the restart")
+        for process in self.processes:
+            process.kill()
+
+    def _buckets(self, resource: str) -> list[list[Event]]:
+        """Return the histories of the resource."""
+        names = {each.storage for each in self.server.registry.all() if each.plural == resource}
+        return [self.server.store.contents(name)[1] for name in sorted(names)]
 
     def drop_watches(self, resource: str, seconds: float, compact: bool) -> None:
         """Break the watches of a resource for some seconds. With `compact` the server then forgets the history."""
@@ -293,7 +319,7 @@ class World:
         else:
             self.report("quiet", f"objects still change after {20 * period:g} s without faults and user actions")
             self.wait()
-        limit = self.machine.busy_limit * period / 60.0
+        limit = self.machine.busy_limit * max(period, self.machine.quiet_for) / 60.0
         if self.requests.total() - requests > limit:
             text = f"{self.requests.total() - requests} requests within {period:g} s in which nothing changed"
             self.report("hot loop", text)

@@ -53,7 +53,7 @@ def test_each_resync_writes_an_unchanged_status() -> None:
 
 def test_a_renamed_deployment_stays_if_the_controller_saw_its_name() -> None:
     """Go: `syncHandler` looks only for the name of the spec, so the end state depends on the events that were seen."""
-    failure = violation(SampleMachine, [foo("a", 1, "x"), foo("a", 1, "y")])
+    failure = violation(SampleMachine, [ct.Lag("foos", 5.0), foo("a", 1, "x"), foo("a", 1, "y")])
 
     assert failure.problem == "the faults change the result: apps/deployments default/x is missing"
 

@@ -1,0 +1,112 @@
+"""Operators with a known class of bug each: the script that shows it, and a search that finds one.
+
+With CONTROLLERTEST_CASES=2000 the machine searches for each bug, and each corrected operator passes as many cases.
+"""
+
+from __future__ import annotations
+
+import os
+
+import brokenoperators as broken
+import pytest
+from hypothesis import Phase, Verbosity, given, settings
+from widgetoperator import Widgets, widget
+
+from clientgo.testing import controllertest as ct
+from clientgo.testing.controllertest import runner, strategies
+
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "0"))
+KIND = "example.com/v1/Widget"
+ONE, TWO, SECOND = widget("a", 1), widget("a", 2), ct.Sleep(1.0)
+
+# The machine, the check that it violates, and the steps.
+SCRIPTS: list[tuple[type[ct.ControllerMachine], str, list[ct.Step]]] = [
+    (broken.CreatesTwice, "end state", [ct.Lag("configmaps", 5.0), ONE]),
+    (broken.HalfDone, "end state", [ct.Lose(1), ONE]),
+    (broken.KeepsFinalizer, "left behind", [ONE, SECOND, ct.Kill(1, "after"), ct.Delete(KIND, "a")]),
+    (broken.SwallowsErrors, "status_follows_spec", [ct.Fail(1, 500), ONE]),
+    (broken.IgnoresConflicts, "status_follows_spec", [ONE, SECOND, ct.Fail(1, 409), TWO]),
+    (broken.NoBackoff, "backoff", [ONE]),
+    (broken.Adopts, "status_follows_spec", [ONE]),
+    (broken.DeletesOnStaleRead, "children_of_living_widgets_stay", [ONE, SECOND, ct.Rewind("widgets", 2)]),
+    (
+        broken.ScalesDownTooFar,
+        "no_deletion_leaves_too_few",
+        [widget("a", 3), SECOND, ct.Lag("configmaps", 5.0), TWO],
+    ),
+    (broken.ReadsOwnWriteTooEarly, "status_follows_spec", [ct.Lag("configmaps", 5.0), ONE]),
+    (broken.RevertsSpec, "status_follows_spec", [ct.Before(2, TWO), ONE]),
+    (broken.LosesFields, "lost update", [ONE, SECOND, ct.Touch(0), TWO]),
+    (broken.IgnoresTombstones, "crash", [ONE, SECOND, ct.Drop("configmaps", 5.0, True), ct.Remove(0)]),
+    (broken.LeaksOnDelete, "left behind", [ONE, SECOND, ct.Kill(0), ct.Delete(KIND, "a")]),
+    (broken.OnlyEdges, "status_follows_spec", [ONE, SECOND, ct.Kill(0), TWO]),
+    (broken.TrustsOrder, "crash", [ONE, SECOND, ct.Rewind("widgets", 2)]),
+    (
+        broken.TrustsNames,
+        "status_follows_spec",
+        [ONE, SECOND, ct.Drop("widgets", 5.0, True), ct.Delete(KIND, "a"), ONE],
+    ),
+    (broken.TrustsMemory, "second run", [ONE, SECOND, ct.Remove(0)]),
+    (broken.WatchesOnlyOwners, "second run", [ONE, SECOND, ct.Remove(0)]),
+    (broken.StatusLoop, "hot loop", [ONE]),
+    (broken.RequeuesForever, "hot loop", [ONE]),
+    (broken.WritesUnchangedStatus, "idle writes", [ONE]),
+    (broken.LeavesThread, "stop", []),
+    (broken.ChangesCache, "read-only", [ONE]),
+]
+FIXED = dict(broken.PAIRS)
+
+
+class Searched(Widgets):
+    cases = CASES or 4
+
+
+TestWidgets = Searched.TestCase
+
+
+def test_each_broken_operator_has_a_script_and_a_corrected_version() -> None:
+    assert [machine for machine, _, _ in SCRIPTS] == [machine for machine, _ in broken.PAIRS]
+
+
+@pytest.mark.parametrize(
+    ("machine", "check", "steps"), SCRIPTS, ids=[machine.__name__ for machine, _, _ in SCRIPTS]
+)
+def test_a_script_shows_the_bug_and_passes_after_its_correction(
+    machine: type[ct.ControllerMachine], check: str, steps: list[ct.Step]
+) -> None:
+    with pytest.raises(ct.ControllerFailure) as raised:
+        ct.replay(machine, steps)
+
+    assert raised.value.check == check
+    assert len(raised.value.script.splitlines()) <= 15
+    ct.replay(FIXED[machine], steps)
+
+
+def search(machine: type[ct.ControllerMachine], cases: int) -> None:
+    phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if CASES else [])]
+
+    @settings(max_examples=cases, phases=phases, report_multiple_bugs=False, verbosity=Verbosity.quiet, database=None)
+    @given(strategies.scripts(machine))
+    def run(script: tuple[list[ct.Step], int]) -> None:
+        runner.check(machine, *script)
+
+    run()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Search for one bug, or for all in a long run."""
+    if "searched" in metafunc.fixturenames:
+        machines = [machine for machine, _ in broken.PAIRS] if CASES else [broken.WritesUnchangedStatus]
+        metafunc.parametrize("searched", machines)
+
+
+def test_the_machine_finds_the_bug(searched: type[ct.ControllerMachine]) -> None:
+    with pytest.raises(ct.ControllerFailure) as raised:
+        search(searched, CASES or 50)
+    assert raised.value.check
+    assert not CASES or len(raised.value.script.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("machine", sorted(set(FIXED.values()), key=lambda machine: machine.__name__))
+def test_a_corrected_operator_passes(machine: type[ct.ControllerMachine]) -> None:
+    search(machine, CASES or 2)
