@@ -1,0 +1,59 @@
+"""mypy and pyright accept users' code against the installed wheel, where no checkout is on the path."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from processes import ROOT
+from wheel import build_wheel, run
+
+
+def test_type_checkers_accept_programs_and_a_scaffolded_project(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    wheel = build_wheel(tmp_path_factory)
+    venv.create(tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", wheel, cwd=tmp_path)
+    work = tmp_path / "work"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "cmd", work / "cmd", ignore=ignored)
+    shutil.copytree(ROOT / "test" / "typing", work / "typing", ignore=ignored)
+    project = work / "shop-operator"
+    project.mkdir()
+    command = tmp_path / "venv" / "bin" / "clientgo"
+    of_kind = ["--group", "shop", "--version", "v1", "--kind", "Order"]
+    run(command, "scaffold", "init", "--domain", "example.com", "--repo", "shop_operator", cwd=project)
+    run(command, "scaffold", "create", "api", *of_kind, cwd=project)
+    run(command, "scaffold", "create", "webhook", *of_kind, "--defaulting", cwd=project)
+    programs = sorted(path for path in (work / "cmd").iterdir() if path.is_dir())
+    # The tour shows the sample-controller, whose folder it adds to the path.
+    sample = str(work / "cmd" / "sample-controller")
+    roots = [{"root": str(path), "extraPaths": [sample] if path.name == "informer-tour" else []} for path in programs]
+    settings = {
+        "pythonVersion": "3.11",
+        # The project's tests need pytest, which this environment does not have.
+        "include": ["cmd", "typing", "shop-operator/shop_operator"],
+        "executionEnvironments": [*roots, {"root": str(project)}, {"root": str(work / "typing")}],
+    }
+    (work / "pyrightconfig.json").write_text(json.dumps(settings))
+
+    pyright = Path(sys.executable).with_name("pyright")
+    checked = run(pyright, "--project", "pyrightconfig.json", "--pythonpath", python, cwd=work)
+    options = ("--strict", "--explicit-package-bases", "--python-executable", python, "--cache-dir", tmp_path / "cache")
+    mypy = (sys.executable, "-m", "mypy", *options)
+
+    assert "0 errors" in checked
+    # The library is found in the wheel, with its types: otherwise the checkers would know nothing and accept all.
+    assert "Success: no issues found in 2 source files" in run(*mypy, "typing", cwd=work)
+    assert "Success: no issues found" in run(*mypy, "shop_operator", cwd=project)
+    (work / "typing" / "wrong.py").write_text("from clientgo import rest\n\nrest.Config(host=7)\n")
+    with pytest.raises(AssertionError, match="reportArgumentType"):
+        run(pyright, "--pythonpath", python, "typing/wrong.py", cwd=work)
+    with pytest.raises(AssertionError, match=r"\[arg-type\]"):
+        run(*mypy, "typing/wrong.py", cwd=work)
