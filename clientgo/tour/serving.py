@@ -38,9 +38,12 @@ __all__ = ["LivePage", "serve"]
 
 
 class LivePage(PageServer):
-    """The page of a `Live`; a context manager that neither attaches nor detaches it."""
+    """The page of a `Live`; a context manager that neither attaches nor detaches it.
 
-    def __init__(self, live: Live, port: int = 0, *, title: str = "") -> None:
+    watched: functions of the program whose source the page shows.
+    """
+
+    def __init__(self, live: Live, port: int = 0, *, title: str = "", watched: Iterable[Tap] = ()) -> None:
         self.live = live
         self._title = title
         self._view = LiveView(live)
@@ -51,7 +54,7 @@ class LivePage(PageServer):
             "/api/past": self._past,
             "/api/connected": self._stay_connected,
         }
-        super().__init__(port, get, {"/api/control": self._control})
+        super().__init__(port, get, {"/api/control": self._control}, watched=watched)
 
     def _tour(self, request: Request, query: dict[str, str]) -> Json:
         return {
@@ -120,12 +123,13 @@ def serve(
 
     Raises OSError when the port is taken or the file cannot be made, and TypeError for something else to watch.
     """
+    taps = tuple(taps)
     live = Live(taps)
     live.watch(*watched)
     with ExitStack() as stack:
         if record:
             stack.enter_context(recording(record, program=title, taps=taps))
         with signals_for_others():
-            page = stack.enter_context(LivePage(live, port, title=title))
+            page = stack.enter_context(LivePage(live, port, title=title, watched=taps))
             stack.enter_context(live)
         yield page

@@ -115,13 +115,14 @@ def _listed(call: Call, reflector: Any, ctx: Any, items: Sequence[Any], resource
 
 
 @_tap("reflector.handle_watch")
-def _handle_watch(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> None:
+def _handle_watch(call: Call, reflector: Any, ctx: Any, *args: Any, **kwargs: Any) -> None:
     call.tell("watch", version=reflector.last_sync_resource_version())
     error = ""
     try:
         call()
     except Exception as err:
-        error = f"{type(err).__name__}: {err}"
+        # The end of a program is no error of its watch.
+        error = "" if ctx.err() is not None else f"{type(err).__name__}: {err}"
         raise
     finally:
         call.tell("ended", version=reflector.last_sync_resource_version(), more={"error": error})

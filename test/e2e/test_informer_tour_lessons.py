@@ -292,6 +292,8 @@ def test_the_past_of_a_live_program_is_told_within_what_was_kept(browser):
         page.run("document.getElementById('tab-past').click()")
         page.until("return document.getElementById('chain')")
         assert "it will be queued again" in page.text("#chain") and page.has("#changes")
+        page.run("document.getElementById('tab-object').click()")  # the pane that was shown before
+        page.until("return !document.getElementById('chain') && document.querySelector('#pane .quiet')")
         browser.get("about:blank")
         queue.shut_down()
     assert browser.get_log("browser") == []

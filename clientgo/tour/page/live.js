@@ -5,6 +5,7 @@ import { Picture } from "/page/picture.js";
 import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
+import { tips } from "/page/tip.js";
 import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
@@ -78,7 +79,7 @@ function draw() {
   if (!seen) return;
   picture.draw(seen.views, null);
   $("now-where").replaceChildren(el("span", { class: "pill live" }, t("live")), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
-  $("now-what").textContent = app.detached ? t("detached") : app.frozen ? t("frozen") : t("live-what");
+  $("now-what").textContent = app.ended ? t("ended") : app.detached ? t("detached") : app.frozen ? t("frozen") : t("live-what");
   $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
@@ -114,11 +115,11 @@ function overview() {
 }
 
 // All that the pane of handlers and workers depends on.
-const steered = () => JSON.stringify([app.language, app.detached, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
+const steered = () => JSON.stringify([app.language, app.detached, app.ended, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
   Object.entries(app.seen.views.workers.workers).map(([name, each]) => [name, each.delay])]);
 
 function steering() {
-  if (app.detached) return [el("p", { class: "quiet" }, t("detached"))];
+  if (app.detached) return [el("p", { class: "quiet" }, t(app.ended ? "ended" : "detached"))];
   const { handlers } = app.seen.views.handlers;
   const { workers } = app.seen.views.workers;
   const control = (asked) => () => ask("/api/control", asked).then(look).then(draw).catch(fail);
@@ -178,7 +179,9 @@ async function drawPast(fill) {
   if (app.past?.wanted === wanted && performance.now() - app.past.asked < 1000) return;
   app.past = { wanted, asked: performance.now() };
   const found = await ask(`/api/past?${new URLSearchParams({ ...chosen, informer: app.informer, queue: app.queue })}`);
-  if (app.tab === "past" && app.past.wanted === wanted) fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
+  if (app.tab !== "past" || app.past.wanted !== wanted) return;
+  app.shown = "past";
+  fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
 }
 
 // Do not redraw content that does not change by itself: the reader may scroll in it.
@@ -224,6 +227,13 @@ function onKey(event) {
   KEYS[event.key]();
 }
 
+// After the tour has detached the server still answers until the program ends.
+async function waitForTheEnd() {
+  while (await ask("/api/connected").catch(() => null)) await new Promise((done) => setTimeout(done, 500));
+  app.ended = true;
+  draw();
+}
+
 // Pauses last as long as the server gets requests of a page, also of a hidden tab, whose timers are slow.
 async function stayConnected() {
   while (!app.detached) {
@@ -232,6 +242,7 @@ async function stayConnected() {
     if (!answer) await new Promise((done) => setTimeout(done, 1000));
   }
   if (app.seen) draw();
+  await waitForTheEnd();
 }
 
 async function detach() {
@@ -260,6 +271,7 @@ export async function live(tour) {
   $("scenario").addEventListener("change", (event) => { app.informer = Number(event.target.value); });
   $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
   document.addEventListener("keydown", onKey);
+  tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; }, true);
   document.addEventListener("pointerdown", () => { app.held = true; }, true);
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { app.held = false; }), true);

@@ -185,7 +185,7 @@ export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, 
       el("span", { class: "what" }, kindOf(hop.station, hop.kind)), el("span", { class: "quiet" }, `${when(link.at)} · ${hop.thread}`)));
   };
   const change = ([part, index, before, after]) => el("tr", { "data-part": part },
-    el("td", {}, part), el("td", {}, jump(index, when(index))),
+    el("td", {}, part.split(".").flatMap((word, number) => (number ? [".", el("wbr"), word] : [word]))), el("td", {}, jump(index, when(index))),
     el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, brief(before)), " → ", el("ins", {}, brief(after))]));
   return [
     note ? el("p", { class: "quiet" }, note) : null,

@@ -73,6 +73,8 @@ const columns = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2
 
 const LABEL = 5.6;      // of a character in the labels' font, which is narrower
 // A label with the sign for nothing behind it, where there is room for both.
+// The attribute of a text that was shortened: tip.js shows all of it.
+const full = (text, shown) => (text === shown ? {} : { "data-full": text });
 const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 8 }, "–")] : [fits(label, inner, LABEL)]);
 const fits = (text, width, char = CHAR) => {
   const most = Math.max(3, Math.floor(width / char));
@@ -370,17 +372,20 @@ export class Picture {
       const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, bottom) - top, rx: 6 }));
       if (at + 16 > bottom) { isCut = true; left += total; continue; }
       if (section.label && section.inline && !section.chips.length) {
-        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, ...inlineLabel(section.label, inner)));
+        const parts = inlineLabel(section.label, inner);
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13, ...full(section.label, parts[0]) }, ...parts));
         at += 19;
         asPart();
         continue;
       }
       if (section.label) {
-        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13 }, fits(section.label, inner, LABEL)));
+        const label = fits(section.label, inner, LABEL);
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13, ...full(section.label, label) }, label));
         at += 19;
       }
       if (section.text !== undefined) {
-        content.push(make("text", { class: section.kind, x: x + 13, y: at + 12 }, fits(section.text, inner)));
+        const text = fits(section.text, inner);
+        content.push(make("text", { class: section.kind, x: x + 13, y: at + 12, ...full(section.text, text) }, text));
         at += 18;
       }
       if (!section.chips) { asPart(); continue; }
@@ -391,7 +396,8 @@ export class Picture {
         const text = fits(chip.text, inner - 26);
         const size = columns(text) * CHAR + 26;
         if (cursor + size > x + 13 + inner && cursor > x + 13) { cursor = x + 13; at += ROW; }
-        if (at + 21 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
+        // Below a row the number of what has no room needs some.
+        if (at + 33 > bottom) { content.push(make("text", { class: "empty", x: cursor, y: at + 10 }, `+${total - number}`)); drawn = false; break; }
         const node = this.chip({ ...chip, part: section.part, handler: section.handler }, text, cursor, at, size, `${station}/${chip.ref ?? chip.key}/${number}`);
         content.push(node);
         chips.push([node, chip.key]);
@@ -413,12 +419,14 @@ export class Picture {
     const sign = figure ? (station === "fifo" ? figure : `@${figure}`) : "";
     const hasRoom = sign && columns(name) * NAME + columns(sign) * CHAR < inner - 16;
     const spoken = `${name}. ${shown.map((each) => [each.label, each.text, (each.chips ?? []).map((chip) => chip.text).join(", ")].filter(Boolean).join(" ")).join("; ")}`;
+    const shortName = fits(name, ((inner - 8) * CHAR) / NAME);
+    const goName = fits(GO[station], inner - 12);
     const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),
       make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
-      make("text", { class: "name", x: x + 25, y: y + 27 }, fits(name, ((inner - 8) * CHAR) / NAME)),
-      make("text", { class: "go-name", x: x + 25, y: y + 42 }, fits(GO[station], inner - 36)),
+      make("text", { class: "name", x: x + 25, y: y + 27, ...full(name, shortName) }, shortName),
+      make("text", { class: "go-name", x: x + 25, y: y + 42, ...full(GO[station], goName) }, goName),
       hasRoom ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, sign) : null,
       ...content);
     this.clickable(group, () => this.onStation(station));
@@ -431,7 +439,7 @@ export class Picture {
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
       make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),
-      make("text", { x: x + 18, y: y + 14.5 }, text));
+      make("text", { x: x + 18, y: y + 14.5, ...full(chip.text, text) }, text));
     this.clickable(group, () => this.onObject(chip.ref ?? "", chip.key ?? ""));
     return group;
   }

@@ -16,6 +16,7 @@ import { el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfRun } from "/page/past.js";
 import { noteStep, progressOf } from "/page/progress.js";
 import { isBranch, listen, markPlaces } from "/page/questions.js";
+import { tips } from "/page/tip.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 
 const app = {
@@ -450,7 +451,7 @@ function draw() {
   $("now-where").replaceChildren(...where.filter(Boolean));
   // A decision takes effect behind this hop: until the next one only these words show it.
   const decided = app.decisions.filter((each) => each.at === app.at && point).map((each) => el("span", { class: "decided" }, `⚡ ${t(each.kind === "fault" ? "breaks-here" : "thread-here")}${t("colon")}${each.kind === "fault" ? faultOf(each.name) : each.name}`));
-  $("now-what").replaceChildren(...decided, what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" ", t("end")] : []));
+  $("now-what").replaceChildren(...decided, what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" · ", t("end")] : []));
   $("now-more").textContent = more;
   if (point?.hop.key && app.tab !== "object") app.ref = point.hop.version ? `${point.hop.key}@${point.hop.version}` : "";
   $("time").max = app.trace.points.length - 1;
@@ -613,6 +614,7 @@ async function begin() {
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
   listen($("picture"), openQuestion);
+  tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target); }, true);
   $("break-menu").addEventListener("keydown", onMenuKey);
   $("break-menu").addEventListener("toggle", (event) => { if (event.newState === "closed") $("break-menu").replaceChildren(); });

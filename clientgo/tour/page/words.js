@@ -40,7 +40,7 @@ export const WORDS = {
     "pause-what": "A paused handler waits before its next call; a slow worker waits each time it took a key. Both are in the program's log, and end a few seconds after the last page is closed.", detach: "Detach", "detach-what": "All pauses end, and the tour observes this program no more.", detached: "The tour has detached: the program runs as it would without the tour.", pause_: "Pause", "go-on": "Go on", "no-handlers": "There is no handler.", "no-workers": "No worker has asked for a key yet.", seconds_: "seconds more for each key", freeze: "Let the picture stand still, or go on (space)", notfound: "There is no such hop in the rest of this run.",
     recording: "Recording", moment: "Moment", file: "File", program: "Program", began: "Began", lasted: "Lasted", "came-events": "events", "recorded-hops": "recorded hops", "program-did": "What the program itself did until then",
     "replay-what": "The informer is fed with what came over the wire when this was recorded. Choose a moment to begin there: the cache has what was known by then.",
-    "not-whole": "The recording was not ended in order: it may lack its last moment.", damaged: "lines make no sense and are passed over", "not-written": "hops were not written",
+    "not-whole": "The recording was not ended in order: it may lack its last moment.", damaged: "lines cannot be read and are skipped", "not-written": "hops were not written",
   },
   zh: {
     title: "Informer 之旅", scenario: "场景", settings: "运行配置", picture: "总览图", lesson: "课程", source: "源码",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import livequeues
 import pytest
 from patience import PATIENCE
 
@@ -26,6 +27,7 @@ from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
 from clientgo.tour import live as live_module
+from clientgo.tour.seam import relative_path
 from clientgo.util import workqueue
 
 
@@ -196,6 +198,17 @@ def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
     assert past["kept"] > len(past["hops"]) and past["skipped"] == 0
     assert nothing["links"] == [] and "indexer.objects" in nothing["changes"]
     assert json.loads(json.dumps(past)) == past
+
+
+def test_the_source_of_the_programs_own_worker_is_shown():
+    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+    tap = tour.worker_tap("livequeues", "fill", "controller.go", "(*Controller).syncHandler")
+    file = relative_path(livequeues.__file__)
+    with tour.serve(queue, title="a program", taps=[tap]) as page:
+        shown = ask(page, "GET", f"/api/source?file={file}&function=fill")
+        other = ask(page, "GET", f"/api/source?file={file}&function=another")
+    queue.shut_down()
+    assert shown[0] == 200 and "def fill" in str(shown[1]) and other[0] == 404
 
 
 @contextmanager
