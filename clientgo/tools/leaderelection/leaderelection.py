@@ -16,7 +16,6 @@ Differs from Go:
   * A lease ends `lease_duration`, in whole seconds, after the start of its last request; in Go after the answer. A late
     answer does not make a leader. No renewal and no release takes longer than the rest of the lease.
   * With `release_on_cancel`, a lock is released even if the end of `run` interrupted its last write. In Go it is not.
-  * The metric shows the end of every term. In Go it keeps showing a term that the context ended.
   * `run` joins its callbacks' threads before returning. An `on_started_leading` that raises ends the term (Go crashes).
 """
 
@@ -223,7 +222,7 @@ class LeaderElector:
             if self._config.release_on_cancel:
                 self._release_after(working, klog.from_context(ctx))
         finally:
-            self._metrics.off(self._config.name)
+            self._metrics.off(self._config.name)  # Go leaves it on after a term that the context ended
             self._lock.record_event("stopped leading")
 
     @hop("election.lead", go="(*LeaderElector).Run")
@@ -235,13 +234,12 @@ class LeaderElector:
 
     def _release_after(self, working: Context, logger: klog.Logger) -> None:
         """Release the lock when the work has ended, unless the lease ends first."""
-        left = self._lease_left()
-        if left == 0.0:
+        if (left := self._lease_left()) == 0.0:
             return  # Other candidates may have acquired the lock by now.
         if not working.done().is_set() and context.sleep(working, left, self._clock):
             logger.error(None, "Lease is not released, since the work has not ended", lock=self._lock.describe())
-            return
-        self._release(logger)
+        else:
+            self._release(logger)
 
     def identity(self) -> str:
         """Return this process' identity in the record. Beyond Go."""
