@@ -96,7 +96,11 @@ def environment(
 
 
 def compiled(source: str, known: Environment, *outputs: Type) -> Program:
-    """The program of an expression with one of the given types, any without. Raises CompileError with its text."""
+    """Compile an expression and return its program.
+
+    Without `outputs` any result type is accepted. Raises CompileError if the source is invalid or the result has
+    another type.
+    """
     try:
         program = Program(source, known)
     except CompileError as err:

@@ -1,4 +1,4 @@
-"""Gives every node of a tree its type, or says why there is none. Mirrors cel-go's checker/checker.go."""
+"""Type checker: assigns a type to every node of an expression's tree. Mirrors cel-go's checker/checker.go."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Checked:
 
 
 def check(source: str, expr: Expr, environment: Environment) -> Checked:
-    """Raises CompileError with all that does not fit."""
+    """Return the tree with the type of every node. Raises CompileError, which lists all type errors."""
     issues = Issues(source)
     checker = _Checker(environment, issues)
     checker.type_of(expr)
@@ -162,7 +162,7 @@ class _Checker:
         return BOOL if expr.test_only else result
 
     def _dotted(self, expr: Expr) -> str:
-        """The qualified name that an expression may be; a variable of that name hides what it begins with."""
+        """Return the dotted name that an expression spells, or "" if it spells none or begins with a loop variable."""
         if isinstance(expr, Ident):
             return "" if any(expr.name in scope for scope in self._scopes) else expr.name.removeprefix(".")
         if isinstance(expr, Select) and not expr.test_only:

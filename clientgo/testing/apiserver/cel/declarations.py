@@ -39,7 +39,7 @@ _ROOT = {"kind": _STRING, "apiVersion": _STRING, "metadata": _METADATA}
 
 
 def escape(name: str) -> str | None:
-    """The name of a field as CEL writes it, None for one that it cannot."""
+    """Return a field's name as CEL spells it, or None if CEL cannot spell it."""
     if name in RESERVED or name in KEYWORDS:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
@@ -66,9 +66,10 @@ class Declaration:
 
 
 def declare(schema: Any, *, root: bool = False, name: str = "object") -> Declaration | None:
-    """The declaration of a structural schema, None when its values are not for expressions.
+    """Return the declaration of a structural schema, or None if expressions cannot use its values.
 
-    `root` is an object with apiVersion, kind and metadata, which expressions may read whatever its schema says.
+    With `root=True` the schema describes a whole object: expressions may read its apiVersion, kind and metadata even if
+    the schema does not list them.
     """
     if not isinstance(schema, dict):
         return None
@@ -94,7 +95,10 @@ def declare(schema: Any, *, root: bool = False, name: str = "object") -> Declara
 
 
 def with_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with what every object has. Rules may use of the metadata only the name."""
+    """Return the schema with apiVersion, kind and metadata added.
+
+    Rules may read name and generateName from the metadata, and nothing else.
+    """
     return {**schema, "type": "object", "properties": {**(schema.get("properties") or {}), **_ROOT}}
 
 
@@ -163,7 +167,11 @@ def _string(schema: dict[str, Any]) -> Declaration:
 
 
 def value_of(value: Any, declared: Declaration | None) -> Any:
-    """A value of JSON as expressions see it. What is not of its type is an Invalid: an error only when looked at."""
+    """Convert a JSON value to the value that expressions read.
+
+    A value that does not have its declared type becomes an Invalid, which raises an error only when an expression reads
+    it.
+    """
     if value is None or declared is None:
         return value
     read = _READERS.get(declared.kind)

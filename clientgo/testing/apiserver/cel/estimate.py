@@ -75,7 +75,7 @@ class _Node:
 
 
 def estimate(checked: Checked, variables: dict[str, Declaration]) -> int:
-    """The most that an evaluation can cost; MAX when nothing bounds it."""
+    """Return the highest cost that an evaluation can have, or MAX if nothing bounds it."""
     return _Estimator(checked, variables).cost(checked.expr)[1]
 
 
@@ -273,7 +273,10 @@ def _own_size(expr: Expr) -> Range | None:
 
 
 def _declared_size(declared: Declaration | None) -> Range | None:
-    """Of numbers and objects nothing, as in Go: to compare them is taken for free."""
+    """Return the range of a declared value's size, or None without a declaration.
+
+    The size of numbers and objects is 0, so comparing them costs nothing, as in Go.
+    """
     return None if declared is None else (0, declared.max_elements)
 
 

@@ -1,4 +1,4 @@
-"""Turns a checked tree into functions that evaluate it, and counts what that costs. Mirrors cel-go's interpreter."""
+"""Interpreter: turns a checked tree to functions that evaluate it and count its cost. Mirrors cel-go's interpreter."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Run:
         self._deadline = time.monotonic() + _MAX_SECONDS
 
     def spend(self, cost: int) -> None:
-        """Raises CostExceeded."""
+        """Add to the cost of this evaluation. Raises CostExceeded above the limit."""
         self.cost += cost
         if self.cost > self.limit:
             raise CostExceeded
 
     def look_at_the_clock(self) -> None:
-        """Raises CostExceeded when this has taken too long, whatever it cost."""
+        """Raise CostExceeded if the evaluation has reached its deadline, whatever its cost."""
         if time.monotonic() > self._deadline:
             raise CostExceeded
 
@@ -63,7 +63,7 @@ Step: TypeAlias = Callable[[Run], Any]
 
 
 def plan(checked: Checked) -> Step:
-    """The function that evaluates the tree. It raises EvalError and CostExceeded."""
+    """Return the function that evaluates the tree. The function raises EvalError and CostExceeded."""
     return _Planner(checked).step(checked.expr)
 
 
@@ -238,7 +238,10 @@ class _Planner:
         return loop
 
     def _loop_step(self, expr: Comprehension) -> Step:
-        """The step; what map and filter add to the list they make is put there, not into a copy."""
+        """Return the step of a loop.
+
+        The steps of map and filter append to the accumulated list instead of copying it.
+        """
         step = expr.step
         if not (isinstance(expr.init, ListExpr) and isinstance(step, Call)):
             return self.step(step)
@@ -300,12 +303,12 @@ def _variable(name: str) -> Step:
 
 
 class Lazy:
-    """A variable that is evaluated when it is first read, once; others share what it gave."""
+    """A variable that the first reader evaluates. Later readers get the same value or error."""
 
     __slots__ = ("_done", "_error", "_names", "_step", "_value")
 
     def __init__(self, step: Step, names: dict[str, Any]) -> None:
-        """`names` is what it may speak of; those of the loops around its readers are not among them."""
+        """Create the variable of a step; the step reads `names`, but not the loop variables around its readers."""
         self._step = step
         self._names = names
         self._done = False
@@ -313,7 +316,7 @@ class Lazy:
         self._error: EvalError | None = None
 
     def value(self, run: Run) -> Any:
-        """Raises EvalError, each time the same."""
+        """Return the value, evaluated on the first call. Raises the first call's EvalError on every call."""
         if not self._done:
             around, run.names = run.names, self._names
             try:
@@ -391,7 +394,10 @@ def _or(left: Step, right: Step) -> Step:
 
 
 def _either(left: Step, right: Step, *, decides: bool) -> Step:
-    """One side may decide alone, also when the other is an error."""
+    """Return the step of `&&` or `||`.
+
+    A side with the value `decides` decides even if the other side raises an error.
+    """
 
     def either(run: Run) -> bool:
         error: EvalError | None = None

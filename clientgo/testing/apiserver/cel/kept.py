@@ -11,7 +11,11 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """Computes a value once for each object. Objects are compared by identity, so they must not change. Thread-safe."""
+    """A cache of one computed value per object, for objects that never change. Thread-safe.
+
+    Objects are compared by identity. The cache drops the entry that was read least recently when it has more than
+    `most`.
+    """
 
     def __init__(self, make: Callable[[Any], V], most: int = 64) -> None:
         self._make = make
@@ -25,7 +29,10 @@ class Kept(Generic[V]):
         return f"<Kept {len(self._made)}/{self._most}>"
 
     def of(self, obj: Any) -> V:
-        """The value, made now if it is not there."""
+        """Return the object's value; compute it if the cache has none.
+
+        Two threads may compute the same value at once. Raises what `make` raises.
+        """
         with self._lock:
             known = self._made.get(id(obj))
             if known is not None:

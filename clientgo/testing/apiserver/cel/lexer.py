@@ -54,7 +54,7 @@ class Token:
 
 
 def tokens(source: str, issues: Issues) -> list[Token]:
-    """All tokens, with one of kind EOF at the end; what is none becomes an issue and is left out."""
+    """Return all tokens, followed by one of kind EOF. Unreadable text is added to `issues` and skipped."""
     found: list[Token] = []
     pos = 0
     while pos < len(source):
@@ -74,7 +74,7 @@ def tokens(source: str, issues: Issues) -> list[Token]:
 
 
 def _unreadable(source: str, pos: int) -> str:
-    """A string without an end up to the end of its line, everything else by characters."""
+    """Return the unreadable text at `pos`: an unclosed string up to the end of its line, or one or two characters."""
     if source[pos] in "\"'":
         return source[pos:].partition("\n")[0]
     if source[pos] in "&|=":  # half of an operator: what stands where the other half should be goes with it

@@ -1,4 +1,4 @@
-"""Literals whose text is wrong are found before anything is evaluated. Mirrors cel-go's cel/validator.go."""
+"""Validation of literals: durations, timestamps and patterns, before evaluation. Mirrors cel-go's cel/validator.go."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {"duration": to_duration, "timestamp
 
 
 def check(source: str, checked: Checked) -> None:
-    """Raises CompileError for a duration, timestamp or pattern that is none."""
+    """Raise CompileError if a literal duration, timestamp or pattern is invalid."""
     if checked.functions.isdisjoint(_CHECKED):
         return
     issues = Issues(source)
@@ -54,7 +54,7 @@ def _walk(expr: Expr, issues: Issues) -> None:
 
 
 def children(expr: Expr) -> list[Expr]:
-    """The nodes right below a node."""
+    """Return the direct children of a node."""
     match expr:
         case Select():
             return [expr.operand]

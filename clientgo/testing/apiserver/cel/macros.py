@@ -202,7 +202,10 @@ def _opt_flat_map(at: _At, target: Expr, args: list[Expr]) -> Expr:
 
 
 def _when_present(at: _At, target: Expr, body: Expr) -> Expr:
-    """Go has the target twice in the tree, which doubles with each optMap of a chain; here it has a name."""
+    """Return an expression with the value of `body` if the optional target has a value, and none otherwise.
+
+    The target is bound to a name. Go repeats it in the tree, which doubles the tree with each optMap of a chain.
+    """
     present = at.method(at.name(_TARGET), "hasValue")
     return at.bind(_TARGET, target, at.call("_?_:_", present, body, at.call("optional.none")))
 

@@ -74,7 +74,7 @@ class MutationError(ValueError):
 
 
 def configuration(value: Any) -> dict[str, Any]:
-    """The JSON of an `Object{...}`. Raises MutationError when a part does not have the type of its place."""
+    """Return the JSON of an `Object{...}`. Raises MutationError for another value or a part of a wrong type."""
     if not isinstance(value, ObjectValue):
         raise MutationError(f"unsupported return type from ApplyConfiguration expression: {type_name(value)}")
     wrong = list(_misplaced(value, _ROOT))
@@ -85,7 +85,7 @@ def configuration(value: Any) -> dict[str, Any]:
 
 
 def operations(value: Any) -> list[dict[str, Any]]:
-    """The JSON of a list of `JSONPatch{...}`. Raises MutationError."""
+    """Return the operations of a list of `JSONPatch{...}`. Raises MutationError for every other value."""
     if not isinstance(value, list):
         raise MutationError("type mismatch: JSONPatchType.expression should evaluate to array")
     made = []
@@ -117,7 +117,7 @@ def _misplaced(value: Any, place: str) -> Iterator[str]:
 
 
 def to_json(value: Any) -> Any:
-    """Raises MutationError for what JSON has no word for."""
+    """Convert an expression's value to JSON. Raises MutationError for values that JSON cannot express."""
     match value:
         case dict():
             if not all(isinstance(key, str) for key in value):

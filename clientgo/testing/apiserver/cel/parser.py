@@ -1,6 +1,6 @@
-"""From tokens to a tree. Mirrors cel-go's parser/parser.go and its grammar CEL.g4.
+"""Parser: builds an expression's tree from its tokens. Mirrors cel-go's parser/parser.go and its grammar CEL.g4.
 
-Errors have the words ANTLR has for the first thing that is wrong; Go's parser guesses on from there and may list more.
+The first syntax error has ANTLR's text. Go's parser continues after it and may report more errors.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def parse(source: str, *, extended: bool = True) -> Expr:
 
 
 def deeper(expr: E, *below: Expr | None) -> E:
-    """The node with its depth. Raises CompileError when that is too much."""
+    """Set a node's depth from its children and return the node. Raises CompileError if the depth exceeds the limit."""
     expr.depth = 1 + max((one.depth for one in below if one is not None), default=0)
     if expr.depth > MAX_DEPTH:
         raise CompileError(f"ERROR: <input>:-1:0: expression recursion limit exceeded: {MAX_DEPTH}")
@@ -133,7 +133,10 @@ class _Parser:
         return True
 
     def _unexpected(self, expected: frozenset[str]) -> _Wrong:
-        """Something that cannot stand here; superfluous when what comes behind it could."""
+        """Record that the next token is not in `expected`, and return the exception for the caller to raise.
+
+        The token is "extraneous" if an expected one follows it, otherwise "mismatched".
+        """
         what = "extraneous" if self._after().kind in expected and self._next.kind != EOF else "mismatched"
         return self._wrong(f"Syntax error: {what} input '{self._next.text}' expecting {_set(expected)}")
 
@@ -169,7 +172,7 @@ class _Parser:
         return condition
 
     def _binary(self, level: int) -> Expr:
-        """Operators of this and the tighter levels."""
+        """Parse an expression of operators of this level and of levels that bind more tightly."""
         left = self._unary()
         return self._operators(left, level)
 
@@ -186,7 +189,7 @@ class _Parser:
             left = _call(op.pos, _LEVELS[own][op.kind], [left, right])
 
     def _chain(self, first: Expr, level: int) -> Expr:
-        """`a && b && c ...` as a balanced tree, so that a long one is not deep."""
+        """Parse the rest of `a && b && c ...` into a balanced tree, so that a long chain is not deep."""
         ((symbol, function),) = _LEVELS[level].items()
         terms, places = [first], []
         while self._next.kind == symbol:
@@ -405,7 +408,7 @@ def _balanced(function: str, terms: list[Expr], places: list[int], low: int, hig
 
 
 def _qualified(expr: Expr) -> str:
-    """The dotted name that an expression is, "" when it is something else."""
+    """Return the dotted name that an expression spells, or "" for other expressions."""
     if isinstance(expr, Ident):
         return expr.name
     if isinstance(expr, Select) and not expr.test_only:

@@ -21,7 +21,7 @@ class Program:
     """An expression that can be evaluated. Thread-safe."""
 
     def __init__(self, source: str, environment: Environment) -> None:
-        """Raises CompileError."""
+        """Parse, check and plan an expression. Raises CompileError."""
         self.source = source
         self.checked: Checked = check(source, parse(source), environment)
         literals.check(source, self.checked)
@@ -43,7 +43,10 @@ class Program:
         return variable in self.checked.used
 
     def evaluate(self, variables: Mapping[str, Any], limit: int = PER_CALL_LIMIT) -> Result:
-        """Never raises: an error is a result."""
+        """Evaluate the expression and return its value and cost.
+
+        An error does not raise: the result has it instead of a value. A cost above `limit` is the error CostExceeded.
+        """
         run = Run(variables, limit)
         try:
             return Result(self._step(run), run.cost)
@@ -53,7 +56,10 @@ class Program:
             return Result(None, run.cost, EvalError("value is too deep"))
 
     def lazy(self, names: dict[str, Any]) -> Lazy:
-        """Its value as a field that other expressions read, which then pay for it. `names` is not copied."""
+        """Return the expression as a variable of other expressions. The first reader evaluates it and pays its cost.
+
+        `names` is not copied, so entries added later are visible.
+        """
         return Lazy(self._step, names)
 
 

@@ -23,7 +23,7 @@ _SHORT_LIST = 1000
 
 
 def call_cost(function: str, args: tuple[Any, ...]) -> int:
-    """The cost of one call, 1 for what has no other."""
+    """Return the cost of one call: 1 for functions without a cost of their own."""
     of = _COSTS.get(function)
     return 1 if of is None else of(args)
 

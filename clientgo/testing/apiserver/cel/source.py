@@ -7,7 +7,7 @@ _MAX_SNIPPET = 16384
 
 
 class CompileError(ValueError):
-    """A text that is not an expression. str() lists all issues, each with its line and a mark below the place."""
+    """An invalid expression. str() lists all issues, each with its source line and a mark below the position."""
 
     def __init__(self, text: str, message: str = "") -> None:
         super().__init__(text)
@@ -29,12 +29,15 @@ class Issues:
         return f"<Issues {self._found!r}>"
 
     def add(self, pos: int, message: str) -> None:
-        """`pos` is an offset; -1 is nowhere."""
+        """Add an issue at an offset of the source, or without a position if `pos` is -1.
+
+        Repeated issues are ignored.
+        """
         if (pos, message) not in self._found:
             self._found.append((pos, message))
 
     def check(self) -> None:
-        """Raises CompileError when there are any."""
+        """Raise CompileError if there are issues."""
         if self._found:
             raise CompileError(self.text(), min(self._found, key=lambda issue: issue[0])[1])
 

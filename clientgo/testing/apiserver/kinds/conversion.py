@@ -35,7 +35,7 @@ _EVENT_OMITEMPTY = {
 
 
 def event_from_core(obj: Json) -> Json:
-    """core/v1 Event as events.k8s.io/v1 shows it."""
+    """Convert a core/v1 Event to events.k8s.io/v1."""
     out: Json = {"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": obj["metadata"]}
     for theirs, ours in _EVENT_FIELDS:
         value = obj.get(ours)
@@ -73,7 +73,7 @@ _CORE_ZERO: Json = {
 
 
 def event_to_core(obj: Json) -> Json:
-    """events.k8s.io/v1 Event as it is stored."""
+    """Convert an events.k8s.io/v1 Event to core/v1, the stored version."""
     theirs = {ours: name for name, ours in _EVENT_FIELDS}
     out: Json = {"kind": "Event", "apiVersion": "v1", "metadata": obj["metadata"]}
     for ours in _CORE_ORDER:
@@ -87,7 +87,10 @@ def event_to_core(obj: Json) -> Json:
 
 
 def hpa_v1_from_v2(obj: Json) -> Json:
-    """autoscaling/v2 as autoscaling/v1 shows it: the CPU utilisation target, everything else left to annotations."""
+    """Convert an autoscaling/v2 HorizontalPodAutoscaler to autoscaling/v1.
+
+    Of the metrics, only the CPU utilization target has a field in v1; the others are dropped.
+    """
     spec = dict(obj.get("spec") or {})
     out_spec: Json = {"scaleTargetRef": spec.get("scaleTargetRef", {"kind": "", "name": ""})}
     if spec.get("minReplicas") is not None:

@@ -31,7 +31,7 @@ def condition(kind: str, status: str, reason: str, message: str, now: str) -> Js
 
 
 def _with_condition(obj: Json, new: Json) -> Json:
-    """The CRD with one condition set; its time stays when its status does."""
+    """Return the CRD with one condition set. Its lastTransitionTime changes only together with its status."""
     status = dict(obj.get("status") or {})
     known = {c["type"]: c for c in status.get("conditions") or ()}
     before = known.get(new["type"], {})
@@ -52,7 +52,10 @@ def terminating(obj: Json, now: str) -> Json:
 
 
 def terminated(obj: Json, now: str) -> Json:
-    """The CRD without instances, which nothing of the server's own holds any more."""
+    """Return the CRD after the server has deleted all its instances.
+
+    Its condition Terminating is False, and its cleanup finalizer is removed.
+    """
     metadata = dict(obj["metadata"])
     metadata["finalizers"] = [name for name in metadata.get("finalizers") or () if name != CLEANUP_FINALIZER]
     done = condition(_TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances", now)
@@ -68,7 +71,7 @@ def is_established(obj: Json) -> bool:
 
 
 def stored_versions(spec: Json, known: list[str]) -> list[str]:
-    """The versions that objects may be stored in: those so far, and that of the spec."""
+    """Return the versions in which instances may be stored: the known ones, and the storage version of the spec."""
     storage = [version["name"] for version in spec.get("versions") or () if version.get("storage")][:1]
     return [*known, *(name for name in storage if name not in known)]
 
@@ -158,7 +161,7 @@ _VERSION = re.compile(r"^v(\d+)(?:(alpha|beta)(\d+))?$")
 
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
-    """Sort key of kube-aware version priority: v10, v2, v1, v11beta2, v1alpha1, then the others by name."""
+    """Return the sort key of kube-aware version priority: v10, v2, v1, v11beta2, v1alpha1, then the others by name."""
     match = _VERSION.match(version)
     if match is None:
         return (1, 0, 0, version)
@@ -167,7 +170,7 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
 
 
 def make_group(name: str, definitions: list[Json], clients: WebhookClients) -> Group | None:
-    """The group that the established CRDs of one group make, None when there is none."""
+    """Return the API group that the established CRDs of one group define, or None if no version is served."""
     served: dict[str, list[tuple[Json, Json]]] = {}
     for obj in definitions:
         if not is_established(obj):
@@ -255,13 +258,16 @@ def _convert_by_webhook(
 
 
 def _as_stored(doc: Json, schemas: dict[str, Json | None]) -> Json:
-    """An object as the schema of its version has it now, with the defaults of that version."""
+    """Return a stored object after pruning and defaulting by the current schema of its version."""
     schema = schemas.get(doc["apiVersion"])
     return sort_keys(structural.complete(structural.prune(doc, schema)[0], schema)) if schema else doc
 
 
 def _as_version(doc: Json, api_version: str, schemas: dict[str, Json | None]) -> Json:
-    """Conversion strategy None: only the apiVersion changes, and what the other version does not know goes."""
+    """Return the object with another apiVersion and without the fields that the other version does not have.
+
+    This is the conversion strategy None.
+    """
     if doc["apiVersion"] != api_version:
         doc = {**doc, "apiVersion": api_version}
     return structural.prune(doc, schemas.get(api_version))[0]

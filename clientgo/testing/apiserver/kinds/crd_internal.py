@@ -1,6 +1,7 @@
-"""A CRD's spec as the server has it inside: what all versions share stands above them; what is bad is shown whole.
+"""A CRD's spec in the server's internal form, which some messages print.
 
-Mirrors apiextensions-apiserver's conversion of v1 to its internal types.
+Values that all versions share are fields of the spec there. Mirrors apiextensions-apiserver's conversion of v1 to its
+internal types.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ class Part:
 
 
 def parts(spec: Json, name: str) -> list[Part]:
-    """The values of one of SHARED that there are: one when all versions have the same."""
+    """Return the values of one field of SHARED, without None.
+
+    The result has a single part if all versions have the same value.
+    """
     versions = spec.get("versions") or []
     found = [Part(version.get(name), version, f"spec.versions[{i}].{name}") for i, version in enumerate(versions)]
     if found and _is_shared(versions, name):
@@ -77,7 +81,7 @@ def _upper(name: str) -> str:
 
 
 def shown_schema(schema: Json) -> Json:
-    """A schema as Go prints the internal struct."""
+    """Return a schema as Go prints the internal struct."""
     out = dict(_ZERO_SCHEMA)
     for name, value in schema.items():
         key = _upper(name)
@@ -100,7 +104,7 @@ def shown_schema(schema: Json) -> Json:
 
 
 def shown_rule(rule: Json) -> Json:
-    """A rule as Go prints its struct."""
+    """Return a rule as Go prints the internal struct."""
     names = ("rule", "message", "messageExpression")
     shown: Json = {_upper(name): rule.get(name) or "" for name in names}
     shown["Reason"] = rule.get("reason")
@@ -110,7 +114,7 @@ def shown_rule(rule: Json) -> Json:
 
 
 def shown_versions(spec: Json) -> list[Json]:
-    """The versions as Go prints the internal structs."""
+    """Return the versions as Go prints the internal structs."""
     versions = spec.get("versions") or []
     own = [name for name in SHARED if not _is_shared(versions, name)]
     return [_shown_version({name: version[name] for name in version if name not in SHARED or name in own})

@@ -265,7 +265,7 @@ def _job(obj: Json) -> None:
 
 
 def job_labels(obj: Json) -> None:
-    """A Job without labels has those of its template."""
+    """Copy the template's labels to a Job without labels."""
     labels = (obj["spec"]["template"].get("metadata") or {}).get("labels")
     if labels and not obj["metadata"].get("labels"):
         obj["metadata"]["labels"] = dict(labels)
@@ -343,7 +343,7 @@ def _volume_object(obj: Json) -> None:
 
 
 def _scaling(behavior: Json) -> None:
-    """Up at once and fast, down slowly."""
+    """Set the default behavior of an autoscaler: fast scaling up without delay, slower scaling down."""
     every = {"type": "Percent", "value": 100, "periodSeconds": 15}
     up, down = (behavior.get(name) or {} for name in ("scaleUp", "scaleDown"))
     fast = [{"type": "Pods", "value": 4, "periodSeconds": 15}, every]
@@ -461,7 +461,11 @@ def _csr(obj: Json) -> None:
 
 
 def _limit_range(obj: Json) -> None:
-    """A container's default is its limit, its default request the default; without either the most and the least."""
+    """Set the default limits and requests of a LimitRange for containers.
+
+    The default limit of a resource falls back to `max`. The default request falls back to the default limit, then to
+    `min`.
+    """
     for limit in (obj.get("spec") or {}).get("limits") or ():
         if limit.get("type") != "Container":
             continue
@@ -511,7 +515,7 @@ _DEFAULTS: dict[str, Callable[[Json], None]] = {
 
 
 def for_kind(group_version: str, kind: str) -> Callable[[Json], None] | None:
-    """The defaulting function of a kind, None when it has no defaults."""
+    """Return the defaulting function of a kind, or None if the kind has no defaults."""
     return _DEFAULTS.get(f"{group_version}/{kind}")
 
 

@@ -13,7 +13,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 def of_definition(spec: Json) -> list[str]:
-    """The warnings in the order of the definition's fields."""
+    """Return the warnings about a CRD's spec, in the order of its fields."""
     return list(_of_definition(spec))
 
 
@@ -33,7 +33,7 @@ def _of_definition(spec: Json) -> Iterator[str]:
 
 
 def _unknown_formats(schema: Any) -> Iterator[str]:
-    """Formats of strings that nothing is checked by."""
+    """Yield a warning for every string format in a schema that the server does not know."""
     if not isinstance(schema, dict):
         return
     form = schema.get("format")

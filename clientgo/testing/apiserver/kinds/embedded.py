@@ -37,9 +37,9 @@ class CoerceError(Exception):
 
 
 def coerce(obj: Json, schema: Json | None) -> tuple[Json, list[str]]:
-    """The object with embedded metadata in normal form, and the paths of what is unknown in there.
+    """Return the object with embedded metadata in normal form, and the paths of unknown fields in that metadata.
 
-    Raises CoerceError.
+    Raises CoerceError if embedded metadata cannot be decoded.
     """
     if schema is None or not is_in(schema):
         return obj, []
@@ -71,13 +71,13 @@ def _coerced(value: Any, schema: Any, path: str, unknown: list[str]) -> Any:
 
 
 def inner_schema(schema: Json, name: str) -> Any:
-    """The schema of a field."""
+    """Return the schema of one field."""
     properties = schema.get("properties") or {}
     return properties[name] if name in properties else schema.get("additionalProperties")
 
 
 def decoded(metadata: Any, unknown: list[str]) -> Json:
-    """ObjectMeta in normal form; adds to `unknown` what it has besides. Raises DecodeError."""
+    """Decode an ObjectMeta to its normal form and add its unknown fields to `unknown`. Raises DecodeError."""
     ctx = go_types.Context()
     out: Json = go_types.structure(go_types.META_V1, "ObjectMeta").decode(metadata, ctx, "", "ObjectMeta")
     unknown += ctx.unknown

@@ -109,7 +109,10 @@ class Pattern:
         return following
 
     def _closure(self, todo: list[int], work: _Work, *, begin: bool = False, end: bool = False) -> frozenset[int]:
-        """The instructions that wait for a character or the end, reached without reading any."""
+        """Return the instructions that wait for a character or the end, and that need no character to be reached.
+
+        Returns only _MATCHED if the pattern has matched.
+        """
         seen: set[int] = set()
         waiting: set[int] = set()
         while todo:

@@ -70,7 +70,7 @@ def _check_list(value: list[Any], schema: Json, path: str, errors: list[FieldErr
 
 
 def _repeated(keys: list[Any]) -> list[int]:
-    """Where what was there before comes again, each thing once however often it does."""
+    """Return the index of each key's second occurrence."""
     counts: dict[Any, int] = {}
     out = []
     for i, key in enumerate(keys):

@@ -41,7 +41,7 @@ def set_managed(obj: Json, managed: list[Json]) -> None:
 
 
 def without_times(obj: Json) -> Json:
-    """The object without the times of its managedFields; a view that shares everything else with it."""
+    """Return the object without the times in its managedFields. The result shares everything else with the object."""
     metadata = obj["metadata"]
     entries = [
         {name: value for name, value in entry.items() if name != "time"}

@@ -161,7 +161,7 @@ def check_head(spec: Json) -> list[FieldError]:
 
 
 def check_variables(spec: Json, *, params: bool, mutation: bool = False) -> tuple[dict[str, Type], list[FieldError]]:
-    """The types of a policy's variables, and what is wrong with them."""
+    """Return the types of a policy's variables, and the errors in their names and expressions."""
     types: dict[str, Type] = {}
     errors: list[FieldError] = []
     for i, variable in enumerate(spec.get("variables") or ()):

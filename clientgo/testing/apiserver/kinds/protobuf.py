@@ -32,7 +32,7 @@ _EVERYWHERE = frozenset(
 
 
 def decode(body: bytes) -> Json:
-    """The object in a body that starts with MAGIC. Raises WireError."""
+    """Decode a body that starts with MAGIC. Raises WireError, also for kinds without a message."""
     envelope = protobuf.read_envelope(body)
     message = message_of(envelope.api_version, envelope.kind)
     if message is None:
@@ -43,7 +43,7 @@ def decode(body: bytes) -> Json:
 
 @cache
 def message_of(api_version: str, kind: str) -> protobuf.Message | None:
-    """The message of a kind; None for custom resources, tables and whatever else has none."""
+    """Return the message of a kind, or None for kinds without one, such as custom resources and tables."""
     if kind in _EVERYWHERE or api_version == "meta.k8s.io/v1":
         return protobuf.message(_META, kind)
     package = facts.packages_by_group_version().get(api_version)
@@ -51,7 +51,7 @@ def message_of(api_version: str, kind: str) -> protobuf.Message | None:
 
 
 def encode(obj: Json) -> bytes | None:
-    """An object as the body of an answer; None for kinds that have no message. Raises ValueError."""
+    """Encode an object as a response body. Returns None for kinds without a message. Raises ValueError."""
     api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
     message = message_of(api_version, kind)
     return None if message is None else encode_known(obj)
@@ -64,7 +64,7 @@ def encode_known(obj: Json) -> bytes:
 
 
 def encode_message(api_version: str, kind: str, obj: Json) -> bytes:
-    """The object without its envelope. Raises LookupError, ValueError."""
+    """Encode an object without its envelope. Raises LookupError for kinds without a message, and ValueError."""
     return protobuf.encode_message(_known_message(api_version, kind), obj)
 
 
@@ -81,7 +81,10 @@ def speaks(resource: Resource) -> bool:
 
 
 def encode_list(resource: Resource, metadata: Json, items: Iterable[bytes]) -> bytes:
-    """A list of objects that stand in their envelopes already. Raises LookupError."""
+    """Encode a list from items that are encoded with their envelopes.
+
+    Raises LookupError for kinds without a message.
+    """
     api_version, kind = resource.group_version, resource.list_kind
     # Field 2 of a list is an item and that of an envelope its message: an item stands in a list as in its envelope.
     begin = len(protobuf.begin_envelope(api_version, resource.kind)) - len(_FIELD_2)
@@ -94,7 +97,10 @@ def encode_list(resource: Resource, metadata: Json, items: Iterable[bytes]) -> b
 
 
 def watch_event(kind: str, obj: bytes) -> bytes:
-    """One event of a watch, a metav1.WatchEvent behind its length."""
+    """Return the frame of one watch event: a metav1.WatchEvent after its length.
+
+    `kind` is the event's type, such as ADDED.
+    """
     return b"%b%b" % (_begin_event(kind, len(obj)), obj)
 
 
@@ -108,7 +114,7 @@ def _begin_event(kind: str, size: int) -> bytes:
 
 
 def _module_of(package: str) -> str:
-    """Where the types of a Go package stand here."""
+    """Return the Python module with the types of a Go package."""
     if package.startswith(_API):
         return f"clientgo.api.{package.removeprefix(_API).replace('/', '.')}"
     return f"clientgo.apiextensions.{package.rpartition('/')[2]}"

@@ -97,7 +97,7 @@ def _same(obj: Json) -> Json:
 
 
 def _nothing(objects: Iterable[Json]) -> None:
-    """No preparation needed."""
+    """Do nothing, for resources whose conversion needs no preparation."""
 
 
 class Group:
@@ -111,7 +111,7 @@ class Group:
         self.entries: dict[str, list[Json]] = {version: [] for version in versions}
 
     def document(self) -> Json:
-        """The APIGroup as /apis lists it."""
+        """Return the APIGroup document that /apis lists."""
         prefix = f"{self.name}/"
         return {
             "name": self.name,
@@ -138,7 +138,7 @@ class Registry:
         return f"<Registry {len(self._builtin)} built-in groups, {len(self._custom)} custom>"
 
     def groups(self) -> list[Group]:
-        """All groups, the core group first."""
+        """Return all groups, the core group first."""
         return [*self._builtin.values(), *self._custom.values()]
 
     def group(self, name: str) -> Group | None:
@@ -170,7 +170,7 @@ class Registry:
         return None
 
     def by_storage(self, storage: str) -> Resource | None:
-        """The resource whose version is the stored one."""
+        """Return the resource of a storage in the stored version, in another one if that is not served, or None."""
         group, _, plural = storage.removeprefix(_CUSTOM).partition("/")
         known = self._custom.get(group) if storage.startswith(_CUSTOM) else self.group(group)
         if known is None:

@@ -102,7 +102,11 @@ class _Checker:
     def level(
         self, schema: Any, path: str, declared: Declaration | None, count: int | None, uncorrelatable: str
     ) -> None:
-        """`count` is how many such values there can be, `uncorrelatable` the list whose items are not known again."""
+        """Validate the rules of a schema and of all schemas below.
+
+        `count` is the maximum number of values that the schema describes, or None if it has no bound. `uncorrelatable`
+        is the path of the innermost list around the schema whose items an update cannot match to the old ones, or "".
+        """
         if not isinstance(schema, dict) or not has_rules(schema):
             return
         properties = schema.get("properties") or {}

@@ -11,7 +11,7 @@ _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v"
 
 
 def normalized_path(text: str, schema: Any) -> str | None:
-    """The path as errors show it, None for one that leads to no field of the schema."""
+    """Return a rule's fieldPath as errors print it, or None if it leads to no field of the schema."""
     path, pos = "", 0
     while pos < len(text):
         step = _STEP.match(text, pos)

@@ -63,7 +63,7 @@ class Rule:
 
 
 def compile_rules(schema: Json, declared: Declaration) -> list[Rule]:
-    """The rules of one level of a schema, each with its errors."""
+    """Compile the rules of one level of a schema. A rule that does not compile has its error."""
     return [_compile(spec, schema, declared) for spec in schema.get(RULES) or ()]
 
 
@@ -131,7 +131,10 @@ class Validator:
 
 
 def _validator(schema: Json, node: Json, declared: Declaration | None) -> Validator | None:
-    """`schema` has the rules and `node` the types: of allOf they are two."""
+    """Return the validator of a schema and of the schemas below, or None if they have no rules.
+
+    `schema` has the rules and `node` has the types. They differ only below allOf.
+    """
     if declared is None:
         return None
     made = Validator(node, declared, compile_rules({**node, RULES: schema.get(RULES)}, declared))
@@ -177,7 +180,7 @@ _kept = Kept(Rules)
 
 
 def of_schema(schema: Json | None) -> Rules | None:
-    """The rules of a schema of a stored CRD, compiled when they are first asked for; None without any."""
+    """Return the rules of a stored CRD's schema, or None without rules. The first call compiles them."""
     if not isinstance(schema, dict) or not has_rules(schema):
         return None
     return _kept.of(schema)
@@ -264,7 +267,7 @@ class _Check:
     def _items(
         self, validator: Validator, below: Validator, path: str, items: list[Any], old: Any, correlation: _Correlation
     ) -> None:
-        """Only items of keyed lists are known again after an update."""
+        """Validate the items of a list. Only a keyed list's items are matched to their old values."""
         keys = tuple(validator.schema.get("x-kubernetes-list-map-keys") or ())
         known = {}
         if keys and isinstance(old, list):
@@ -358,7 +361,7 @@ def _failure(result: Result, rule: Rule) -> str:
 
 
 def _false(where: str, kind: str, obj: Any, detail: str, reason: str | None) -> FieldError:
-    """A rule that does not hold. Of objects and lists the value is not shown."""
+    """Return the error of a rule that evaluates to false. Its text does not print objects and arrays."""
     hidden = kind in ("object", "array")
     if reason == "FieldValueForbidden":
         return field_forbidden(where, detail)

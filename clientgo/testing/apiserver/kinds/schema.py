@@ -182,7 +182,7 @@ class Struct:
 
 
 class _Shown(NamedTuple):
-    """When a struct prints a field."""
+    """A field's codec with the conditions under which a struct prints the field."""
 
     codec: Codec
     is_always_shown: bool
@@ -213,7 +213,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
-    """The error of encoding/json for a JSON value of the wrong kind."""
+    """Return encoding/json's error for a JSON value of the wrong type."""
     if isinstance(value, bool):
         kind = "bool"
     elif isinstance(value, str):
@@ -309,7 +309,10 @@ _LAYOUT_PARTS = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
 
 
 def _bad_time(value: str, layout: str) -> DecodeError:
-    """time.Parse names what is left of the value and the part of the layout that did not fit."""
+    """Return time.Parse's error.
+
+    It quotes the unread rest of the value and the part of the layout that the rest does not match.
+    """
     shapes = (r"\d{4}", "-", r"\d\d", "-", r"\d\d", "T", r"\d\d", ":", r"\d\d", ":", r"\d\d")
     rest = value
     for part, shape in zip(_LAYOUT_PARTS, shapes):
@@ -352,7 +355,10 @@ def _never(value: Any) -> bool:
 
 
 def _schema_or_other(package: str, other: Callable[[Any], bool]) -> Codec:
-    """apiextensions' JSONSchemaPropsOrBool and its sisters: a schema, or something else."""
+    """Return the codec of a type that holds a JSON schema, a list of schemas, or a value that `other` accepts.
+
+    These are apiextensions' JSONSchemaPropsOrBool, JSONSchemaPropsOrArray and JSONSchemaPropsOrStringArray.
+    """
     schema = codec("JSONSchemaProps", package)
 
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
@@ -392,7 +398,7 @@ _SCHEMA_OR = {
 
 
 def _pointer(inner: Codec) -> Codec:
-    """A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
+    """Return the codec of a pointer. A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
     if inner.struct is not None:
 
         def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
@@ -448,7 +454,7 @@ def _map(key: str, inner: Codec) -> Codec:
 
 @cache
 def codec(go_type: str, package: str) -> Codec:
-    """The codec of a type expression as it stands in `package`: *T, []T, map[K]V, pkg.T, T."""
+    """Return the codec of a Go type expression in `package`: *T, []T, map[K]V, pkg.T or T."""
     if go_type.startswith("*"):
         return _pointer(codec(go_type[1:], package))
     if go_type == "[]byte":
@@ -491,7 +497,7 @@ _LOCK = threading.RLock()
 
 
 def structure(package: str, name: str) -> Struct:
-    """The struct `name` of `package`, linked to the codecs of its fields. Raises KeyError when there is none."""
+    """Return the struct `name` of `package`, linked to the codecs of its fields. Raises KeyError if there is none."""
     with _LOCK:
         known = _STRUCTS.get((package, name))
         if known is not None:
@@ -505,12 +511,15 @@ def structure(package: str, name: str) -> Struct:
 
 @cache
 def element(go_type: str, package: str) -> Codec | None:
-    """The codec inside one level of list or map of a (pointer to a) collection type, None for other types."""
+    """Return the codec of a list's items or a map's values.
+
+    `go_type` may be a pointer. Returns None for other types.
+    """
     kind, inner, owner = facts.collection_of(go_type, package)
     return codec(inner, owner) if kind in ("list", "map") else None
 
 
 def kind_struct(group_version: str, kind: str) -> Struct | None:
-    """The struct of a kind, None when the facts do not have it (APIService)."""
+    """Return the struct of a kind, or None if the facts do not include it (APIService)."""
     package = facts.package_of_kind(group_version, kind)
     return structure(package, kind) if package is not None else None

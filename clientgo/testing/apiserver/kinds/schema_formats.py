@@ -66,7 +66,7 @@ def passes(form: str, value: str) -> bool:
 
 
 def normal(form: str) -> str:
-    """The name of a format as it is looked up: `date-time` is `datetime`."""
+    """Return a format's name without dashes, as the table of checks spells it: `date-time` is `datetime`."""
     return form.replace("-", "")
 
 
@@ -97,7 +97,7 @@ def _date(value: str) -> bool:
 
 
 def _duration(value: str) -> bool:
-    """Go's own way of writing one, or words: `3 days`."""
+    """Report whether a text is a duration as Go writes it, or in words: `3 days`."""
     if _GO_DURATION.fullmatch(value) or value == "0":
         return True
     found = _DURATION.findall(value)
@@ -105,7 +105,7 @@ def _duration(value: str) -> bool:
 
 
 def _ipv4(value: str) -> bool:
-    """Leading zeros are let through, as by Kubernetes' own parser."""
+    """Report whether a text is an IPv4 address. Leading zeros are accepted, as by Kubernetes' own parser."""
     parts = value.split(".")
     return len(parts) == 4 and all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts)
 
@@ -115,7 +115,7 @@ def _ipv6(value: str) -> bool:
 
 
 def _cidr(value: str) -> bool:
-    """Go's net.ParseCIDR: an address, a slash and the number of bits."""
+    """Report whether a text is a network as Go's net.ParseCIDR reads it: an address, a slash and the number of bits."""
     address, slash, bits = value.partition("/")
     if not (slash and bits.isascii() and bits.isdigit()):
         return False
@@ -123,7 +123,7 @@ def _cidr(value: str) -> bool:
 
 
 def _uri(value: str) -> bool:
-    """Go's url.ParseRequestURI: absolute, or a path."""
+    """Report whether a text is an absolute URI or an absolute path, as Go's url.ParseRequestURI accepts."""
     if not value or any(ord(sign) <= 0x20 or ord(sign) == 0x7F for sign in value):
         return False
     if value.startswith("/"):

@@ -161,7 +161,10 @@ def _by_keys(items: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
 
 
 def _validate_field(value: Any, schema: Json, path: str, errors: _Found, old: Any, name: str) -> int:
-    """A field of an object, with what it was if that is known."""
+    """Validate one field of an object and return the number of checks.
+
+    An unchanged value stays valid if `old` is the old object.
+    """
     if not isinstance(old, dict) or ("." not in path and name in ROOT_FIELDS):
         return _validate(value, schema, path, errors, _UNKNOWN)
     return _validate_changed(value, schema, path, errors, old.get(name))
@@ -308,7 +311,7 @@ def _validate_string(value: str, schema: Json, path: str, errors: _Found) -> int
 
 
 def _wrong_string(value: str, schema: Json, path: str) -> FieldError | None:
-    """The first thing that is wrong with a text."""
+    """Return the first violation in a string, or None."""
     most, least, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
     if most is not None and len(value) > most:
         return field_too_long(path, most)
@@ -413,7 +416,10 @@ def _one_of(results: _Tried, path: str, errors: _Found) -> int:
 
 
 def _add_closest(results: _Tried, errors: _Found) -> int:
-    """The violations of the alternative that got furthest, and of the others what says that a number is none."""
+    """Add the errors of the alternative with the most checks, and return the number of these checks.
+
+    The errors of the other alternatives are dropped, except those about integers out of range.
+    """
     best = max(results, key=lambda result: result[1])
     errors.merge(best[0])
     for found, _ in results:

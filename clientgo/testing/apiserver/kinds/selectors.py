@@ -14,7 +14,10 @@ Predicate = Callable[[Json], bool]
 
 
 def parse_labels(text: str) -> Predicate | None:
-    """A predicate on metadata.labels, None when everything matches. Raises ApiError 400 in apimachinery's words."""
+    """Return a predicate on the labels of an object, or None if the selector is empty.
+
+    Raises ApiError 400 with apimachinery's text if the selector is invalid.
+    """
     try:
         selector = labels.parse(text)
     except ValueError as err:
@@ -23,7 +26,7 @@ def parse_labels(text: str) -> Predicate | None:
 
 
 def selector_text(selector: Any) -> str:
-    """A LabelSelector as metav1.FormatLabelSelector prints it."""
+    """Return a LabelSelector as metav1.FormatLabelSelector prints it."""
     if not selector:
         return "<none>"
     parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
@@ -41,7 +44,10 @@ def selector_text(selector: Any) -> str:
 
 
 def parse_fields(text: str) -> list[fields.Requirement]:
-    """The terms of a field selector; values may escape , = and \\ with a backslash. Raises ApiError 400."""
+    """Return the terms of a field selector.
+
+    Values may escape `,`, `=` and `\\` with a backslash. Raises ApiError 400.
+    """
     try:
         return fields.parse_selector(text).requirements()
     except ValueError as err:
@@ -127,7 +133,10 @@ _EVENTS_V1_ALIASES = {
 
 
 def fields_predicate(resource: Resource, text: str) -> tuple[Predicate | None, str | None]:
-    """A predicate on the stored object, and the name that metadata.name= asks for, if any."""
+    """Return a predicate on stored objects, and the name that the object must have; each is None if anything matches.
+
+    Raises ApiError 400 if the selector is invalid or the resource does not support one of its fields.
+    """
     terms = parse_fields(text)
     if not terms:
         return None, None

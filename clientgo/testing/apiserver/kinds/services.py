@@ -16,7 +16,7 @@ _FAMILY = ("clusterIP", "clusterIPs"), ("ipFamilies",), ("ipFamilyPolicy",)
 
 
 def before_create(obj: Json, allocate: Allocate) -> None:
-    """Works on the caller's own object."""
+    """Allocate a new Service's addresses and ports, and reset its status. Changes the given object."""
     _allocate(obj["spec"], allocate)
     obj["status"] = {"loadBalancer": {}}
 
@@ -46,7 +46,7 @@ def _patch_allocated(spec: Json, before: Json) -> None:
 
 
 def _patch_node_ports(spec: Json, before: Json) -> None:
-    """Ports are known again by their names, unless their number serves another port now."""
+    """Copy the old node ports to ports of the same name without one, except numbers that another port uses now."""
     known = {port.get("name", ""): port.get("nodePort", 0) for port in before.get("ports") or ()}
     used = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")} & set(known.values())
     for port in spec.get("ports") or ():
@@ -57,7 +57,10 @@ def _patch_node_ports(spec: Json, before: Json) -> None:
 
 
 def _drop_type_dependent(spec: Json, before: Json) -> None:
-    """A change of the type takes away what the new type has not, unless the user changed that as well."""
+    """Drop the fields that the old type of a Service had and the new type does not have.
+
+    A field that the user changed together with the type stays.
+    """
     if _needs_ip(before) and not _needs_ip(spec):
         for names in _FAMILY:
             _drop_unchanged(spec, before, *names)

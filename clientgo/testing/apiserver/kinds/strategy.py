@@ -110,7 +110,7 @@ def reset_fields(resource: Resource, subresource: str, obj: Json, old: Json) -> 
 
 
 def normalise(resource: Resource, obj: Json) -> Json:
-    """Back into the order and normal form of the Go type, after fields were set by hand."""
+    """Restore the order of fields and the normal form of the Go type, after the server has set fields."""
     if resource.struct is None:
         return obj
     out: Json = resource.struct.decode(obj, schema.Context(), "", "")
@@ -118,7 +118,7 @@ def normalise(resource: Resource, obj: Json) -> Json:
 
 
 def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str]) -> None:
-    """System fields of a new object: what the client may not choose. Works on the caller's own object."""
+    """Set the fields of a new object that the server owns, such as generation and status. Changes the given object."""
     metadata = obj["metadata"]
     if has_generation(resource):
         metadata["generation"] = 1
@@ -150,7 +150,7 @@ def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str])
 
 
 def _job_selector(obj: Json) -> None:
-    """Jobs select their pods by labels the server makes up."""
+    """Set a Job's selector and the template labels that it selects, unless the Job has a manualSelector."""
     spec = obj["spec"]
     if spec.get("manualSelector"):
         return
@@ -168,7 +168,7 @@ def _job_selector(obj: Json) -> None:
 
 
 def _template_generation(obj: Json) -> int:
-    """An old counter that DaemonSets carry in an annotation; where it is no number it counts as none."""
+    """Return a DaemonSet's template generation from its annotation, or 0 if that is no number."""
     return defaults.template_generation(obj["metadata"].get("annotations"))
 
 
@@ -185,7 +185,7 @@ def _reset_status(resource: Resource, obj: Json) -> None:
 
 
 def before_update(resource: Resource, obj: Json, old: Json, subresource: str, allocate: Callable[[str], str]) -> Json:
-    """The object to store: what this (sub)resource may not write is taken from the old one."""
+    """Return the object to store: fields that this (sub)resource may not write keep their old values."""
     if subresource == "status":
         return _status_update(resource, obj, old)
     if subresource == "ephemeralcontainers":
@@ -220,20 +220,20 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
 
 
 def _keep_generation(metadata: Json, old: Json) -> None:
-    """No client sets it in an update, of a kind that has none of its own neither."""
+    """Restore the old metadata.generation, which no client may set."""
     metadata.pop("generation", None)
     if "generation" in old:
         metadata["generation"] = old["generation"]
 
 
 def _with_or_without(spec: Json, name: str, new: Json) -> Json:
-    """The spec with one field as the new one has it, or without it."""
+    """Return the spec with one field copied from `new`, or without the field if `new` has none."""
     out = {key: value for key, value in spec.items() if key != name}
     return {**out, name: new[name]} if new.get(name) else out
 
 
 def _with_spec(old: Json, spec: Json) -> Json:
-    """The old pod with another spec, which is all that some subresources write."""
+    """Return the old pod with another spec, and the next generation if the spec differs."""
     metadata = dict(old["metadata"])
     if spec != old["spec"]:
         metadata["generation"] = metadata.get("generation", 0) + 1
@@ -263,7 +263,10 @@ def _keep_admitted(obj: Json, old: Json) -> None:
 
 
 def _status_update(resource: Resource, obj: Json, old: Json) -> Json:
-    """Only status comes from the request; built-in kinds let most of the metadata through as well."""
+    """Return the old object with the new status.
+
+    A built-in kind also takes most of the new metadata, a custom resource only resourceVersion and managedFields.
+    """
     if resource.custom:
         metadata = dict(old["metadata"])
         if obj["metadata"].get("resourceVersion"):
@@ -325,7 +328,7 @@ def _moves_generation(resource: Resource, obj: Json, old: Json) -> bool:
 
 
 def _drop_disabled(resource: Resource, obj: Json, old: Json) -> None:
-    """Fields of features that are off stay out, unless they were in."""
+    """Drop the fields of disabled features, except those that the old object has."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if resource.storage == "coordination.k8s.io/leases":
         for name in ("strategy", "preferredHolder"):
@@ -339,7 +342,12 @@ _SOURCES = {("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSn
 
 
 def _normalise_source(spec: Json) -> None:
-    """The older field takes claims and snapshots only, and the newer one has what either has."""
+    """Make dataSource and dataSourceRef of a claim consistent.
+
+    If only dataSource is set, dataSourceRef becomes a copy; a dataSource that names neither a claim nor a snapshot is
+    dropped instead. If only dataSourceRef is set and names a claim or snapshot in the same namespace, dataSource
+    becomes a copy.
+    """
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None and reference is None:
         if not _is_source(source):
@@ -355,7 +363,7 @@ def _is_source(reference: Json) -> bool:
 
 
 def _drop_empty_rules(resource: Resource, obj: Json) -> None:
-    """No rules are none, since an empty list is not stored."""
+    """Replace empty lists of rules or endpoints by null, which Kubernetes stores instead."""
     if resource.storage == "discovery.k8s.io/endpointslices":
         obj["endpoints"] = obj.get("endpoints") or None
     if resource.storage in ("rbac.authorization.k8s.io/roles", "rbac.authorization.k8s.io/clusterroles"):
@@ -371,7 +379,10 @@ def _without(obj: Json, names: tuple[str, ...]) -> Json:
 
 
 def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
-    """Seconds a pod gets to go; everything else goes at once."""
+    """Return the seconds that a delete request leaves an object to stop.
+
+    Pods without a node, finished pods and all other objects get 0.
+    """
     if resource.storage != "/pods":
         return 0
     spec = obj.get("spec") or {}

@@ -35,7 +35,10 @@ def _join(path: str, name: str) -> str:
 
 
 def prune(obj: Json, schema: Json | None) -> tuple[Json, list[str]]:
-    """The object without fields the schema does not know, and the paths of those. apiVersion, kind, metadata stay."""
+    """Return the object without fields that the schema does not know, and the paths of the dropped fields.
+
+    apiVersion, kind and metadata stay.
+    """
     if schema is None:
         return obj, []
     dropped: list[str] = []
@@ -75,7 +78,7 @@ def _prune(value: Any, schema: Json, path: str, dropped: list[str], *, root: boo
 
 
 def complete(obj: Json, schema: Json | None) -> Json:
-    """The pruned object as it is stored: without nulls that the schema does not allow, and with its defaults."""
+    """Return the pruned object as it is stored: with its defaults, and without nulls that the schema does not allow."""
     out: Json = default(without_nulls(obj, schema), schema)
     return out
 
@@ -87,7 +90,7 @@ def _has_null(value: Any) -> bool:
 
 
 def without_nulls(obj: Json, schema: Any) -> Json:
-    """The object without the fields that are null although they may not be, and have no default to stand for them."""
+    """Return the object without the null fields whose schema neither allows null nor has a default."""
     if not _has_null(obj):
         return obj
     out: Json = _without_nulls(obj, schema)

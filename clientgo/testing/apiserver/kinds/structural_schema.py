@@ -69,7 +69,7 @@ def _is_unsupported(schema: Any) -> bool:
 
 
 def _below(schema: Json, path: str) -> list[tuple[str, Json]]:
-    """The schemas of the parts of a value, with their paths."""
+    """Return the schemas directly below a schema, with their paths."""
     out = [(f"{path}.properties[{name}]", inner) for name, inner in (schema.get("properties") or {}).items()]
     out += [(f"{path}.{name}", schema[name]) for name in ("items", "additionalProperties")
             if isinstance(schema.get(name), dict)]  # fmt: skip
@@ -126,7 +126,7 @@ def _check_root_fields(schema: Json, path: str, errors: list[FieldError]) -> Non
 
 
 def _check_defaults(schema: Json, path: str, errors: list[FieldError]) -> None:
-    """A default is a value as the schema asks for, and has nothing that would be pruned."""
+    """Validate each default against its schema. A default must not have fields that pruning drops."""
     if schema.get("default") is not None:
         errors += _default_errors(schema["default"], schema, f"{path}.default")
     for where, inner in _below(schema, path):
@@ -234,7 +234,7 @@ def _check_map_keys(keys: list[str], items: Json, path: str, errors: list[FieldE
 
 
 def _check_alternatives(schema: Json, path: str, errors: list[FieldError]) -> None:
-    """allOf, anyOf, oneOf and not only check values; what a value is stands outside of them."""
+    """Validate allOf, anyOf, oneOf and not: they may restrict values, but not specify their structure."""
     for where, one in _alternatives(schema, path):
         _check_nested(one, where, errors, types_allowed=bool(schema.get(INT_OR_STRING)))
 

@@ -39,7 +39,10 @@ def of_resource(resource: Resource) -> list[str]:
 
 
 def _replacement(resource: Resource) -> str:
-    """The version to use instead of a deprecated one: the newest that is served."""
+    """Return the advice to use a newer version, or "" if there is none.
+
+    The version is the newest that the server serves and that is not deprecated.
+    """
     assert resource.crd is not None
     versions = [v["name"] for v in resource.crd["spec"]["versions"] if v.get("served") and not v.get("deprecated")]
     newer = [name for name in versions if crd.version_rank(name) < crd.version_rank(resource.version)]
@@ -83,7 +86,7 @@ def _of_ingress(spec: Json, obj: Json) -> Iterator[str]:
 
 
 def _of_secret(spec: Json, obj: Json) -> Iterator[str]:
-    """Only what is no PEM at all is noticed here."""
+    """Yield a warning for a TLS Secret whose certificate or key has no PEM block. Other defects have no warning."""
     if obj.get("type") != "kubernetes.io/tls":
         return
     data = obj.get("data") or {}

@@ -41,7 +41,10 @@ class Converter:
         return f"<Converter to {self._api_version}>"
 
     def convert(self, obj: Json, timeout: float = TIMEOUT) -> Json:
-        """A stored object in the version. Raises ApiError 500."""
+        """Return a stored object in this converter's version. Raises ApiError 500 if the webhook fails.
+
+        The result is remembered until the stored object changes.
+        """
         if obj.get("apiVersion") == self._api_version:
             return obj
         known = self._remembered(obj)
@@ -51,7 +54,10 @@ class Converter:
         return known
 
     def convert_once(self, obj: Json) -> Json:
-        """An object that is still to be stored in the version: nothing of it is remembered. Raises ApiError 500."""
+        """Return an object that is not stored yet in this converter's version, without remembering it.
+
+        Raises ApiError 500.
+        """
         return obj if obj.get("apiVersion") == self._api_version else self._asked([obj], TIMEOUT)[0]
 
     def prepare(self, objects: Iterable[Json]) -> None:
@@ -89,7 +95,10 @@ class Converter:
             raise _invalid(kind, err) from None
 
     def _answer(self, objects: list[Json], timeout: float) -> list[Json]:
-        """Raises CallError, ClientError, ValueError."""
+        """Send the objects to the webhook and return the converted ones.
+
+        Raises CallError, ClientError or ValueError.
+        """
         from clientgo.apiextensions.v1 import ConversionReview  # Here: most servers convert by no webhook.
 
         versions = self._webhook.get("conversionReviewVersions") or ()
@@ -107,7 +116,10 @@ class Converter:
         return _objects(ConversionReview.from_dict(answer).response, uid)
 
     def _checked(self, old: Json, new: Json) -> Json:
-        """The new object with the old one's metadata, save labels and annotations. Raises ValueError."""
+        """Validate the new object and return it with the old metadata, but its own labels and annotations.
+
+        Raises ValueError.
+        """
         metadata = new.get("metadata") if isinstance(new, dict) else None
         if not isinstance(metadata, dict):
             raise ValueError("missing metadata in converted object")
@@ -131,7 +143,10 @@ class Converter:
 
 
 def _objects(response: ConversionResponse | None, uid: str) -> list[Json]:
-    """Raises ValueError for a response that is none, or that says that it failed."""
+    """Return the converted objects of a response.
+
+    Raises ValueError if it is missing, has another UID, or reports a failure.
+    """
     if response is None:
         raise ValueError("no response provided")
     if response.uid != uid:

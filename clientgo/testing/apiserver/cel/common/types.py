@@ -87,7 +87,7 @@ class Substitutions:
         self._number = 0
 
     def fresh(self, kinds: tuple[Type, ...]) -> tuple[Type, ...]:
-        """The types of one overload with parameters of their own."""
+        """Return the types of one overload with their type parameters renamed, so that each call binds its own."""
         self._number += 1
         return tuple(self._renamed(kind, self._number) for kind in kinds)
 
@@ -103,7 +103,10 @@ class Substitutions:
         return Type(kind.name, tuple(self._renamed(one, number) for one in kind.params), kind.fields, plain=kind.plain)
 
     def resolve(self, kind: Type, *, dyn: bool = False) -> Type:
-        """The type with what is known put in; what is not becomes dyn when asked."""
+        """Replace bound type parameters by their types.
+
+        Unbound parameters become dyn with `dyn=True`; otherwise they stay.
+        """
         while kind.is_param and kind.name in self._known:
             kind = self._known[kind.name]
         if kind.is_param:
@@ -143,7 +146,7 @@ class Substitutions:
         return True
 
     def join(self, one: Type, other: Type) -> Type | None:
-        """The more general of two types, None when neither may stand for the other."""
+        """Return the more general of two types, or None if neither accepts the other. Binds type parameters."""
         if not self.assign((one,), (other,)):
             return None
         one, other = self.resolve(one), self.resolve(other)

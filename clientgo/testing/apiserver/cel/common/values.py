@@ -70,14 +70,14 @@ def _fraction(nanos: int) -> str:
 
 
 def timestamp(nanos: int) -> Timestamp:
-    """Raises EvalError outside of the years 1 to 9999."""
+    """Return a Timestamp from nanoseconds since 1970. Raises EvalError outside of the years 1 to 9999."""
     if not _MIN_TIME * NANOS <= nanos < (_MAX_TIME + 1) * NANOS:
         raise EvalError("timestamp overflow")
     return Timestamp(nanos)
 
 
 def duration(nanos: int) -> Duration:
-    """Raises EvalError for what 64 bits do not hold."""
+    """Return a Duration from nanoseconds. Raises EvalError if a signed 64-bit integer cannot hold them."""
     if not -(1 << 63) <= nanos < 1 << 63:
         raise EvalError("duration overflow")
     return Duration(nanos)
@@ -164,7 +164,7 @@ class ObjectValue(dict[str, Any]):
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type, as type(x) and errors have it."""
+    """Return the CEL name of a value's type, as `type(x)` and error messages print it."""
     if isinstance(value, ObjectValue):
         return value.type_name
     for kind, name in _NAMES:
@@ -200,7 +200,11 @@ def is_number(value: Any) -> bool:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """CEL's ==: numbers across types, never a bool with a number, lists and maps by what is in them."""
+    """Report whether two values are equal by CEL's `==`.
+
+    Numbers of different types can be equal, a bool and a number never are, and lists and maps are compared by their
+    items. Raises EvalError if a value does not have the type that its schema declares.
+    """
     if isinstance(one, bool) or isinstance(other, bool):
         return isinstance(one, bool) and isinstance(other, bool) and one == other
     if is_number(one) or is_number(other):
@@ -239,7 +243,7 @@ def map_key(item: Any, keys: tuple[str, ...]) -> Any:
 
 
 def frozen(value: Any) -> Any:
-    """Something to hash that is equal when the values are."""
+    """Return a hashable form of a value; equal values have equal forms."""
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list):
@@ -257,7 +261,7 @@ class BoolKey:
 
 
 def key_of(value: Any) -> Any:
-    """A value as the key of a dict. Raises EvalError for what cannot be one."""
+    """Return the form of a value that serves as a dict's key. Raises EvalError if CEL allows no such key."""
     if isinstance(value, bool):
         return BoolKey(value)
     if isinstance(value, float):

@@ -80,6 +80,6 @@ TYPE_NAMES: Mapping[str, Type] = {
 
 @cache
 def functions() -> Mapping[str, Function]:
-    """All of them, by name."""
+    """Return all functions of the library by name."""
     parts = (operators, standard, strings, lists, optionals, regex, net, quantities, formats, authz)
     return {function.name: function for part in parts for function in part.FUNCTIONS}

@@ -33,12 +33,12 @@ class Function:
     overloads: list[Overload] = field(default_factory=list)
 
     def call(self, *args: Type, to: Type) -> Function:
-        """One more way to call it: `name(args)`."""
+        """Add the overload `name(args)`, which returns `to`. Return the function itself."""
         self.overloads.append(Overload(args, to, member=False))
         return self
 
     def method(self, target: Type, *args: Type, to: Type) -> Function:
-        """One more way to call it: `target.name(args)`."""
+        """Add the overload `target.name(args)`, which returns `to`. Return the function itself."""
         self.overloads.append(Overload((target, *args), to, member=True))
         return self
 
@@ -50,12 +50,12 @@ def no_overload(function: str = "", *args: Any) -> EvalError:
 
 
 def check_size(count: int) -> None:
-    """Raises EvalError when a result would be too large."""
+    """Raise EvalError if a result of `count` items or characters is too large."""
     if count > MAX_RESULT:
         raise EvalError(_TOO_LARGE)
 
 
 def must(kind: type | tuple[type, ...], function: str, *args: Any) -> None:
-    """Raises EvalError unless the first argument, which the checker may not have known, is of a kind."""
+    """Raise EvalError unless the first argument is of `kind`, which the checker cannot ensure for dyn."""
     if not isinstance(args[0], kind):
         raise no_overload(function, *args)

@@ -32,7 +32,7 @@ _url = next(function.body for function in NET if function.name == "url")
 
 
 def _prefix(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """Of what a generated name begins with: a dash at its end is not the end of the name."""
+    """Return a check for prefixes of generated names. It accepts a final dash, since generated characters follow."""
     return lambda text: check(f"{text[:-1]}a" if text.endswith("-") and len(text) > 1 else text)
 
 

@@ -189,7 +189,7 @@ def _intersects(items: Any, others: Any) -> bool:
 
 
 def _of_ordered(function: Function, result: Type | None = None) -> Function:
-    """Of lists whose items have an order; the result is such an item unless said otherwise."""
+    """Add one overload for lists of each ordered type. It returns `result`, or an item's type if `result` is None."""
     for kind in _ORDERED:
         function.method(list_of(kind), to=result or kind)
     return function

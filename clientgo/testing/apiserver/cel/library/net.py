@@ -133,7 +133,7 @@ def _prefix_length(cidr: Any) -> int:
 
 
 def _parse_url(text: Any) -> Url:
-    """An absolute URL, or an absolute path, as Go's url.ParseRequestURI takes them."""
+    """Parse an absolute URL or an absolute path, as Go's url.ParseRequestURI does. Raises EvalError."""
     must(str, "url", text)
     failed = "URL parse error during conversion from string: parse " + go_quote(text)
     if not text:

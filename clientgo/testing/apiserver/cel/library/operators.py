@@ -48,7 +48,7 @@ _NUMBERS = (INT, UINT, DOUBLE)
 
 
 def number(value: int, kind: type) -> int:
-    """A result of whole numbers. Raises EvalError when 64 bits do not hold it."""
+    """Return an int, or a Uint if `kind` is Uint. Raises EvalError if 64 bits cannot hold the value."""
     if kind is Uint:
         if not 0 <= value < 1 << 64:
             raise EvalError("unsigned integer overflow")
@@ -87,7 +87,11 @@ def _add(one: Any, other: Any) -> Any:
 
 
 def _concat(one: list[Any], other: list[Any]) -> list[Any]:
-    """Lists of the schema's keep to their kind: a set has no doubles, of one key the later item stays."""
+    """Concatenate two lists.
+
+    If the first list is a set of the schema, the result has no duplicates. If it is a keyed list of the schema, an item
+    of the second list replaces the item with the same key. Raises EvalError if the result is too large.
+    """
     check_size(len(one) + len(other))
     kind = one if isinstance(one, TypedList) else None
     if kind is None or kind.kind not in ("set", "map"):
@@ -189,7 +193,10 @@ def is_in(value: Any, where: Any) -> bool:
 
 
 def at(where: Any, index: Any) -> Any:
-    """An item of a list or map, also behind an optional. Raises EvalError when there is none."""
+    """Return an item of a list or map. Raises EvalError if there is none.
+
+    For an optional, return an optional: the item of its value, or none.
+    """
     if isinstance(where, Optional):
         return Optional(True, at(where.value, index)) if where.present and has(where.value, index) else NONE
     if isinstance(where, list):
@@ -220,7 +227,7 @@ def maybe_at(where: Any, index: Any) -> Optional:
 
 
 def whole(value: Any) -> Any:
-    """A value that is what its schema says. Raises EvalError."""
+    """Return the value. Raises EvalError if it does not have the type that its schema declares."""
     if isinstance(value, Invalid):
         raise EvalError(value.why)
     return value

@@ -27,7 +27,10 @@ def _has_value(given: Any) -> bool:
 
 
 def _insert(into: Any, *more: Any) -> dict[Any, Any]:
-    """One entry, or those of a map, put into the map that a macro makes; none of them twice."""
+    """Insert one entry, or all entries of a map, into the map that a macro builds.
+
+    Raises EvalError for a repeated key.
+    """
     if not isinstance(into, dict):
         raise no_overload("cel.@mapInsert", into, *more)
     if len(more) == 2:

@@ -96,7 +96,10 @@ def _semver(text: Any, normalize: Any = False) -> Semver:
 
 
 def _normalized(text: str) -> str:
-    """Without a v in front and zeros before numbers, with what is missing of three numbers."""
+    """Remove a leading v and leading zeros, and add missing numbers, so that three numbers remain.
+
+    Texts that do not begin like a version are returned unchanged.
+    """
     core = re.match(r"v?([0-9]+(?:\.[0-9]+){0,2})(?=$|[-+])", text)
     if core is None:
         return text
@@ -128,7 +131,7 @@ def _of_semver(name: str, ask: Callable[[Semver], int]) -> Function:
 
 
 def _comparison(name: str, decide: Callable[[int], Any], to: Type) -> Function:
-    """Quantities with quantities, versions with versions."""
+    """Return a function that compares two quantities or two versions; `decide` maps -1, 0 or 1 to the result."""
 
     def body(one: Any, other: Any) -> Any:
         if isinstance(one, Quantity) and isinstance(other, Quantity):

@@ -28,7 +28,7 @@ def is_too_large(pattern: str) -> bool:
 
 
 class _Scanner:
-    """Counts the optional parts and the Unicode classes of a pattern, with all repetitions written out."""
+    """A counter of a pattern's optional parts and Unicode classes, with all repetitions written out."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern

@@ -235,7 +235,10 @@ def _predicate(name: str, test: Callable[[str, str], bool]) -> Function:
 
 @lru_cache(maxsize=64)
 def _zone(name: str) -> tzinfo:
-    """Raises EvalError for a name that no time zone has."""
+    """Return a time zone by its name or its offset, such as "+02:00"; "" is UTC.
+
+    Raises EvalError if the zone is unknown.
+    """
     try:
         return timezone(_offset(name)) if ":" in name else ZoneInfo(name or "UTC")
     except (ValueError, OSError, KeyError):
@@ -250,7 +253,11 @@ def _moment(value: Timestamp, zone: str) -> datetime:
 
 
 def _part(name: str, of_time: Callable[[datetime], int], of_duration: int = 0) -> Function:
-    """A part of a timestamp, and for some of a duration: how many whole units of so many nanoseconds."""
+    """Return a function that reads one part of a timestamp.
+
+    With `of_duration`, the function also accepts a duration and returns the number of whole units in it; `of_duration`
+    is the unit's length in nanoseconds.
+    """
 
     def body(value: Any, zone: Any = "UTC") -> int:
         must((Timestamp, Duration), name, value)
@@ -267,7 +274,7 @@ def _part(name: str, of_time: Callable[[datetime], int], of_duration: int = 0) -
 
 
 def _milliseconds(value: Any, zone: Any = "UTC") -> int:
-    """Of a timestamp those of its second, of a duration all of it."""
+    """Return the milliseconds within a timestamp's second, or all milliseconds of a duration."""
     must((Timestamp, Duration), "getMilliseconds", value)
     if isinstance(value, Duration):
         whole = int(abs(value.nanos) // 1_000_000)

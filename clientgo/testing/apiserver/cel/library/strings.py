@@ -29,7 +29,10 @@ _QUOTED = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n"
 
 
 def _function(name: str, body: Callable[..., Any], *kinds: type) -> Function:
-    """A method whose arguments are of the given Python types; the last ones may be missing."""
+    """Return a function that raises EvalError unless its arguments have the Python types `kinds`.
+
+    The last ones may be missing.
+    """
 
     def checked(*args: Any) -> Any:
         if any(type(arg) is not kind for arg, kind in zip(args, kinds)):

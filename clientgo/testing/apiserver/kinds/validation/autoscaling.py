@@ -180,7 +180,7 @@ def _policy(policy: Json, field: str) -> list[FieldError]:
 
 
 def budget(obj: Json) -> list[FieldError]:
-    """So many pods stay, or so many may go: one of the two."""
+    """Validate a PodDisruptionBudget: minAvailable and maxUnavailable exclude each other."""
     spec = obj.get("spec") or {}
     errors = []
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")

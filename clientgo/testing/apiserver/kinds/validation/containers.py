@@ -30,7 +30,7 @@ _PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "suc
 
 
 def containers(items: list[Json], field: str, volumes: set[str]) -> list[FieldError]:
-    """The containers that stay."""
+    """Validate the regular containers of a pod. Init and ephemeral containers have other rules."""
     if not items:
         return [field_required(field)]
     errors: list[FieldError] = []
@@ -114,7 +114,7 @@ def _ports(ports: list[Json], field: str) -> list[FieldError]:
 
 
 def _host_ports(items: list[Json], field: str) -> list[FieldError]:
-    """No two containers of a pod can have the same port of its node."""
+    """Validate that no two containers of a pod use the same port of the node."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for i, container in enumerate(items):
@@ -144,7 +144,7 @@ def _mounts(mounts: list[Json], field: str, volumes: set[str]) -> list[FieldErro
 
 
 def _probe(probe: Json, field: str, *, repeats: bool) -> list[FieldError]:
-    """`repeats`: whether one success may be too few."""
+    """Validate a probe. With `repeats`, its successThreshold may be greater than 1."""
     errors = _handler(probe, field) + not_negative(probe, field, *_PROBE_NUMBERS)
     grace = probe.get("terminationGracePeriodSeconds")
     if grace is not None and grace <= 0:
@@ -190,7 +190,7 @@ def _port_reference(port: int | str, field: str) -> list[FieldError]:
 
 
 def identities(context: Json, field: str) -> list[FieldError]:
-    """Users and groups have numbers that Linux knows."""
+    """Validate the user and group IDs of a security context."""
     errors = []
     for name, check in (("runAsUser", is_valid_user_id), ("runAsGroup", is_valid_group_id)):
         if context.get(name) is not None:

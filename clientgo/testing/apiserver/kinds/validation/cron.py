@@ -23,7 +23,7 @@ _DESCRIPTORS = {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midni
 
 
 def check(schedule: str) -> None:
-    """Raises ValueError when the text is no schedule."""
+    """Raise ValueError if a CronJob's schedule is invalid."""
     if schedule.startswith("@"):
         if schedule not in _DESCRIPTORS and not schedule.startswith("@every "):
             raise ValueError(f"unrecognized descriptor: {schedule}")
@@ -37,7 +37,7 @@ def check(schedule: str) -> None:
 
 
 def values(position: int, text: str) -> set[int]:
-    """The numbers that one field of a schedule names: the 0th is the minute. Raises ValueError when it is no field.
+    """Return the numbers that one field of a schedule matches. Position 0 is the minute. Raises ValueError.
 
     >>> sorted(values(1, "8-18/5,23"))
     [8, 13, 18, 23]

@@ -10,6 +10,6 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 def dump(old: Json, new: Json) -> str:
-    """Both sides line by line, with what is the same left out: a unified diff without the names of files."""
+    """Return a unified diff of both objects' JSON, without the lines that name the files."""
     before, after = (json.dumps(side, indent=1).splitlines() for side in (old, new))
     return "\n".join(islice(difflib.unified_diff(before, after, lineterm=""), 2, None))

@@ -18,7 +18,7 @@ _FIXED = (
 
 
 def event(obj: Json, group: str) -> list[FieldError]:
-    """A new event; `group` is that of the API it came through."""
+    """Validate a new event. `group` is the API group of the request."""
     errors = _common(obj, group)
     if not group:
         return errors

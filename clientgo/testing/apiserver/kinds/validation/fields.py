@@ -28,7 +28,7 @@ Check = Callable[[str], list[str]]
 
 
 def choice(obj: Json, where: str, name: str, choices: Sequence[str]) -> list[FieldError]:
-    """One of several words, if any; `where` is empty for a field of the object itself."""
+    """Validate that a field is empty or one of `choices`. `where` is "" for a field of the object itself."""
     value = obj.get(name)
     if not value or value in choices:
         return []
@@ -36,7 +36,7 @@ def choice(obj: Json, where: str, name: str, choices: Sequence[str]) -> list[Fie
 
 
 def not_negative(obj: Json, where: str, *names: str) -> list[FieldError]:
-    """The numbers among the fields `names` that are below zero."""
+    """Validate that the numbers among the fields `names` are not negative."""
     return [
         field_invalid(f"{where}.{name}", obj[name], NOT_NEGATIVE)
         for name in names
@@ -45,12 +45,12 @@ def not_negative(obj: Json, where: str, *names: str) -> list[FieldError]:
 
 
 def required(obj: Json, where: str, *names: str) -> list[FieldError]:
-    """The fields among `names` that are empty."""
+    """Validate that the fields `names` are not empty."""
     return [field_required(f"{where}.{name}" if where else name) for name in names if not obj.get(name)]
 
 
 def named(value: str, field: str, check: Check) -> list[FieldError]:
-    """A name in the form that `check` asks for."""
+    """Return one error for each message that `check` returns for the value."""
     return [field_invalid(field, value, text) for text in check(value)]
 
 
@@ -65,7 +65,7 @@ def positive_int_or_percent(value: int | str, field: str) -> list[FieldError]:
 
 
 def at_most_all(value: int | str, field: str) -> list[FieldError]:
-    """A percentage is of a whole."""
+    """Validate that a percentage is at most 100%. Numbers and invalid percentages have no errors here."""
     if isinstance(value, str) and not is_valid_percent(value) and atoi_clipped(value[:-1]) > 100:
         return [field_invalid(field, value, "must not be greater than 100%")]
     return []
@@ -109,7 +109,7 @@ def is_empty_selector(selector: Json) -> bool:
 
 
 def label_selector(selector: Json | None, field: str) -> list[FieldError]:
-    """A LabelSelector, if there is one; that it is empty is for others to forbid."""
+    """Validate a LabelSelector, which may be None or empty."""
     if selector is None:
         return []
     errors = check_labels(selector.get("matchLabels"), f"{field}.matchLabels")

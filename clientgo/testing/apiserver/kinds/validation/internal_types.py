@@ -1,6 +1,6 @@
-"""A pod template as Go prints the server's own types, which some messages quote.
+"""A pod template as Go prints the server's internal types, which some messages quote.
 
-Those name their fields as Go does, print what is empty, and keep the host's namespaces in the security context.
+The internal types use Go's field names, print empty fields, and have the host's namespaces in the security context.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _ORDERS = {
 
 
 def pod_template(template: Json) -> Json:
-    """The template as it is shown."""
+    """Return the template as Go prints the internal PodTemplateSpec."""
     metadata = template.get("metadata") or {}
     out: Json = {name: metadata[name] for name in _META if metadata.get(name)}
     spec = template.get("spec") or {}

@@ -164,7 +164,7 @@ _SECRET_KEYS = {
 
 
 def _decoded_size(data: Json | None) -> int:
-    """The bytes in a map of base64 texts."""
+    """Return the number of bytes that a map of base64 texts decodes to."""
     return sum(len(text) // 4 * 3 - text[-2:].count("=") for text in (data or {}).values())
 
 

@@ -29,7 +29,7 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
 def path_segment(name: str) -> list[str]:
-    """RBAC names may be nearly anything."""
+    """Return messages for a name that cannot be a path segment. RBAC names have no other restrictions."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in name]
@@ -55,7 +55,7 @@ def name_check(resource: Resource) -> Callable[[str], list[str]]:
 
 
 def metadata(resource: Resource, meta: Json) -> list[FieldError]:
-    """Checks of ObjectMeta for a create or update."""
+    """Validate ObjectMeta for a create or update."""
     errors: list[FieldError] = []
     name = meta.get("name", "")
     check = name_check(resource)
@@ -140,7 +140,10 @@ def owner_references(references: list[Json] | None) -> list[FieldError]:
 
 
 def metadata_update(resource: Resource, old: Json, new: Json, subresource: str = "") -> list[FieldError]:
-    """Checks of ObjectMeta for an update: those of every registry, and then those of the kind, which are the same."""
+    """Validate ObjectMeta for an update.
+
+    Like kube-apiserver, reports an error once for each of its validations that finds it.
+    """
     whole = metadata(resource, new) if subresource != "status" else []
     always = _changes(old, new)
     if whole:
@@ -165,7 +168,7 @@ _CHECKED_WHOLE = {
 
 
 def _generic_only(found: list[FieldError]) -> list[FieldError]:
-    """Without the checks of finalizers that kube-apiserver's own kinds add."""
+    """Return the errors without those about finalizers. Only validation of kube-apiserver's own kinds reports these."""
     return [error for error in found if not error.field.startswith("metadata.finalizers[")]
 
 

@@ -53,7 +53,7 @@ def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def network(text: str, field: str) -> list[FieldError]:
-    """A network with the length of its prefix."""
+    """Validate a network in CIDR notation, such as 10.0.0.0/8."""
     try:
         if "/" in text:
             ipaddress.ip_network(text, strict=False)
@@ -64,7 +64,7 @@ def network(text: str, field: str) -> list[FieldError]:
 
 
 def _reachable(text: str, field: str) -> list[FieldError]:
-    """No address that leads nowhere from outside the machine."""
+    """Validate that an address is not unspecified, loopback or link-local, since other machines cannot reach those."""
     address = address_of(text)
     if address is None:
         return []
@@ -236,7 +236,7 @@ def _balancing(spec: Json, kind: str | None) -> list[FieldError]:
 
 
 def _policies(spec: Json, kind: str | None) -> list[FieldError]:
-    """Where traffic goes once it is in."""
+    """Validate a Service's traffic policies, health check port and traffic distribution."""
     errors = []
     outside = spec.get("externalTrafficPolicy")
     if not services.needs_external_policy(spec):
@@ -257,7 +257,7 @@ def _policies(spec: Json, kind: str | None) -> list[FieldError]:
 
 
 def service_update(obj: Json, old: Json) -> list[FieldError]:
-    """The first address stays for as long as the Service has one."""
+    """Validate that an update keeps a Service's first cluster IP, unless its type is or was ExternalName."""
     new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
     if "ExternalName" in (new_spec.get("type"), old_spec.get("type")):
         return []
@@ -385,7 +385,7 @@ def ingress(obj: Json) -> list[FieldError]:
 
 
 def ingress_create(obj: Json) -> list[FieldError]:
-    """The class comes first: by the field, or by the annotation that was there before it."""
+    """Validate a new Ingress: its ingressClassName must equal the older class annotation if both are set."""
     note = (obj["metadata"].get("annotations") or {}).get(_CLASS_NOTE)
     name = (obj.get("spec") or {}).get("ingressClassName")
     errors = []

@@ -48,7 +48,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod(obj: Json) -> list[FieldError]:
-    """A new pod. That it comes without ephemeral containers, and with images without spaces, no template is asked."""
+    """Validate a new pod. Checks its images, ephemeral containers and mirror annotation, in addition to the PodSpec."""
     spec = obj.get("spec") or {}
     errors = []
     if (obj["metadata"].get("annotations") or {}).get(_MIRROR) is not None and not spec.get("nodeName"):
@@ -72,7 +72,7 @@ def _images(spec: Json) -> list[FieldError]:
 
 
 def template(doc: Json, field: str) -> list[FieldError]:
-    """A PodTemplateSpec."""
+    """Validate a PodTemplateSpec."""
     metadata, spec = doc.get("metadata") or {}, doc.get("spec") or {}
     errors = check_labels(metadata.get("labels"), f"{field}.labels")
     for key in metadata.get("annotations") or ():
@@ -269,7 +269,7 @@ _CHANGEABLE = ("activeDeadlineSeconds", "tolerations", "schedulingGates", "termi
 
 
 def pod_update(obj: Json, old: Json) -> list[FieldError]:
-    """All of an updated pod: it is as valid as a new one, and hardly anything of it has changed."""
+    """Validate an updated pod as a new one, and validate that it changes only the few changeable fields."""
     new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
     errors = pod_spec(new_spec, "spec") + _images(new_spec)
     stopped = False
@@ -316,7 +316,7 @@ def namespace_status(obj: Json, old: Json) -> list[FieldError]:
 
 
 def _only_narrower(before: Json, after: Json) -> bool:
-    """A pod that waits at a gate may come to ask for more of its node."""
+    """Report whether the new nodeSelector has all terms of the old one. A gated pod may add more terms."""
     return (before.get("nodeSelector") or {}).items() <= (after.get("nodeSelector") or {}).items()
 
 
@@ -331,7 +331,7 @@ def _deadline_update(new: int | None, old: int | None) -> list[FieldError]:
 
 
 def _tolerations_update(new: list[Json], old: list[Json]) -> list[FieldError]:
-    """More may be tolerated; what was is tolerated at most for another time."""
+    """Validate that an update removes no toleration, and changes of existing ones only tolerationSeconds."""
     kept = [_without_seconds(one) for one in new]
     if all(_without_seconds(one) in kept for one in old):
         return tolerations(new, "spec.tolerations") if new != old else []
@@ -356,7 +356,10 @@ def _gates_update(new: list[Json], old: list[Json]) -> list[FieldError]:
 
 
 def _unchangeable(spec: Json, but: str) -> Json:
-    """The parts of a spec that an update may not change: all but a few, and but one field of each container."""
+    """Return the part of a PodSpec that an update may not change.
+
+    The result leaves out the changeable fields of the spec, and the field `but` of each container.
+    """
     out = {name: value for name, value in spec.items() if name not in _CHANGEABLE}
     for group in _GROUPS:
         if out.get(group):
@@ -365,7 +368,7 @@ def _unchangeable(spec: Json, but: str) -> Json:
 
 
 def ephemeral_containers_update(obj: Json, old: Json) -> list[FieldError]:
-    """pods/ephemeralcontainers: containers for debugging may come, never change or go."""
+    """Validate pods/ephemeralcontainers: an update may add ephemeral containers, but not change or remove them."""
     field = "spec.ephemeralContainers"
     new: list[Json] = (obj.get("spec") or {}).get("ephemeralContainers") or []
     before: list[Json] = (old.get("spec") or {}).get("ephemeralContainers") or []
@@ -398,7 +401,7 @@ def _new_ephemeral_containers(obj: Json, items: list[Json], field: str) -> Itera
 
 
 def resize(obj: Json, old: Json) -> list[FieldError]:
-    """pods/resize changes resources of containers, nothing else."""
+    """Validate pods/resize: an update may change only the resources of containers, and must keep the QoS class."""
     new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
     if _unchangeable(new_spec, "resources") != _unchangeable(old_spec, "resources"):
         return [field_forbidden("spec", "only cpu and memory resources are mutable")]

@@ -74,7 +74,10 @@ _SHOWN = {"min": "min", "max": "max", "default": "default", "defaultRequest": "d
 
 
 def _bounds(limit: Json, name: str, field: str) -> list[FieldError]:
-    """Least, default request, default and most stand in this order."""
+    """Validate the bounds of one resource in a LimitRange.
+
+    min, defaultRequest, default and max must not decrease in this order, and maxLimitRequestRatio must fit min and max.
+    """
 
     def amount(table: str) -> str | None:
         value = (limit.get(table) or {}).get(name)

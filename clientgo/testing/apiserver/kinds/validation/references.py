@@ -1,4 +1,4 @@
-"""Where a container's environment and files take values from: fields of the pod, ConfigMaps, Secrets."""
+"""Validation of sources of a container's environment and files: fields of the pod, ConfigMaps, Secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 
 
 def object_field(reference: Json, field: str, allowed: Sequence[str], *, with_maps: bool = False) -> list[FieldError]:
-    """A field of the pod, or one entry of its labels or annotations."""
+    """Validate a reference to a field of the pod, or to one of its labels or annotations."""
     errors = required(reference, field, "apiVersion")
     if errors:
         return errors
@@ -90,7 +90,7 @@ def environment_from(sources: list[Json], field: str) -> list[FieldError]:
 
 
 def _all_of(source: Json, field: str) -> list[FieldError]:
-    """A whole ConfigMap or Secret."""
+    """Validate an entry of envFrom, which refers to a whole ConfigMap or Secret."""
     prefix = source.get("prefix", "")
     errors = named(prefix, f"{field}.prefix", is_relaxed_env_var_name) if prefix else []
     given = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]

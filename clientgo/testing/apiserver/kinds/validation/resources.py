@@ -55,7 +55,7 @@ def is_extended(name: str) -> bool:
 
 
 def container_name(name: str, field: str) -> list[FieldError]:
-    """The name of something that a container can have."""
+    """Validate the name of a container's resource."""
     errors = resource_name(name, field)
     if "/" not in name:
         if name not in _CONTAINER and not is_huge(name):
@@ -80,7 +80,7 @@ def quota_name(name: str, field: str) -> list[FieldError]:
 
 
 def amount_of(name: str, amount: str, field: str) -> list[FieldError]:
-    """Not negative, and whole where the resource cannot be divided."""
+    """Validate that an amount is not negative, and is an integer for resources that cannot be divided."""
     quantity = parse(amount)
     errors = []
     if quantity.sign() < 0:

@@ -117,7 +117,11 @@ def _data_source(source: Json, field: str) -> list[FieldError]:
 
 
 def claim_update(obj: Json, old: Json) -> list[FieldError]:
-    """A claim may grow once it is bound; nothing else of it changes but what the binder writes."""
+    """Validate an update of a PersistentVolumeClaim.
+
+    A bound claim may change resources and volumeAttributesClassName; a smaller request must be above the capacity in
+    the status. An update may set volumeName and storageClassName while they are unset. Everything else is immutable.
+    """
     new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
     bound = (old.get("status") or {}).get("phase") == "Bound"
     after, before = _fixed_claim(new_spec, bound), _fixed_claim(old_spec, bound)

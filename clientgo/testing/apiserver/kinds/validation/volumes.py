@@ -43,7 +43,7 @@ def volumes(items: list[Json], field: str) -> tuple[list[FieldError], set[str]]:
 
 
 def source(volume: Json, field: str) -> list[FieldError]:
-    """Exactly one source, and what that asks for."""
+    """Validate that a volume has exactly one source, and validate that source."""
     given = [name for name in _ORDER if volume.get(name) is not None]
     given += [name for name in volume if name not in _ORDER and name != "name" and volume[name] is not None]
     if not given:
@@ -157,7 +157,7 @@ def _projection(one: Json, where: str, field: str) -> list[FieldError]:
 
 
 def _inner_path(path: str, field: str) -> list[FieldError]:
-    """A path inside the volume: it leads down, and not to the names that the volume uses itself."""
+    """Validate a relative path inside a volume. It must not contain a `..` segment or start with `..`."""
     if path.startswith("/"):
         return [field_invalid(f"{field}.path", path, "must be a relative path")]
     errors = _no_backsteps(path, f"{field}.path")

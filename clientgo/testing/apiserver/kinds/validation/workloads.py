@@ -51,7 +51,10 @@ def _template_labels(template: Json) -> Json:
 
 
 def _matching(selector: Json | None, template: Json, field: str) -> list[FieldError]:
-    """The template's labels are those that are selected; no selector selects nothing, an empty one everything."""
+    """Validate that the selector selects the template's labels.
+
+    None selects nothing, and an empty selector everything.
+    """
     labels = _template_labels(template)
     if selector is not None and (is_empty_selector(selector) or selector_matches(selector, labels)):
         return []
@@ -72,7 +75,10 @@ def _runs_for_ever(template: Json, field: str, kind: str) -> list[FieldError]:
 def _selected_template(
     spec: Json, kind: str, name: str, detail: str, template: Callable[[], list[FieldError]]
 ) -> list[FieldError]:
-    """A required selector with the template that it selects; one that cannot be read leaves the template unread."""
+    """Validate a required selector, and the template that it selects.
+
+    An invalid selector leaves the template unchecked.
+    """
     selector = spec.get("selector")
     errors = []
     if selector is None:
@@ -141,7 +147,7 @@ def replica_set(obj: Json) -> list[FieldError]:
 
 
 def replication_controller(obj: Json) -> list[FieldError]:
-    """The oldest of them: its selector is a map."""
+    """Validate a ReplicationController, whose selector is a map of labels."""
     spec = obj.get("spec") or {}
     errors = not_negative(spec, "spec", "minReadySeconds")
     selector, template = spec.get("selector") or {}, spec.get("template")
@@ -181,7 +187,7 @@ def stateful_set(obj: Json) -> list[FieldError]:
 
 
 def _stateful_template(spec: Json) -> list[FieldError]:
-    """Its pods have a volume of the name of each claim template, too."""
+    """Validate a StatefulSet's template. Its pods also have a volume for each claim template, of the same name."""
     claims = [(claim.get("metadata") or {}).get("name", "") for claim in spec.get("volumeClaimTemplates") or ()]
     template = spec.get("template") or {}
     pod = template.get("spec") or {}
@@ -263,7 +269,7 @@ def stateful_set_update(obj: Json, old: Json) -> list[FieldError]:
 
 
 def deployment_status(obj: Json, old: Json) -> list[FieldError]:
-    """Of so many replicas no more can be up to date, ready, or available."""
+    """Validate a Deployment's status: the updated, ready and available replicas are each at most `replicas`."""
     return _replica_status(obj, old, ["updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"])
 
 
@@ -295,7 +301,7 @@ def job(obj: Json) -> list[FieldError]:
 
 
 def _generated_selector(obj: Json) -> list[FieldError]:
-    """Without a selector of the user's own the Job selects what the server has made up for it."""
+    """Validate a Job's selector. Without manualSelector it may have only the labels that the server generates."""
     spec = obj.get("spec") or {}
     selector = spec.get("selector")
     errors = []
@@ -394,7 +400,7 @@ def _exit_codes(codes: Json, field: str) -> list[FieldError]:
 
 
 def job_update(obj: Json, old: Json) -> list[FieldError]:
-    """Much of a Job stays as it was made; of an indexed one the completions move with the parallelism."""
+    """Validate the immutable fields of a Job. An Indexed Job may change completions together with parallelism."""
     new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
     errors = []
     if new_spec.get("completions") != old_spec.get("completions") and not _scales_elastically(new_spec, old_spec):
