@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
-import uuid
 from collections.abc import Callable
 from typing import Any
 
-from clientgo import context, klog, rest
+from clientgo import rest
 from clientgo.context import Context
 from clientgo.golang import strconv
 from clientgo.golang.duration import parse_duration
@@ -85,7 +83,7 @@ def lock_for_config(cfg: rest.Config, flags: argparse.Namespace) -> resourcelock
         flags.leader_elect_resource_lock,
         flags.leader_elect_resource_namespace,
         flags.leader_elect_resource_name,
-        resourcelock.ResourceLockConfig(identity=f"{socket.gethostname()}_{uuid.uuid4()}"),
+        resourcelock.ResourceLockConfig(identity=leaderelection.unique_identity()),
         cfg,
         flags.leader_elect_renew_deadline,
     )
@@ -98,61 +96,14 @@ def run_while_leading(
     work: Callable[[Context], None],
     exit: Exit = os._exit,
 ) -> None:
-    """Wait for the Lease, then run `work`. Blocks until `ctx` is done and `work` has returned; raises what it raises.
-
-    The Lease is given back only after `work` has returned, so that the next leader never works beside it. A process
-    that loses the Lease ends at once with code 1, whatever its threads do: nothing else is sure to stop them in time.
-    """
-    # Not a child of `ctx`: the Lease is renewed until the work has ended, which `ctx` only begins.
-    standing, withdraw = context.with_cancel(context.without_cancel(ctx))
-    failures: list[Exception] = []
-
-    def lead(leading: Context) -> None:
-        working, stop = context.with_cancel(leading)
-        forget = ctx.add_done_callback(stop)
-        try:
-            if not working.done().is_set():
-                work(working)
-        except Exception as err:
-            failures.append(err)
-        finally:
-            # Work that ended because the Lease is lost has nothing to give back.
-            lost = leading.done().is_set()
-            forget()
-            stop()
-            if not lost:
-                withdraw()
-
-    def stopped() -> None:
-        if standing.done().is_set():
-            return  # No other replica took the Lease: it was released.
-        klog.from_context(ctx).error(None, "Leader election lost", lock=lock.describe(), identity=lock.identity())
-        klog.flush()
-        exit(1)
-
-    def report(identity: str) -> None:
-        if identity not in ("", lock.identity()):
-            klog.from_context(ctx).info("New leader elected", identity=identity)
-
-    elector = leaderelection.new_leader_elector(
-        leaderelection.LeaderElectionConfig(
-            lock=lock,
-            lease_duration=flags.leader_elect_lease_duration,
-            renew_deadline=flags.leader_elect_renew_deadline,
-            retry_period=flags.leader_elect_retry_period,
-            callbacks=leaderelection.LeaderCallbacks(
-                on_started_leading=lead, on_stopped_leading=stopped, on_new_leader=report
-            ),
-            release_on_cancel=True,
-            name=flags.leader_elect_resource_name,
-        )
+    """Run `work` while holding the Lease, with the flags' durations. See leaderelection.run_while_leading."""
+    leaderelection.run_while_leading(
+        ctx,
+        lock,
+        work,
+        lease_duration=flags.leader_elect_lease_duration,
+        renew_deadline=flags.leader_elect_renew_deadline,
+        retry_period=flags.leader_elect_retry_period,
+        name=flags.leader_elect_resource_name,
+        exit=exit,
     )
-    # A leader withdraws by itself when its work has ended.
-    forget = ctx.add_done_callback(lambda: None if elector.is_leader() else withdraw())
-    try:
-        elector.run(standing)
-    finally:
-        forget()
-        withdraw()
-    if failures:
-        raise failures[0]

@@ -16,12 +16,36 @@ from clientgo.tools.leaderelection.metrics import LeaderMetric, MetricsProvider,
 from clientgo.utils.later import later
 
 if TYPE_CHECKING:
+    from clientgo.tools.leaderelection.leading import (
+        LEASE_DURATION,
+        RENEW_DEADLINE,
+        RETRY_PERIOD,
+        lease_lock,
+        run_while_leading,
+        unique_identity,
+    )
     from clientgo.tools.leaderelection.leasecandidate import CacheSyncWaiter, LeaseCandidate, new_candidate
 else:
-    __getattr__, __dir__ = later(__name__, {"leasecandidate": ["CacheSyncWaiter", "LeaseCandidate", "new_candidate"]})
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "leading": [
+                "LEASE_DURATION",
+                "RENEW_DEADLINE",
+                "RETRY_PERIOD",
+                "lease_lock",
+                "run_while_leading",
+                "unique_identity",
+            ],
+            "leasecandidate": ["CacheSyncWaiter", "LeaseCandidate", "new_candidate"],
+        },
+    )
 
 __all__ = [
     "JITTER_FACTOR",
+    "LEASE_DURATION",
+    "RENEW_DEADLINE",
+    "RETRY_PERIOD",
     "CacheSyncWaiter",
     "HealthzAdaptor",
     "LeaderCallbacks",
@@ -31,9 +55,12 @@ __all__ = [
     "LeaderMetric",
     "LeaseCandidate",
     "MetricsProvider",
+    "lease_lock",
     "new_candidate",
     "new_leader_elector",
     "new_leader_healthz_adaptor",
     "run_or_die",
+    "run_while_leading",
     "set_provider",
+    "unique_identity",
 ]

@@ -145,56 +145,6 @@ def test_a_replica_stands_by_until_the_leader_is_stopped() -> None:
         assert holder() == ""
 
 
-def test_the_lease_is_given_back_only_when_the_work_has_ended() -> None:
-    """A worker may be in the middle of something for longer than the lease lasts: it is renewed until then."""
-    with cluster() as (bubble, leases, holder):
-        first = Replica(leases, "first", seconds_to_stop=60.0)
-        bubble.sleep(1.0)
-        second = Replica(leases, "second")
-        first.stop()
-        bubble.sleep(59.0)
-        assert (first.did, second.did, holder()) == (["working"], [], "first")
-
-        bubble.sleep(10.0)
-        assert first.did == ["working", "stopped", "returned"]
-        assert (second.did, holder()) == (["working"], "second")
-        second.stop()
-        second.join()
-
-
-def test_a_replica_that_stands_by_stops_without_having_worked() -> None:
-    with cluster() as (bubble, leases, holder):
-        first = Replica(leases, "first")
-        bubble.sleep(1.0)
-        second = Replica(leases, "second")
-        bubble.sleep(5.0)
-        second.stop()
-        assert second.join() == ["returned"]
-        assert holder() == "first"
-        first.stop()
-        first.join()
-
-
-@pytest.mark.parametrize("seconds_to_stop", [0.0, 3600.0])
-def test_a_leader_that_cannot_renew_exits_with_code_1_before_its_lease_ends(
-    seconds_to_stop: float, caplog: pytest.LogCaptureFixture
-) -> None:
-    """At the moment it gives up, whether its workers are quick to end or would take an hour."""
-    with cluster() as (bubble, leases, _):
-        replica = Replica(leases, "first", seconds_to_stop)
-        bubble.sleep(1.0)
-
-        def unreachable(verb: str, ctx: Context) -> None:
-            raise ConnectionRefusedError("no network")
-
-        leases.react = unreachable
-        bubble.sleep(FLAGS.leader_elect_lease_duration - 1.0)
-        assert "exit 1" in replica.did
-        assert ("stopped" in replica.did) is (seconds_to_stop == 0.0)
-        assert "Leader election lost" in caplog.text
-        replica.join()  # the real exit does not return
-
-
 def test_what_the_work_raises_comes_out_and_the_lease_is_free() -> None:
     with cluster() as (_, leases, holder):
 
@@ -204,15 +154,3 @@ def test_what_the_work_raises_comes_out_and_the_lease_is_free() -> None:
         with pytest.raises(RuntimeError, match="failed to wait for caches to sync"):
             election.run_while_leading(context.background(), lock(leases, "a"), FLAGS, fail)
         assert holder() == ""
-
-
-def test_stopping_at_any_moment_of_the_start_ends_cleanly() -> None:
-    for seconds in (0.0, 0.001, 0.1):
-        with cluster() as (bubble, leases, holder):
-            replica = Replica(leases, "only")
-            if seconds:
-                bubble.sleep(seconds)
-            replica.stop()
-            assert replica.join() in (["returned"], ["working", "stopped", "returned"])
-            assert holder() == ""
-            assert replica.raised is None

@@ -54,13 +54,16 @@ from clientgo.apimachinery.api.errors.errors import (
     status_cause,
     suggests_client_delay,
 )
+from clientgo.apimachinery.api.errors.not_found import Getter, get_or_none, none_if_not_found
 
 __all__ = [
     "APIStatus",
     "ErrorReporter",
+    "Getter",
     "StatusError",
     "UnexpectedObjectError",
     "from_object",
+    "get_or_none",
     "has_status_cause",
     "is_already_exists",
     "is_bad_request",
@@ -105,6 +108,7 @@ __all__ = [
     "new_too_many_requests",
     "new_too_many_requests_error",
     "new_unauthorized",
+    "none_if_not_found",
     "reason_for_error",
     "status_cause",
     "suggests_client_delay",
