@@ -114,7 +114,9 @@ class Environment:
         tokens: dict[str, User] | None = None,
         **options: Any,
     ) -> None:
-        """Start a server with `options`. Raises OSError if the port is taken, FileNotFoundError for a missing CRD path.
+        """Start a server with `options`.
+
+        Raises OSError if the port is taken, FileNotFoundError for a missing CRD path.
         """
         self._crds = [*read_manifests(crd_paths), *crds]
         self.server = Server(port=port, tokens=tokens, data_dir=data_dir, **options)

@@ -15,9 +15,10 @@ _INVALID = "invalid bearer token"
 
 
 def read_token_file(path: str) -> dict[str, User]:
-    """Return the users by token from kube-apiserver's CSV:
+    """Return the users of a token file by their tokens.
 
-    token,user,uid[,"group1,group2"]. Raises ValueError that names the invalid line.
+    Each line of kube-apiserver's CSV format is `token,user,uid` or `token,user,uid,"group1,group2"`. Raises ValueError
+    that names the invalid line, and OSError if the file cannot be read.
     """
     try:
         return _read_tokens(path)

@@ -27,7 +27,11 @@ _EVERYTHING: list[Json] = [
 def check(
     authorizer: Authorizer, user: User | None, resource: Resource, namespace: str, obj: Json, old: Json | None
 ) -> None:
-    """Raise ApiError 403 if the writer of a role or binding grants more than the writer has."""
+    """Raise ApiError 403 if a role or binding grants rights that its writer does not have.
+
+    A writer with the verb escalate on the role, or bind on the bound role, may grant all rights. An update that does
+    not change the granted rights is allowed. Raises ApiError 404 if a binding's role does not exist.
+    """
     if resource.group != _GROUP or user is None or user.master:
         return
     if resource.plural in _ROLES:
@@ -93,9 +97,9 @@ def _missing(held: list[Json], granted: Iterable[Json]) -> list[Json]:
 
 
 def _simple(rule: Json) -> Iterator[Json]:
-    """Yield the parts of a rule:
+    """Yield the parts of a rule: one verb on one resource or URL.
 
-    one verb on one resource of one group, with one name if the rule has names, or on one URL.
+    A part has one resource of one group, and one name if the rule has names.
     """
     verbs = rule.get("verbs") or ()
     for url, verb in itertools.product(rule.get("nonResourceURLs") or (), verbs):

@@ -136,7 +136,10 @@ class ServiceAccountTokens:
             raise InvalidTokenError(f"service account UID ({found}) does not match claim ({uid})")
 
     def _check_bound(self, private: Json) -> None:
-        """Reject a token whose bound object is gone. Another object with the same name has another uid."""
+        """Raise InvalidTokenError if an object that the token is bound to is gone.
+
+        A new object with the same name has another uid and does not count.
+        """
         for kind, (storage, _, namespaced) in BOUND_KINDS.items():
             reference = private.get(kind.lower())
             if reference is None or (kind == "Node" and "pod" in private):

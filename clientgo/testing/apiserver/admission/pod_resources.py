@@ -24,10 +24,10 @@ def added(*tables: Amounts) -> Amounts:
 
 
 def of_pod(spec: Json, kind: str) -> Amounts:
-    """Return the `requests` or `limits` of a pod: the sum over its containers, or the larger demand of an init
-    container.
+    """Return the `requests` or `limits` of a pod, including its overhead.
 
-    An init container that goes on runs beside all that come after it.
+    This is the sum over its containers, or the highest demand of an init container if that is greater. A sidecar, which
+    is an init container with restartPolicy Always, counts together with all containers that start after it.
     """
     total = added(*(_of(container, kind) for container in spec.get("containers") or ()))
     beside: Amounts = {}

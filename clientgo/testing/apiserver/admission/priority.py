@@ -63,7 +63,10 @@ def _class_of(store: Store, request: AdmissionRequest, name: str) -> tuple[str, 
 
 
 def _default(store: Store) -> Json | None:
-    """Return the global default, or None. If there are several, the lowest value counts."""
+    """Return the PriorityClass with globalDefault, or None.
+
+    If there are several, returns the one with the lowest value.
+    """
     found = [stored.obj for stored in store.list(CLASSES)[1] if stored.obj.get("globalDefault")]
     return min(found, key=lambda obj: int(obj.get("value", 0)), default=None)
 

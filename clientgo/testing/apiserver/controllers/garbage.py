@@ -63,7 +63,7 @@ class GarbageCollector:
                 del self._dependents[owner]
 
     def _recheck_owner(self, uid: str) -> None:
-        """Check the owner again: in a foreground deletion, it may wait for exactly this dependent."""
+        """Check a terminating owner again, which may have waited for this dependent in a foreground deletion."""
         me = self._alive.get(uid)
         stored = self._objects.store.get(*me) if me is not None else None
         if stored is not None and me is not None and stored.obj["metadata"].get("deletionTimestamp"):

@@ -71,7 +71,7 @@ class AdmissionChain:
         self._webhooks.validate(call, obj, old, options)
 
     def delete(self, call: Call, old: Json, options: DeleteOptions) -> None:
-        """Ask all policies and webhooks about a delete. Raises ApiError if one denies it."""
+        """Ask the validating policies and all webhooks about a delete. Raises ApiError if one denies it."""
         if self._store.count(_VALIDATING):
             self._validating.validate(attributes.of_delete(call, old, options))
         self._webhooks.delete(call, old, options)

@@ -26,7 +26,8 @@ class Finder:
     def find(self, attributes: Attributes) -> Iterator[tuple[Json, Resource, list[Json]]]:
         """Yield each matching policy, the version in which it sees the write, and its matching bindings.
 
-        Raises ApiError when that cannot be said, as when a namespace is gone.
+        Raises ApiError if the server cannot decide whether a policy matches, for example because the namespace does not
+        exist.
         """
         if not self._store.count(self._policies) or attributes.resource.group == GROUP:
             # Otherwise no user could repair a policy that rejects everything.

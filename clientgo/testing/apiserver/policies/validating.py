@@ -147,7 +147,9 @@ class _Evaluation:
         return [Denial(self._policy.name, self._binding, text, spec.get("reason") or "Invalid")]
 
     def audited(self) -> list[Denial]:
-        """Evaluate the audit annotations. Return the denials of policies that fail closed, for annotations that fail.
+        """Evaluate and log the audit annotations.
+
+        Returns a denial for each annotation that cannot be evaluated, if the policy fails closed.
         """
         if not self._is_asked or not self._policy.audit or self._policy.error:
             return []

@@ -190,7 +190,9 @@ class Simulator:
             self._loops[kind].queue.add(key)
 
     def _queue_all(self, kind: str, lister: Any) -> None:
-        """Queue all objects of the kind after a change that concerns each of them, such as a node that now takes pods.
+        """Queue all objects of the kind, after a change that can affect each of them.
+
+        An example is a node that accepts pods again.
         """
         for obj in lister.list(labels.everything()):
             self._loops[kind].enqueue(obj)

@@ -112,8 +112,10 @@ class Autoscalers:
         return [pod for pod in pods if is_ready(pod) and pod.metadata.deletion_timestamp is None]
 
     def _stabilised(self, scaler: autoscalingv2.HorizontalPodAutoscaler, now: int, wanted: int) -> int:
-        """Return the size, at least the highest recommendation of the last five minutes or of the autoscaler's own
-        window.
+        """Record the wanted size and return the size to set.
+
+        A target does not shrink below the highest size wanted within the stabilization window, which is five minutes
+        unless the autoscaler sets another.
         """
         window = _STABILISATION
         behavior = scaler.spec.behavior

@@ -45,7 +45,7 @@ class Budgets:
         return "<Budgets>"
 
     def keys_of(self, pod: corev1.Pod) -> Iterable[str]:
-        """Return the keys of the budgets that a changed pod concerns."""
+        """Yield the keys of the budgets whose selector covers a pod."""
         for budget in self._lister.pod_disruption_budgets(pod.metadata.namespace).list(labels.everything()):
             if _covers(budget, pod):
                 yield f"{budget.metadata.namespace}/{budget.metadata.name}"

@@ -34,7 +34,10 @@ class Claims:
         return "<Claims>"
 
     def make_storage_class(self, ctx: Context) -> None:
-        """Register the one storage class, which is the default and may grow. Raises StatusError."""
+        """Create the only storage class unless it exists. It is the default class and allows volume expansion.
+
+        Raises StatusError.
+        """
         one = storagev1.StorageClass.from_dict(
             {
                 "metadata": {"name": STORAGE_CLASS, "annotations": {_DEFAULT_CLASS: "true"}},

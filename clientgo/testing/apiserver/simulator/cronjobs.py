@@ -152,7 +152,10 @@ class CronJobs:
 
 
 def _last_due(schedule: Schedule, earliest: float, now: float) -> tuple[float | None, float | None]:
-    """Return the last due time since `earliest` and the next one, or None for a time that does not exist."""
+    """Return the last due time from `earliest` to `now`, and the next due time.
+
+    Either is None if there is no such time.
+    """
     due, following = None, schedule.next(earliest)
     for _ in range(_MANY):
         if following is None or following > now:

@@ -32,7 +32,10 @@ class Jobs:
         return "<Jobs>"
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """Create the pods that are still missing, then write the status. Raises StatusError."""
+        """Create missing pods, or delete the active pods of a suspended or failed Job, then write the status.
+
+        Raises StatusError.
+        """
         jobs = self._client.batch_v1().jobs(namespace)
         job = jobs.get(ctx, name)
         if job.metadata.deletion_timestamp is not None or _is_finished(job):

@@ -23,10 +23,10 @@ class ReplicaSets:
         return "<ReplicaSets>"
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
-        """Create or delete pods until there are as many as asked for, then write the status.
+        """Create or delete pods until their number is spec.replicas, then write the status.
 
-        Pods are listed from the server, not from the cache: with one worker that makes expectations unnecessary.
-        Raises StatusError.
+        Pods are listed from the server, not from the cache: with one worker that makes expectations unnecessary. Raises
+        StatusError.
         """
         sets = self._client.apps_v1().replica_sets(namespace)
         replica_set = sets.get(ctx, name)

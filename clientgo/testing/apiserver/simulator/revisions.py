@@ -102,7 +102,10 @@ class Revisions:
     def current(
         self, ctx: Context, owner: Owner, known: list[appsv1.ControllerRevision]
     ) -> appsv1.ControllerRevision:
-        """Return the revision of the owner's current template, with the highest number. Raises StatusError."""
+        """Return the revision of the owner's current template; create it, or give it the highest number, if necessary.
+
+        Raises StatusError.
+        """
         client = self._client.apps_v1().controller_revisions(owner.get_namespace())
         template = owner.spec.template.to_dict()
         number = max((one.revision for one in known), default=0)

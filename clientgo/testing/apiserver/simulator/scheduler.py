@@ -73,7 +73,10 @@ class Scheduler:
         return any(taint["effect"] == "NoExecute" for taint in _untolerated(node.to_dict(), pod.to_dict()))
 
     def _unbound_claim(self, ctx: Context, pod: corev1.Pod) -> str:
-        """Return the scheduler's reason why the pod's volumes are missing, or "". Raises StatusError."""
+        """Return the scheduler's message about a claim of the pod that is missing or not bound, or "".
+
+        Raises StatusError.
+        """
         claims = self._client.core_v1().persistent_volume_claims(pod.metadata.namespace)
         for volume in pod.spec.volumes:
             source = volume.persistent_volume_claim
@@ -168,7 +171,7 @@ def _tolerates(pod: Json, taint: Json) -> bool:
 
 
 def _covers(toleration: Json, taint: Json) -> bool:
-    """Report whether the toleration covers the taint. A toleration that ends later counts as a lasting one."""
+    """Report whether the toleration covers the taint. Ignores tolerationSeconds."""
     if toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     if toleration.get("key") not in (None, "", taint["key"]):

@@ -46,7 +46,9 @@ class Schedule:
         self._any_day, self._any_weekday = _is_any(fields[2]), _is_any(fields[4])
 
     def next(self, after: float) -> float | None:
-        """Return the first due moment after this one in seconds since 1970, or None if there is none within five years.
+        """Return the first due time after `after`, or None if there is none within five years.
+
+        Both are seconds since 1970.
         """
         if self._every:
             return int(after) + max(1.0, float(int(self._every)))

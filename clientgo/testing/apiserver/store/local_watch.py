@@ -21,10 +21,10 @@ def _at_once() -> float:
 
 
 class LocalStream:
-    """The body of one watch's answer, and what its request has for a connection.
+    """The body of a watch's response within the process, in place of a connection.
 
-    `delay()` gives the seconds that pass before a reader sees an event. Events stay in order: one that is late holds
-    back those behind it, as in a cache that lags behind the server. `seen(event)` is called when the reader takes it.
+    `delay()` returns the seconds that pass before a reader sees an event. Events stay in order: a late event delays all
+    later ones, as in a cache that lags behind the server. `seen(event)` is called when the reader takes an event.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class LocalStream:
                 clock.wait(self._changed, self._next_moment() - now)
 
     def _next_moment(self) -> float:
-        """Return the latest time at which the watch has work without a notification."""
+        """Return the next time at which the reader has work even without a notification."""
         moments = [self._ends_at]
         if self._events:
             moments.append(self._events[0][0])

@@ -31,7 +31,9 @@ def read(call: Call) -> Json:
 
 
 def check(doc: Json, node: managedfields.Node, api_version: str, kind: str) -> None:
-    """Check the type of a document and its fields. Raises ApiError for another type, or for a field that does not fit.
+    """Check the type of a document and its fields.
+
+    Raises ApiError for another type, or for a field that does not fit.
     """
     if doc.get("apiVersion") != api_version or doc.get("kind") != kind:
         raise errors.bad_request(f"invalid object type: {_type_text(doc)}")

@@ -153,7 +153,8 @@ def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
 def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b"") -> Json:
     """Return the object in normal form with defaults. The options decide about warnings or errors for unknown fields.
 
-    Defaults stand behind what was given: admission sets fields too, and only then comes the order of the type.
+    Defaults follow the given fields. The caller restores the type's order of fields after admission, which sets more
+    fields. Raises ApiError 400.
     """
     check_kind(call, doc)
     resource = call.resource
@@ -337,7 +338,10 @@ def check_patch_type(call: Call, media: str) -> None:
 
 
 def parse_patch(call: Call, media: str) -> Any:
-    """Return a patch of the form that its media type requires. Raises ApiError 400 or 413."""
+    """Decode the request's patch.
+
+    Raises ApiError 400 if it does not fit its media type, or 413 for too many operations.
+    """
     head = "" if media == STRATEGIC_PATCH else "error decoding patch: "
     try:
         body = loads(call.request.body)

@@ -125,7 +125,9 @@ class Deleter(Verb):
 
     @staticmethod
     def _deletion_finalizers(resource: Resource, known: list[str], policy: str) -> list[str]:
-        """Return the finalizers that follow from the propagation policy, or from the kind's default without a policy.
+        """Return the object's finalizers, changed as the propagation policy demands.
+
+        Without a policy, the object's finalizers orphan and foregroundDeletion take precedence over the kind's default.
         """
         if not policy:
             if not strategy.orphans_dependents(resource) or {"orphan", "foregroundDeletion"} & set(known):

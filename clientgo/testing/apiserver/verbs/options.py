@@ -92,7 +92,9 @@ def version_number(text: str) -> int:
 
 
 def stored_version(metadata: Json) -> int:
-    """Return the version that an object names, or 0. Raises ApiError 500 if it is not a number, as kube-apiserver does.
+    """Return the resourceVersion in an object's metadata as a number, or 0 if there is none.
+
+    Raises ApiError 500 if it is no number, as kube-apiserver does.
     """
     text = metadata.get("resourceVersion") or "0"
     try:
@@ -182,7 +184,10 @@ def _unprintable(manager: str) -> list[FieldError]:
 
 
 def default_manager(request: Request) -> str:
-    """Return the User-Agent up to the slash."""
+    """Return the manager of a request that names none: the User-Agent up to the slash, or "unknown".
+
+    The result has at most 128 characters.
+    """
     return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
 
 

@@ -152,7 +152,10 @@ class Builder:
     # ---- kinds
 
     def kind(self, resource: Resource) -> str:
-        """Return the definition's name of a served kind, and mark it and its list with their GVKs."""
+        """Return the name of a served kind's definition.
+
+        Marks the definitions of the kind and its list with their GVKs.
+        """
         if resource.custom:
             return self._custom_kind(resource)
         gv = resource.group_version

@@ -131,6 +131,9 @@ def _has(wanted: list[str] | None, value: str) -> bool:
 
 
 def _resource_matches(text: str, resource: Resource, subresource: str) -> bool:
-    """Report whether a rule's text matches. "*" matches all resources without subresources; "*/*" matches both."""
+    """Report whether a rule's text matches a resource or subresource.
+
+    "*" matches every resource but no subresource, and "*/*" matches both.
+    """
     plural, _, below = text.partition("/")
     return plural in ("*", resource.plural) and below in ("*", subresource)

@@ -78,9 +78,10 @@ def is_wanted(hook: Hook, attributes: Attributes, shape: Resource, authorizer: A
 
 
 def ask(clients: WebhookClients, question: Question) -> Answer | None:
-    """Return the answer of a webhook that allows the write, or None if it failed and its policy ignores that. Blocks.
+    """Call a webhook and block until it has answered. Returns its answer if it allows the write.
 
-    Raises ApiError when it denies the write, when it failed and may not, and when it must not be asked.
+    Returns None if the call fails and the webhook's failurePolicy is Ignore. Raises ApiError if the webhook denies the
+    write, if the call fails otherwise, and for a dry run if the webhook has side effects.
     """
     hook, attributes = question.hook, question.attributes
     if attributes.dry_run and hook.spec.get("sideEffects") not in _HARMLESS:

@@ -13,9 +13,9 @@ class Identity:
     """The identity of one server: its certificate, and the authority that clients trust."""
 
     def __init__(self, pem: str) -> None:
-        """Initialize from `pem`:
+        """Load the identity from `pem`.
 
-        the authority's certificate, the server's certificate, and the server's key, in this order.
+        It holds the authority's certificate, the server's certificate and the server's key, in this order.
         """
         end = "-----END CERTIFICATE-----\n"
         self.authority, certificate, key = (part + end for part in pem.split(end, 2))

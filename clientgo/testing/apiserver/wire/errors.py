@@ -109,7 +109,9 @@ def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
 
 
 def apply_conflict(message: str, causes: list[tuple[str, str]]) -> ApiError:
-    """Return the 409 of an apply that would take fields from other managers. Each cause is a pair of field and message.
+    """Return the 409 of an apply that would take fields from other managers.
+
+    Each cause is a pair of field and message.
     """
     shown_causes = [{"reason": "FieldManagerConflict", "message": text, "field": field} for field, text in causes]
     return ApiError(409, "Conflict", message, {"causes": shown_causes})
@@ -133,7 +135,7 @@ def unsupported_media_type(accepted: str) -> ApiError:
 
 
 def internal_text(message: str) -> ApiError:
-    """Return an error that the real server does not convert: 500 without a reason."""
+    """Return a 500 without a reason, as kube-apiserver sends for errors that are no API status."""
     return ApiError(500, None, message)
 
 

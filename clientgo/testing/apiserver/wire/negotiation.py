@@ -104,10 +104,11 @@ def choose(
     speaks_protobuf: Callable[[], bool] | None = None,
     stream: bool = False,
 ) -> Form:
-    """Return the first acceptable clause. Raises ApiError 406.
+    """Return the form of the first acceptable clause in the Accept header. Raises ApiError 406 if there is none.
 
-    `objects`: Table, in JSON alone, and PartialObjectMetadata are possible. `speaks_protobuf` says whether the resource
-    has messages, None where nothing is protobuf. `stream`: events go out, which YAML has no form for.
+    With `objects`, the client may ask for a Table, in JSON only, or for PartialObjectMetadata. `speaks_protobuf`
+    reports whether the resource's objects have protobuf messages; None means that no response is protobuf. With
+    `stream`, the response is a watch, which has no form in YAML.
     """
     accept = request.headers.get("accept", "")
     neat = pretty(request)

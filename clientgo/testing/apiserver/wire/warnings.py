@@ -11,9 +11,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def warning_headers(texts: list[str]) -> list[str]:
-    """Return the values of the Warning headers for these texts, each once.
+    """Return the values of the Warning headers for these texts, each text once.
 
-    A text with control characters is left out, as in Go: no header can say it.
+    Texts with control characters are left out, as in Go, since a header cannot contain them. If the others are longer
+    than 4096 characters together, each is cut to 256, and the texts after the first 4096 characters are left out.
     """
     shown = [text for text in dict.fromkeys(texts) if text and not _CONTROL.search(text)]
     each = _EACH if sum(map(len, shown)) > _TOTAL else _TOTAL
