@@ -5,29 +5,23 @@ Its time is virtual: threads as in a program, and each run the same.
 
 from __future__ import annotations
 
-import http.client
 import json
-import re
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import livequeues
 import pytest
-from patience import PATIENCE
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import watch
+from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
 from clientgo.tour import live as live_module
-from clientgo.tour.seam import relative_path
 from clientgo.util import workqueue
 
 
@@ -200,15 +194,28 @@ def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
     assert json.loads(json.dumps(past)) == past
 
 
-def test_the_source_of_the_programs_own_worker_is_shown():
-    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
-    tap = tour.worker_tap("livequeues", "fill", "controller.go", "(*Controller).syncHandler")
-    file = relative_path(livequeues.__file__)
-    with tour.serve(queue, title="a program", taps=[tap]) as page:
-        shown = ask(page, "GET", f"/api/source?file={file}&function=fill")
-        other = ask(page, "GET", f"/api/source?file={file}&function=another")
-    queue.shut_down()
-    assert shown[0] == 200 and "def fill" in str(shown[1]) and other[0] == 404
+def test_the_end_of_a_program_is_no_error_of_its_watch():
+    with running() as (program, live, _):
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(1.0)
+        program.stop()
+        hops = live.hops(-1, most=10_000)
+    ended = [hop for hop in hops if (hop.station, hop.kind) == ("reflector", "ended")]
+    assert [hop.more["error"] for hop in ended] == [""]
+    assert [hop for hop in hops if hop.more.get("error")] == []
+
+
+def test_a_watch_that_fails_ends_with_its_error(monkeypatch):
+    watcher = watch.RaceFreeFakeWatcher()
+    with running() as (program, live, _):
+        monkeypatch.setattr(program.source, "watch", lambda options: watcher)
+        program.source.broadcaster.shutdown()  # the open watch ends, and the next one is `watcher`
+        program.bubble.sleep(60.0)
+        watcher.error(apierrors.new_internal_error(OSError("no disk")).status())
+        program.bubble.sleep(1.0)
+        hops = live.hops(-1, most=10_000)
+    errors = [hop.more["error"] for hop in hops if (hop.station, hop.kind) == ("reflector", "ended")]
+    assert any("no disk" in error for error in errors)
 
 
 @contextmanager
@@ -461,14 +468,6 @@ def test_a_page_that_waits_counts_as_connected():
         assert live.asked()[0] == {NAME}
 
 
-def test_the_page_can_detach_and_the_pauses_end_at_once():
-    with tour.serve() as page:
-        ask(page, "POST", "/api/control", {"pause": "x"})
-        assert ask(page, "POST", "/api/control", {"detach": True}) == (200, {"paused": [], "delays": {}})
-        assert page.live.is_detached() and ask(page, "GET", "/api/connected") == (200, {"detached": True})
-        assert ask(page, "GET", "/api/live")[0] == 200
-
-
 def test_a_slow_worker_waits_with_each_key_until_it_is_quick_again():
     with running() as (program, live, view):
         live.slow("worker-0", 2.0)
@@ -571,68 +570,3 @@ def test_to_look_costs_little_however_much_there_is():
     assert (dict(seen["indexer"]["facts"])["length"], len(seen["indexer"]["objects"])) == (300, 24)
     (keys,) = seen["indexer"]["indices"]["namespace"].values()
     assert len(keys) == 25 and keys[-1] == "+276"
-
-
-# ---- on the page
-
-
-def ask(page: tour.LivePage, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
-    try:
-        text = None if body is None else json.dumps(body)
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {page.token}"}
-        connection.request(method, path, text, headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
-    finally:
-        connection.close()
-
-
-def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():
-    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
-    with tour.serve(queue, title="a test") as page:
-        queue.add("a")
-        assert ask(page, "GET", "/api/tour")[1]["title"] == "a test"
-        status, seen = ask(page, "GET", "/api/live")
-        assert status == 200 and seen["views"]["queue"]["order"] == ["a"]
-        assert [hop["kind"] for hop in seen["hops"]] == ["added"]
-        assert ask(page, "GET", f"/api/live?since={seen['last']}&queue=7&informer=7")[1]["hops"] == []
-        assert ask(page, "POST", "/api/control", {"pause": "x"}) == (200, {"paused": ["x"], "delays": {}})
-        assert ask(page, "POST", "/api/control", {"slow": "w", "delay": 1}) == (
-            200,
-            {"paused": ["x"], "delays": {"w": 1.0}},
-        )
-        assert ask(page, "POST", "/api/control", {"go-on": "x"})[1]["paused"] == []
-        assert ask(page, "GET", "/api/object?key=default/none") == (200, {})
-        status, past = ask(page, "GET", "/api/past?place=queue.order&key=a")
-        assert status == 200 and [past["hops"][link["at"]]["kind"] for link in past["links"]] == ["added"]
-        for path in ("informer=x", "queue=-1", f"since={'9' * 5000}", "informer=1.5"):
-            assert ask(page, "GET", f"/api/live?{path}")[0] == 400
-        orders: list[Any] = [{}, {"pause": 1}, {"slow": "w"}, {"slow": "w", "delay": True}, {"slow": "w", "delay": -1}]
-        for order in [*orders, {"slow": "w", "delay": float("nan")}, {"slow": "w", "delay": 1e9}]:
-            assert ask(page, "POST", "/api/control", order)[0] == 400, order
-    queue.shut_down()
-
-
-def test_the_page_keeps_its_connection_but_for_what_is_refused():
-    with tour.serve() as page:
-        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
-        sockets = []
-        for path in ("/api/live", "/api/live", "/api/live?informer=x", "/api/live"):
-            connection.request("GET", path, headers={"Cookie": f"a=b; informer-tour-{connection.port}={page.token}"})
-            sockets.append(connection.sock)
-            with connection.getresponse() as response:
-                assert json.loads(response.read())
-        # Behind a refusal may come a body that is no request.
-        assert sockets[0] is sockets[1] is sockets[2] is not sockets[3]
-    connection.close()
-
-
-def test_threads_of_the_page_leave_signals_to_the_program():
-    names = ("tour ticker", "informer-tour")
-    with tour.serve():
-        ids = [thread.native_id for thread in threading.enumerate() if thread.name in names]
-        states = [Path(f"/proc/self/task/{number}/status").read_text() for number in ids]
-    masks = [re.search(r"^SigBlk:\s*(\w+)", state, re.MULTILINE) for state in states]
-    assert len(masks) == 2
-    assert all(mask and int(mask[1], 16) & 1 << (signal.SIGTERM - 1) for mask in masks)

@@ -1,0 +1,134 @@
+"""The layout of the live tour's page in Chromium, and its message after the program has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tourbrowser import Page
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.util import workqueue
+
+pytestmark = pytest.mark.shared_server
+
+OBJECTS = 50
+
+
+@pytest.fixture
+def program(browser: Any) -> Iterator[tuple[Page, contextlib.ExitStack]]:
+    """Run an informer with 50 objects and a full queue; yield its page, and the stack whose end stops the tour."""
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(
+        source, corev1.ConfigMap(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+    )
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
+    queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+    for number in range(OBJECTS):
+        source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with contextlib.ExitStack() as stack:
+        served = stack.enter_context(tour.serve(informer, queue, title="a program"))
+        for end in (source.shutdown, queue.shut_down, thread.join, cancel):
+            stack.callback(end)
+        thread.start()
+        for number in range(OBJECTS):
+            queue.add(f"default/n-{number}")
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.until(
+            "return document.querySelector('[data-station=indexer]').getAttribute('aria-label')"
+            f".includes('length {OBJECTS}')"
+        )
+        yield page, stack
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")  # sends no more requests
+
+
+def wait_for_pictures(page: Page, count: int = 3) -> None:
+    """Wait until the page has drawn this many pictures of the program."""
+    page.run("window.before = Number(document.body.dataset.drawn)")
+    page.until(f"return Number(document.body.dataset.drawn) >= window.before + {count}")
+
+
+def test_the_figures_of_an_informer_are_below_their_headings(program):
+    page, _ = program
+    page.until("return document.querySelector('#informer-0')")
+    cells = page.run("""
+        const box = (each) => { const {left, right, top, bottom} = each.getBoundingClientRect();
+                                return [left, right, top, bottom]; };
+        const [head, row] = document.querySelector("#informer-0").closest("table").querySelectorAll("tr");
+        return [[...head.children].map(box), [...row.children].map(box)];""")
+    headings, figures = cells
+    assert len(headings) == len(figures) == 5
+    for (left, right, _, above), (first, last, top, _) in zip(headings, figures, strict=True):
+        assert first == pytest.approx(left) and last == pytest.approx(right) and top >= above - 1
+    assert len({(top, bottom) for _, _, top, bottom in figures}) == 1, "the cells of a row have one height"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_every_tab_is_inside_the_panel(program, width, language):
+    page, _ = program
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.resize(width, 800)
+    wait_for_pictures(page)
+    outside = page.run("""
+        const room = document.getElementById("tabs").getBoundingClientRect();
+        const tabs = [...document.getElementById("tabs").children];
+        return [tabs.length, tabs.filter((each) => { const box = each.getBoundingClientRect();
+          return box.left < room.left || box.right > room.right || box.bottom > room.bottom + 1;
+        }).map((each) => each.textContent)];""")
+    assert outside == [5, []]
+
+
+def test_the_number_of_hidden_keys_is_inside_its_card(program):
+    page, _ = program
+    seen = 0
+    for height in range(640, 1000, 12):  # a card's last row has another height each time
+        page.resize(1280, height)
+        wait_for_pictures(page, 2)
+        numbers = page.run("""
+            const box = (each) => { const {x, y, width, height} = each.getBBox();
+                                    return [x, y, x + width, y + height]; };
+            return [...document.querySelectorAll("#picture .card text.empty")]
+              .filter((each) => /^\\+\\d/.test(each.textContent))
+              .map((each) => [each.textContent, box(each), box(each.closest(".card").querySelector(".body")),
+                [...each.closest(".card").querySelectorAll(".chip rect")].map(box)]);""")
+        seen += len(numbers)
+        for text, (left, top, right, bottom), card, chips in numbers:
+            assert bottom <= card[3] - 2 and right <= card[2], (height, text)
+            for chip in chips:
+                is_beside = left >= chip[2] or right <= chip[0]
+                assert is_beside or top + (bottom - top) / 4 >= chip[3], (height, text, chip)
+    assert seen > 30
+
+
+@pytest.mark.parametrize(
+    ("language", "message"), [("en", "The program does not answer any more."), ("zh", "程序没有响应。")]
+)
+def test_after_its_end_the_program_is_not_said_to_run_on(program, language, message):
+    page, stack = program
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.click("#tab-break", draws=False)
+    page.until("return document.getElementById('detach')")
+    page.run("document.getElementById('detach').click()")
+    page.until("return !document.getElementById('detach')")
+    detached = page.text("#now-what")
+    assert detached == page.text("#pane") != message
+    stack.close()
+    page.until(f"return document.getElementById('now-what').textContent === {message!r}")
+    page.until(f"return document.getElementById('pane').textContent === {message!r}")
+    logged = [each["message"] for each in page.driver.get_log("browser")]
+    assert all("ERR_CONNECTION_REFUSED" in each or "ERR_EMPTY_RESPONSE" in each for each in logged)
