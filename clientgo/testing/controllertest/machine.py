@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import unittest
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -141,12 +143,30 @@ def _test_case(machine: type[ControllerMachine]) -> type[unittest.TestCase]:
     @given(scripts(machine))
     def test_controller(self: unittest.TestCase, script: tuple[list[Step], int]) -> None:
         __tracebackhide__ = True
-        runner.check(machine, *script)
+        with _logs_discarded():
+            runner.check(machine, *script)
 
     name = f"{machine.__name__}.TestCase"
     test_case: Any = type(name, (unittest.TestCase,), {"test_controller": test_controller})
     test_case.__module__ = machine.__module__
     return test_case  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _logs_discarded() -> Iterator[None]:
+    """Discard log lines: those of thousands of runs would bury the report. The printed program shows them.
+
+    Loggers and levels stay as they are, since controllers may ask for them.
+    """
+    loggers = [logging.getLogger(), logging.getLogger("clientgo")]
+    kept = [logger.handlers for logger in loggers]
+    for logger in loggers:
+        logger.handlers = [logging.NullHandler()]
+    try:
+        yield
+    finally:
+        for logger, handlers in zip(loggers, kept):
+            logger.handlers = handlers
 
 
 def replay(machine: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0) -> runner.Result:
