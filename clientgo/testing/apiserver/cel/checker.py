@@ -62,7 +62,7 @@ class Environment:
 
 @dataclass(slots=True)
 class Checked:
-    """A tree and what was found out about its nodes, by their `id()`."""
+    """A tree and the checker's results for its nodes, by their `id()`."""
 
     expr: Expr
     types: dict[int, Type] = field(default_factory=dict)

@@ -49,7 +49,7 @@ def escape(name: str) -> str | None:
 
 @dataclass(slots=True)
 class Declaration:
-    """The type of a value with what its schema knows of sizes. `kind` says how JSON becomes the value."""
+    """The type of a value and the size limits in its schema. `kind` selects the conversion from JSON."""
 
     type: Type
     kind: str

@@ -37,7 +37,7 @@ _MAX_SECONDS = 10.0
 
 
 class Run:
-    """One evaluation: the values of the variables, and what it has cost so far."""
+    """One evaluation: the values of its variables, and its cost so far."""
 
     __slots__ = ("_deadline", "cost", "limit", "names")
 
@@ -262,7 +262,7 @@ class _Planner:
 
 
 class _Scope:
-    """A name that means something only within a loop."""
+    """A context that restores a loop variable's previous value when the loop ends."""
 
     __slots__ = ("_before", "_name", "_run")
 

@@ -1,4 +1,4 @@
-"""A cache of the values that were compiled from stored objects. An entry is valid while the object is the same."""
+"""A cache of values that are compiled from stored objects. An entry is valid until the store replaces the object."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _ONE_ESCAPE = re.compile(_ESCAPE)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is the token itself for operators and keywords."""
+    """A token. The `kind` of operators and keywords is their text."""
 
     kind: str
     text: str

@@ -1,4 +1,4 @@
-"""Calls that are none: has, all, exists, map, filter ... Mirrors cel-go's parser/macro.go and ext/comprehensions.go."""
+"""Macros: has, all, exists, map, filter ... Mirrors cel-go's parser/macro.go and ext/comprehensions.go."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _has(pos: int, arg: Expr) -> Expr:
 
 
 class _At:
-    """Makes nodes that all stand where the macro does."""
+    """A factory of nodes at the macro's position."""
 
     def __init__(self, pos: int) -> None:
         self._pos = pos

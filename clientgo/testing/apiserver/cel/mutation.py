@@ -28,7 +28,7 @@ PATCHES = list_of(object_type("JSONPatch", _PATCH_FIELDS))
 
 
 class _AnyField(dict[str, Type]):
-    """The fields of an object whose schema is looked at only when it is merged: all names, of any type."""
+    """The fields of an object without a schema. All names exist and have the type dyn; the merge validates them."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -38,7 +38,7 @@ class _AnyField(dict[str, Type]):
 
 
 class _Structs(Mapping[str, Fields]):
-    """JSONPatch, Object, and all that begins with "Object."."""
+    """The types that expressions can create: JSONPatch, Object, and every name that begins with "Object."."""
 
     def __getitem__(self, name: str) -> Fields:
         if name == "JSONPatch":
@@ -70,7 +70,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 class MutationError(ValueError):
-    """A value that is no configuration and no patch."""
+    """The error of a value that is neither a configuration nor a patch."""
 
 
 def configuration(value: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ E = TypeVar("E", bound=Expr)
 
 
 class _Wrong(Exception):
-    """The issue is noted; nothing that follows can be read."""
+    """The end of parsing. The parser has recorded the issue and does not read the rest."""
 
 
 def parse(source: str, *, extended: bool = True) -> Expr:

@@ -1,4 +1,4 @@
-"""An expression from its source to its value. Mirrors cel-go's cel.Env.Compile and cel.Program."""
+"""Programs: compile an expression's source and evaluate it. Mirrors cel-go's cel.Env.Compile and cel.Program."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Program:
 
 
 class Result:
-    """A value or an error, and what it cost."""
+    """The value or the error of an evaluation, and its cost."""
 
     __slots__ = ("cost", "error", "value")
 

@@ -121,7 +121,7 @@ def _range(args: tuple[Any, ...]) -> int:
 
 
 def traversal(value: Any) -> int:
-    """Return the cost of visiting all of a value."""
+    """Return the cost of visiting a value and everything in it."""
     if isinstance(value, str | bytes):
         return int(len(value) * TRAVERSAL)
     if isinstance(value, list):

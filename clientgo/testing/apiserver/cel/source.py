@@ -1,4 +1,4 @@
-"""Errors with their place in the source, in cel-go's layout. Mirrors cel-go's common/error.go and errors.go."""
+"""Errors with their positions in the source, in cel-go's layout. Mirrors cel-go's common/error.go and errors.go."""
 
 from __future__ import annotations
 

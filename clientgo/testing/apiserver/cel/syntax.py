@@ -13,7 +13,7 @@ ACCUMULATOR = "@result"
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Expr:
-    """A node. `pos` is the offset in the source that errors point at."""
+    """A node. `pos` is the offset in the source to which errors refer."""
 
     pos: int
     depth: int = 1
@@ -59,7 +59,7 @@ class MapExpr(Expr):
 
 @dataclass(slots=True, eq=False)
 class Struct(Expr):
-    """`Name{field: value}`: only MutatingAdmissionPolicies have types that can be made."""
+    """`Name{field: value}`. Only MutatingAdmissionPolicies have types that expressions can create."""
 
     name: str
     fields: list[tuple[str, Expr, bool, int]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: their conditions, and the resources they make the server serve."""
+"""CustomResourceDefinitions: their conditions, and the resources that the server serves for them."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def waits_for_names(obj: Json, group: str) -> bool:
 
 
 def _used_names(obj: Json, others: list[Json]) -> dict[str, set[str]]:
-    """Return the names that the definitions of the object's group hold, itself included, by sort."""
+    """Return the names in use by the definitions of the object's group, including its own, grouped by field."""
     used: dict[str, set[str]] = {"resource": set(), "kind": set()}
     for other in [obj, *others]:
         if other["spec"]["group"] == obj["spec"]["group"]:

@@ -17,7 +17,7 @@ SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableField
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of SHARED: its value, its version, and its path in the server's internal type."""
+    """A value of one of the fields SHARED, with its version and its path in the server's internal type."""
 
     value: Any
     version: Json

@@ -1,7 +1,7 @@
 """Defaults of the built-in kinds, as Kubernetes' defaulting functions set them on decoding, and as admission does.
 
-Each function fills in a freshly decoded object in place, with what is in normal form. The caller owns it and brings the
-fields back into the order of the Go type before it is stored.
+Each function changes a freshly decoded object in place. The caller owns the object, and restores the order of fields of
+the Go type before it stores the object.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 def _set(obj: Json, **values: Any) -> None:
-    """Set what is absent, null or the zero value."""
+    """Set the fields that are absent, null, "" or 0. An explicit 0 stays if the Go field is a pointer."""
     for name, value in values.items():
         if (obj.get(name) in (None, "", 0) and obj.get(name) is not False and name not in _ZERO_MATTERS) or obj.get(
             name

@@ -33,7 +33,7 @@ def is_in(schema: Json) -> bool:
 
 
 class CoerceError(Exception):
-    """Something of an embedded object is of the wrong kind; the text has its place."""
+    """The error of a value of a wrong type in an embedded object. The text contains its path."""
 
 
 def coerce(obj: Json, schema: Json | None) -> tuple[Json, list[str]]:

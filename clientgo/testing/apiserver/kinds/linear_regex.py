@@ -1,10 +1,11 @@
 """A matcher for a part of RE2's syntax, in time linear in the text.
 
-It serves the patterns of CRDs where google-re2 is not installed. A pattern becomes a nondeterministic automaton, which
-runs through the text once with all its states at the same time, so no text and no pattern makes it try again.
+It matches the patterns of CRDs if google-re2 is not installed. A pattern becomes a nondeterministic automaton, which
+reads the text once, with all its states at the same time. So it never backtracks, whatever the pattern and the text
+are.
 
-Supported are literals, `.`, classes, `\\d \\s \\w`, groups, alternatives, repetitions, `^` and `$`. Everything else is
-Unsupported: flags, word boundaries, Unicode and POSIX classes, and what RE2 may read as something else.
+Supported are literals, `.`, classes, `\\d \\s \\w`, groups, alternatives, repetitions, `^` and `$`. Everything else
+raises Unsupported: flags, word boundaries, Unicode and POSIX classes, and syntax that RE2 may read differently.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ")
 
 
 class Unsupported(ValueError):
-    """The pattern uses syntax that this matcher does not have, or is no pattern; the message names the part."""
+    """The error of a pattern that is invalid or that this matcher does not support. The message names the part."""
 
 
 class TooMuchWork(Exception):
-    """One search visited as many states as it may."""
+    """The error of a search that visited too many states."""
 
 
 class _Instruction(NamedTuple):
@@ -49,7 +50,7 @@ class _Instruction(NamedTuple):
 
 
 class _Program:
-    """The instructions of a pattern; each part is appended behind what precedes it."""
+    """The instructions of a pattern, in the order of its parts."""
 
     def __init__(self) -> None:
         self.code: list[_Instruction] = []
@@ -139,7 +140,7 @@ _NONE: Final[dict[str, frozenset[int]]] = {}
 
 
 class _Work:
-    """The visits of one search."""
+    """The number of states that one search may still visit."""
 
     __slots__ = ("_left",)
 

@@ -1,4 +1,7 @@
-"""Lists that are sets or maps: no item comes twice. Mirrors apiextensions-apiserver's pkg/apiserver/schema/listtype."""
+"""Validation of lists that are sets or maps, in which no item may occur twice.
+
+Mirrors apiextensions-apiserver's pkg/apiserver/schema/listtype.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _zero(struct: schema.Struct) -> Json:
 
 
 def set_managed(obj: Json, managed: list[Json]) -> None:
-    """Write the entries into an object of the caller's own."""
+    """Write the entries to an object that belongs to the caller."""
     if managed:
         obj["metadata"]["managedFields"] = managed
     else:

@@ -1,6 +1,6 @@
 """Strategic merge patches on plain documents, by the type facts of the built-in APIs.
 
-The merging is clientgo.apimachinery.util.strategicpatch, to which Rules tells merge keys and strategies.
+clientgo.apimachinery.util.strategicpatch merges; `Rules` supplies its merge keys and strategies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clientgo.testing.apiserver.wire import errors
 def strategic_patch(original: Any, patch: Any, struct: schema.Struct | None) -> Any:
     """Merge `patch` into `original` with the merge keys of `struct`; without struct lists are replaced.
 
-    Raises ApiError: most of what is wrong with such a patch the real server lets through untyped.
+    Raises ApiError 400 for some invalid patches and 500 for the others, as kube-apiserver does.
     """
     try:
         return strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(original, patch, Rules(struct))

@@ -15,7 +15,10 @@ from clientgo.testing.apiserver.kinds import linear_regex
 
 
 class PatternError(ValueError):
-    """The pattern is invalid, or no installed engine can run it; the message fits behind the pattern's field."""
+    """The error of a pattern that is invalid or that no installed engine can run.
+
+    The message is the detail of an error of the pattern's field.
+    """
 
 
 def check(pattern: str) -> None:

@@ -1,7 +1,7 @@
-"""Request bodies and answers in Kubernetes' protobuf form, which typed Go clients, kubectl among them, prefer.
+"""Request bodies and responses in Kubernetes' protobuf form, which typed Go clients prefer, including kubectl.
 
-The codec is the clients' own (runtime.serializer.protobuf); here stands which message belongs to a kind. Fields that
-the messages do not have are dropped from requests, as a Go server does.
+The codec is the clients' (runtime.serializer.protobuf). This module selects the message of a kind. Fields that the
+messages do not have are dropped from requests, as in Go.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ STATUS_VERBS = ["get", "patch", "update"]
 
 
 class Subresource:
-    """pods/status and the like, as discovery shows it."""
+    """A subresource such as pods/status, as discovery lists it."""
 
     __slots__ = ("entry", "kind", "name", "verbs")
 
@@ -73,7 +73,10 @@ class Resource:
 
     @cached_property
     def struct(self) -> schema.Struct | None:
-        """The Go type, None for custom resources. Linked when it is first asked for: most kinds are never met."""
+        """The Go type, or None for custom resources.
+
+        The first access links the type, since most kinds are never used.
+        """
         return schema.kind_struct(self.group_version, self.kind)
 
     @property
@@ -131,7 +134,7 @@ class Registry:
 
     @property
     def generation(self) -> int:
-        """Grows with every change, for caches of derived documents."""
+        """Number of changes so far, for caches of derived documents."""
         return self._generation
 
     def __repr__(self) -> str:
@@ -145,7 +148,7 @@ class Registry:
         return self._builtin.get(name) or self._custom.get(name)
 
     def custom_group(self, name: str) -> Group | None:
-        """Return the definitions' part of a group; a built-in group has one of its own beside it."""
+        """Return the part of a group that CRDs define, or None. A built-in group of the same name is separate."""
         return self._custom.get(name)
 
     def is_builtin(self, group: str) -> bool:
@@ -185,11 +188,17 @@ class Registry:
         return [r for group in self.groups() for v in group.versions for r in group.resources[v].values()]
 
     def storage_of_custom(self, group: str, plural: str) -> str:
-        """Return where custom resources are stored; in a built-in group apart from its own objects of that name."""
+        """Return the bucket of a custom resource.
+
+        Within a built-in group it differs from a built-in resource of that name.
+        """
         return f"{_CUSTOM if group in self._builtin else ''}{group}/{plural}"
 
     def set_custom(self, name: str, group: Group | None) -> None:
-        """Replace the custom group `name`, None removes it. The group is not served yet, and changed."""
+        """Replace the custom group `name`, or remove it if `group` is None.
+
+        The method changes `group`, which must not be served yet.
+        """
         for version in group.resources.values() if group is not None else ():
             for resource in version.values():
                 resource.storage = self.storage_of_custom(name, resource.plural)
@@ -324,7 +333,10 @@ def _share(resource: Resource, storage: str, load: Callable[[Json], Json], save:
 
 
 def add_entries(group: Group, version: str, entries: list[Json]) -> list[Resource]:
-    """Add what an APIResourceList says, subresources to their resource."""
+    """Add the entries of an APIResourceList to a group, and return the resources.
+
+    Subresources become part of their resource.
+    """
     table = group.resources[version]
     group.entries[version].extend(entries)
     added = []

@@ -39,7 +39,7 @@ _EXCEEDED = "no further validation rules will be run due to call cost exceeds li
 
 @dataclass(slots=True)
 class Rule:
-    """One rule, compiled. Without a program it is empty, or wrong: then `error` says why."""
+    """A compiled rule. Without a program, the rule is empty or has a compile `error`."""
 
     spec: Json
     program: Program | None = None
@@ -203,7 +203,10 @@ def needs_regex(schema: Any) -> bool:
 
 
 class _Correlation:
-    """A value and what it was before the update; where that is not known, of the nearest value around it."""
+    """A value and its old value before the update.
+
+    If the old value is unknown, the nearest known value around it decides whether the value is unchanged.
+    """
 
     __slots__ = ("_new", "_old", "_parent")
 
@@ -223,11 +226,11 @@ class _Correlation:
 
 
 class _OutOfBudget(Exception):
-    """No further rule may be tried; the errors say so."""
+    """The end of the rules' evaluation, whose cost exceeded the budget. The check has recorded the error."""
 
 
 class _Check:
-    """One object's validation."""
+    """The validation of one object."""
 
     def __init__(self) -> None:
         self.errors: list[FieldError] = []

@@ -48,9 +48,9 @@ _PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
 
 
 class DecodeError(Exception):
-    """The value does not fit the Go type; the text is the one encoding/json gives.
+    """A value that does not fit its Go type. The text is that of encoding/json.
 
-    `value` and `go_type` tell what met what, for those who say it in other words; `go_type` is empty otherwise.
+    `value` and `go_type` allow callers to write another text. `go_type` is empty if the error has none.
     """
 
     def __init__(self, text: str, value: Any = None, go_type: str = "") -> None:
@@ -99,7 +99,7 @@ class Codec:
 
 
 class Field:
-    """One field of a struct with everything the server asks about it."""
+    """A field of a struct, with all facts that the server needs."""
 
     __slots__ = ("codec", "json", "merge_key", "merge_strategy", "omitempty", "optional", "struct", "type")
 
@@ -116,7 +116,7 @@ class Field:
 
 
 class Struct:
-    """A Go struct: its fields in order, inlined ones already flattened."""
+    """A Go struct: its fields in order, including those of inlined structs."""
 
     def __init__(self, package: str, name: str) -> None:
         self.package = package

@@ -28,7 +28,7 @@ _INT_BITS = {"int32": 31, "int64": 63}
 
 
 class _Unknown:
-    """The old value of a field that has none to compare with."""
+    """A placeholder for the old value of a field that has none."""
 
 
 _UNKNOWN = _Unknown()
@@ -61,7 +61,7 @@ def validate_update(value: Any, old: Any, schema: Json, place: str = "") -> list
 
 
 class _Work:
-    """The steps and the text of messages that one validation may still take."""
+    """The remaining steps and message lengths of one validation."""
 
     __slots__ = ("_steps", "_text")
 
@@ -83,7 +83,7 @@ class _Work:
 
 
 class _Found:
-    """The violations found so far, each once: several alternatives of a schema often find the same one."""
+    """The violations so far, without repetitions: several alternatives of a schema often find the same violation."""
 
     __slots__ = ("_texts", "list", "place", "work")
 

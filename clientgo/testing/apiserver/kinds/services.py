@@ -1,7 +1,7 @@
 """Fields of a Service that the server sets: cluster IPs, node ports, and changes that follow from its type.
 
 Mirrors pkg/registry/core/service: the strategy's patchAllocatedValues and dropTypeDependentFields, and the allocators.
-Differs: the cluster has one family, and an address or port that a user asks for is not kept from others.
+Differs: the cluster has one IP family, and two Services may request the same address or port.
 """
 
 from __future__ import annotations

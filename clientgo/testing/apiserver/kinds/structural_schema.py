@@ -180,7 +180,7 @@ def _check_unsupported(schema: Json, path: str, errors: list[FieldError]) -> Non
 
 
 def _check_pattern(schema: Json, path: str, errors: list[FieldError]) -> None:
-    """Check the pattern of a schema, and of its alternatives with what they say of the parts of a value."""
+    """Validate the patterns of a schema and of its alternatives, including the parts of a value that they describe."""
     pattern = schema.get("pattern")
     if pattern:
         try:

@@ -1,8 +1,8 @@
 """Conversion of custom resources by a webhook. Mirrors apiextensions-apiserver's conversion/webhook_converter.go.
 
-What was converted is remembered for as long as the object is the same, as Go's watch cache of each version holds it.
-Differs: for watches a webhook has two seconds, not thirty, since one thread serves all of them. A watch whose object
-cannot be converted ends, and its client lists again.
+A converter remembers its results until the stored object changes, as Go's watch cache of each version does. Differs:
+for watches a webhook has two seconds, not thirty, since one thread serves all of them. If an object cannot be
+converted, the watch ends and its client lists again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _IDENTITY = ("name", "namespace", "uid")
 
 
 class Converter:
-    """Converts objects of one kind to one version. Thread-safe; blocks while it asks the webhook."""
+    """A converter of one kind's objects to one version. Thread-safe; blocks while it calls the webhook."""
 
     def __init__(self, clients: WebhookClients, webhook: Json, api_version: str) -> None:
         self._clients = clients

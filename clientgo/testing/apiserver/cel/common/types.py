@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type as errors print it. Two are one when name and parameters are."""
+    """A type as errors print it. Types with equal names and parameters are equal."""
 
     name: str
     params: tuple[Type, ...] = ()

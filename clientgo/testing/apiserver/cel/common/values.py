@@ -20,25 +20,25 @@ _MIN_TIME, _MAX_TIME = -62135596800, 253402300799
 
 
 class EvalError(Exception):
-    """The value of an expression that cannot be evaluated. An error is a value in CEL."""
+    """An error of an expression's evaluation. It is a value in CEL: operators can ignore it."""
 
 
 class CostExceeded(Exception):
-    """The expression cost more than it may. Unlike an EvalError, nothing in an expression can hide it."""
+    """An evaluation above its cost limit. Unlike an EvalError, no expression can ignore it."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
 
 
 class Uint(int):
-    """A CEL uint; arithmetic of the standard library keeps it apart from an int."""
+    """A CEL uint. The standard library's arithmetic does not mix it with int."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """Nanoseconds, 64 bits of them."""
+    """A duration in nanoseconds, within 64 bits."""
 
     nanos: int
 
@@ -50,7 +50,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """Nanoseconds since 1970, in the years 1 to 9999."""
+    """A time in nanoseconds since 1970, in the years 1 to 9999."""
 
     nanos: int
 
@@ -61,7 +61,7 @@ class Timestamp:
 
     @property
     def moment(self) -> datetime:
-        """Without what is below a microsecond."""
+        """The time in UTC, cut to microseconds."""
         return _EPOCH + timedelta(microseconds=self.nanos // 1000)
 
 
@@ -85,7 +85,7 @@ def duration(nanos: int) -> Duration:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """A value or none. `present` tells none from a value null."""
+    """A value or none. `present` distinguishes none from the value null."""
 
     present: bool
     value: Any = None
@@ -109,7 +109,7 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Cidr:
-    """A network and the address it was written with."""
+    """An address with a prefix length, and the network that contains it."""
 
     address: ipaddress.IPv4Address | ipaddress.IPv6Address
     prefix: int
@@ -135,7 +135,7 @@ class Semver:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A named format, as `format.named` gives it."""
+    """A named format, as `format.named` returns it."""
 
     name: str
     validate: Any
@@ -143,7 +143,7 @@ class Format:
 
 
 class TypedList(list[Any]):
-    """A list whose schema says how it compares and adds: by key, as a set, or in order."""
+    """A list with its x-kubernetes-list-type, which determines equality and concatenation: map, set or atomic."""
 
     __slots__ = ("keys", "kind")
 
@@ -154,7 +154,7 @@ class TypedList(list[Any]):
 
 
 class ObjectValue(dict[str, Any]):
-    """An object whose schema has the fields' names; here they are as CEL writes them."""
+    """An object with declared fields. Its keys are the fields' names as CEL spells them."""
 
     __slots__ = ("type_name",)
 
@@ -255,7 +255,7 @@ def frozen(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class BoolKey:
-    """A bool as the key of a map, where Python would take it for a number."""
+    """A bool as the key of a map. In Python, True and 1 would be the same key."""
 
     value: bool
 
@@ -277,7 +277,7 @@ def from_key(key: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """A field whose value is not what its schema says: to look at it is an error."""
+    """A value that does not have its declared type. An expression that reads it raises an EvalError with `why`."""
 
     why: str
 

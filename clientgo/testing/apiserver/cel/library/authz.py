@@ -1,4 +1,4 @@
-"""The authorizer as expressions ask it. Mirrors Kubernetes' pkg/cel/library/authz.go.
+"""The authorizer that expressions can ask. Mirrors Kubernetes' pkg/cel/library/authz.go.
 
 Left out: checks by field and label selectors.
 """
@@ -33,7 +33,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A question to the authorizer, as far as it has been put. `service_account` is (namespace, name) or the user."""
+    """A question to the authorizer, which an expression builds step by step.
+
+    `service_account` is (namespace, name); None asks about the user of the request.
+    """
 
     cel_type = AUTHORIZER.name
     ask: Callable[[Check, str], Decision]

@@ -17,7 +17,7 @@ _TOO_LARGE = "result exceeds limit of 16777216"
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """The types of one way to call a function; with `member` the first is of what stands before the dot."""
+    """The types of one way to call a function. With `member`, the first argument is the target before the dot."""
 
     args: tuple[Type, ...]
     result: Type
@@ -26,7 +26,10 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`body` gets the values in order, first what stands before the dot. It raises EvalError."""
+    """A function and its overloads.
+
+    `body` gets the arguments in order, after the target of a method. It raises EvalError.
+    """
 
     name: str
     body: Callable[..., Any]

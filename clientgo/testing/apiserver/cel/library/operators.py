@@ -1,4 +1,7 @@
-"""Operators; of && || and ?: only the types, they are the interpreter's. Mirrors cel-go's common/stdlib/standard.go."""
+"""Operators.
+
+The interpreter evaluates && || and ?:, so these have only types. Mirrors cel-go's common/stdlib/standard.go.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that may be none, and the maps that macros make. Mirrors cel-go's cel/library.go."""
+"""Optional values, and the maps that macros build. Mirrors cel-go's cel/library.go."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Validation of object metadata and of the built-in kinds, as far as controllers and people meet it.
+"""Validation of object metadata and of the built-in kinds, for the errors that controllers and users encounter.
 
-The texts are those of apimachinery's and Kubernetes' validation packages. A kind without rules here is accepted when
-it decodes.
+The texts are those of apimachinery's and Kubernetes' validation packages. An object of a kind without rules here is
+valid if it decodes.
 """
 
 from clientgo.testing.apiserver.kinds.validation.fields import selector_matches

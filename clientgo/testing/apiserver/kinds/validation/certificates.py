@@ -115,7 +115,7 @@ def _labels(field: str, part: str, labels: list[str], check: Callable[[str], lis
 
 
 def status_update(obj: Json, old: Json) -> list[FieldError]:
-    """Validate a write to `status`, which issues a certificate and decides nothing."""
+    """Validate a write to `status`, which issues a certificate and cannot approve or deny."""
     found = _decisions(obj, old)
     issued, before = (_status(each).get("certificate") for each in (obj, old))
     if before and issued != before:
@@ -129,7 +129,7 @@ def status_update(obj: Json, old: Json) -> list[FieldError]:
 
 
 def approval_update(obj: Json, old: Json) -> list[FieldError]:
-    """Validate a write to `approval`, which decides once and for all."""
+    """Validate a write to `approval`. A decision is final."""
     return _lost(obj, old, DECISIONS) + _conditions(obj)
 
 

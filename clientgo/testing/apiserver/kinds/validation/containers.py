@@ -47,7 +47,10 @@ def containers(items: list[Json], field: str, volumes: set[str]) -> list[FieldEr
 
 
 def init_containers(items: list[Json], field: str, volumes: set[str], others: list[Json]) -> list[FieldError]:
-    """Validate init containers. They end, unless they are restarted always, and so have no probes."""
+    """Validate init containers.
+
+    Only those with restartPolicy Always may have probes and a lifecycle, since the others run to completion.
+    """
     errors: list[FieldError] = []
     seen = {container.get("name", "") for container in others}
     for i, container in enumerate(items):

@@ -1,6 +1,6 @@
 """The schedules of CronJobs: five fields, or one of the names that begin with @.
 
-Mirrors the parser of robfig/cron v3, whose texts an invalid schedule is refused with. Pure functions.
+Mirrors the parser of robfig/cron v3, including its error texts. Pure functions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks that several kinds share: choices, numbers, names, percentages, label selectors.
 
-Each takes the path of what it looks at, and answers with all that is wrong there, in the order of Kubernetes.
+Each check takes the path of its value and returns all errors, in Kubernetes' order.
 """
 
 from __future__ import annotations

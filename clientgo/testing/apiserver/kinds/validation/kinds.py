@@ -1,4 +1,4 @@
-"""Validation of the built-in kinds that are neither pods nor make them, and the table of all."""
+"""Validation of the built-in kinds that neither are nor create pods, and the tables of all kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and amounts of resources: cpu, memory, huge pages, and what extends a node."""
+"""Names and amounts of resources: cpu, memory, huge pages, and extended resources."""
 
 from __future__ import annotations
 

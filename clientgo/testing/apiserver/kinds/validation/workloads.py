@@ -1,4 +1,7 @@
-"""Validation of what makes pods: Deployments and their kin, Jobs, CronJobs. Mirrors pkg/apis/apps and batch."""
+"""Validation of the kinds that create pods: Deployments, StatefulSets, Jobs, CronJobs and others.
+
+Mirrors pkg/apis/apps and pkg/apis/batch.
+"""
 
 from __future__ import annotations
 
