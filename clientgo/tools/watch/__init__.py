@@ -14,10 +14,12 @@ from clientgo.tools.watch.until import (
     until_with_sync,
     until_without_retry,
 )
+from clientgo.tools.watch.wait_for import NotMetError, wait_for, wait_for_deletion
 
 __all__ = [
     "ConditionFunc",
     "ErrWatchClosed",
+    "NotMetError",
     "PreconditionFunc",
     "RetryWatcher",
     "context_with_optional_timeout",
@@ -28,4 +30,6 @@ __all__ = [
     "until",
     "until_with_sync",
     "until_without_retry",
+    "wait_for",
+    "wait_for_deletion",
 ]
