@@ -26,7 +26,7 @@ from clientgo.testing.apiserver.cel.mutation import FUNCTIONS, STRUCTS
 from clientgo.testing.apiserver.cel.program import Program
 from clientgo.testing.apiserver.cel.source import CompileError
 
-# Of all expressions of one policy and binding, and of the match conditions of one webhook.
+# Cost limits for all expressions of one policy and binding, and for the match conditions of one webhook.
 BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000
 NO_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"

@@ -68,7 +68,7 @@ class Checked:
     types: dict[int, Type] = field(default_factory=dict)
     # Identifiers and selections that are the name of a variable.
     variables: dict[int, str] = field(default_factory=dict)
-    # Those that are the name of a type.
+    # The nodes that are the name of a type.
     constants: dict[int, TypeValue] = field(default_factory=dict)
     calls: dict[int, tuple[Function, list[Overload], bool]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)

@@ -58,7 +58,7 @@ class Declaration:
     # The fewest bytes of JSON.
     min_size: int = 0
     item: Declaration | None = None
-    # Of objects, by the name as CEL writes it: the name in JSON.
+    # An object's JSON names by the fields' names in CEL.
     names: dict[str, str] = field(default_factory=dict)
     fields: dict[str, Declaration] = field(default_factory=dict)
     list_kind: str = ""

@@ -32,7 +32,7 @@ from clientgo.testing.apiserver.cel.syntax import (
     Struct,
 )
 
-# What no evaluation needs that stays within its cost; for what costs less than it should.
+# Seconds of an evaluation. It limits operations that take longer than their cost suggests.
 _MAX_SECONDS = 10.0
 
 
@@ -285,7 +285,7 @@ _PLAIN = frozenset({bool, int, float, str, list, dict})
 
 def _variable(name: str) -> Step:
     def variable(run: Run) -> Any:
-        # Not `spend`: this is what most evaluations do most.
+        # Not `spend`, since most evaluations read variables most often.
         run.cost += 1
         if run.cost > run.limit:
             raise CostExceeded

@@ -10,7 +10,7 @@ from clientgo.testing.apiserver.cel.source import Issues
 
 EOF = "<EOF>"
 KEYWORDS = frozenset({"in", "true", "false", "null"})
-# What no identifier may be; in other languages they mean something.
+# Reserved words, which no identifier may be.
 RESERVED = frozenset(
     {"as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "namespace"}
     | {"package", "return", "var", "void", "while"}

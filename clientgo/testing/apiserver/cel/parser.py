@@ -27,7 +27,7 @@ from clientgo.testing.apiserver.cel.syntax import (
 _MAX_LENGTH = 100_000
 # Brackets inside each other: four Python frames each.
 _MAX_NESTING = 75
-# In the order in which ANTLR lists them.
+# The tokens in ANTLR's order.
 _ORDER = (
     *(EOF, "==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?"),
     *(":", "+", "*", "/", "%", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES"),

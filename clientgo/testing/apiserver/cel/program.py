@@ -13,7 +13,7 @@ from clientgo.testing.apiserver.cel.interpreter import Lazy, Run, Step, plan
 from clientgo.testing.apiserver.cel.library import regex
 from clientgo.testing.apiserver.cel.parser import parse
 
-# Of one evaluation; what no expression can be evaluated beyond.
+# Cost limit of one evaluation.
 PER_CALL_LIMIT = 1_000_000
 
 

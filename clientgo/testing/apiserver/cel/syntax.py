@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-# Where a tree ends: what walks it does so recursively, two Python frames a level. cel-go allows 250.
+# Levels of a tree. Functions visit it recursively, with two Python frames a level. cel-go allows 250.
 MAX_DEPTH = 150
-# What a comprehension has seen so far. No identifier of a user can be called so.
+# The variable for a comprehension's accumulated value. Identifiers in expressions cannot have this name.
 ACCUMULATOR = "@result"
 
 

@@ -50,7 +50,7 @@ _IMAGE = re.compile(r"([\w.-]+(:\d+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[\w][\w.-]
 
 def _image_policy(image: str) -> str:
     if "@" in image or not _IMAGE.fullmatch(image):
-        # What cannot be read is not looked for again either.
+        # An invalid image is not pulled again either.
         return "IfNotPresent"
     tag = image.rpartition("/")[2].partition(":")[2]
     return "Always" if tag in ("", "latest") else "IfNotPresent"
@@ -163,7 +163,7 @@ def _pod(obj: Json) -> None:
     pod_spec(spec)
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         _request_limits(container)
-    # As a whole a pod has such resources too.
+    # A pod has requests and limits of its own, too.
     _request_limits(spec)
     if spec.get("enableServiceLinks") is None:
         spec["enableServiceLinks"] = True
@@ -525,7 +525,7 @@ def for_kind(group_version: str, kind: str) -> Callable[[Json], None] | None:
 def qos_class(spec: Json) -> str:
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if spec.get("resources"):
-        # What is said of the whole counts alone.
+        # The pod's own resources take precedence over those of its containers.
         containers = [spec]
     resources = [container.get("resources") or {} for container in containers]
     if not any(r.get("requests") or r.get("limits") for r in resources):

@@ -20,9 +20,9 @@ _Part = Callable[["_Program"], None]
 _MAX_REPEAT: Final = 1000
 _MAX_DEPTH: Final = 50
 _MAX_PROGRAM: Final = 3000
-# Of one pattern's table, in members of the states it leads to: about 20 MB.
+# Members of all state sets in one pattern's table: about 20 MB.
 _MAX_KEPT: Final = 200_000
-# Instructions looked at in one search, apart from steps that are known already: about two seconds' worth.
+# Instructions visited in one search, except by steps that the table has: about two seconds' worth.
 _MAX_VISITS: Final = 5_000_000
 _LAST: Final = 0x10FFFF
 

@@ -45,7 +45,7 @@ class Rules:
     """
 
     struct: schema.Struct | None = None
-    # Of a map type instead of a struct: what its values are.
+    # The codec of the values if the type is a map and not a struct.
     values: schema.Codec | None = None
 
     def name(self) -> str:
@@ -86,7 +86,7 @@ def _meta(field: schema.Field) -> PatchMeta:
 
 
 _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
-# What Go converts in principle and JSON does not.
+# Conversions that Go's converter allows, but not for values from JSON.
 _UNCONVERTED = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
 
 

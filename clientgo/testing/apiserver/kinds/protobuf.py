@@ -104,7 +104,7 @@ def watch_event(kind: str, obj: bytes) -> bytes:
     return b"%b%b" % (_begin_event(kind, len(obj)), obj)
 
 
-# Of the same size are most objects of a kind.
+# Most objects of a kind have one of a few sizes.
 @lru_cache(4096)
 def _begin_event(kind: str, size: int) -> bytes:
     """Return the bytes before an object of that size."""

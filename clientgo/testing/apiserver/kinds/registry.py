@@ -66,7 +66,7 @@ class Resource:
         self.to_storage: Callable[[Json], Json] = _same
         # Told which stored objects will be converted next: many cost a webhook no more than one.
         self.prepare: Callable[[Iterable[Json]], None] = _nothing
-        # How watches convert, if not as everybody else.
+        # The resource for watches if their conversion differs from that of other requests.
         self.as_watched: Resource | None = None
         # {"kind":..,"apiVersion":..,  - what built-in list items leave out
         self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.group_version}",'.encode()
@@ -157,7 +157,7 @@ class Registry:
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         known = self._builtin.get(group)
         if known is not None and version in known.resources:
-            # As in a cluster, where a built-in version of a group is served by another server than custom resources.
+            # In a cluster, different servers serve a group's built-in versions and its custom resources.
             return known.resources[version].get(plural)
         known = self._custom.get(group)
         return known.resources.get(version, {}).get(plural) if known is not None else None

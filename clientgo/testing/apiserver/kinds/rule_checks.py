@@ -26,7 +26,7 @@ _EXPRESSION_LIMIT = 10_000_000
 _SCHEMA_LIMIT = 100_000_000
 _MOST_EXPENSIVE = 4
 _MAX_COST = (1 << 64) - 1
-# How many there can be of a value that no schema limits the number of.
+# The number of values without a limit in the schema.
 _UNBOUNDED = None
 
 

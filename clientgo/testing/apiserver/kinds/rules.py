@@ -30,7 +30,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 RULES = "x-kubernetes-validations"
 EMBEDDED = "x-kubernetes-embedded-resource"
-# Of all rules for one object.
+# Cost limit of all rules for one object.
 BUDGET = 10_000_000
 _MAX_MESSAGE = 5 * 1024
 _NO_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -48,7 +48,7 @@ class Rule:
     message: Program | None = None
     message_error: str = ""
     message_cost: int = 0
-    # Where errors are, below the value that the rule is about.
+    # The path of errors, relative to the rule's value.
     path: str = ""
 
     @property

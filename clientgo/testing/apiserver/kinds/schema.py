@@ -111,7 +111,7 @@ class Field:
         self.merge_strategy = fact.patch_strategy
         self.merge_key = fact.patch_merge_key
         self.codec: Codec = None  # type: ignore[assignment]  # linked by Struct.link, types may be recursive
-        # Of a struct or a pointer to one.
+        # The field's struct if its type is a struct or a pointer to one.
         self.struct: Struct | None = None
 
 
@@ -123,7 +123,7 @@ class Struct:
         self.name = name
         self.fields: dict[str, Field] = {}
         self._plans: dict[str, _Plan] = {}
-        # Those that are shown without a value.
+        # The fields that are printed without a value, too.
         self._always: list[_Plan] = []
 
     @property
@@ -196,7 +196,7 @@ class _Plan(NamedTuple):
     name: str
     plain: type | None
     bounds: range | None
-    # Of plain values: an explicit "", 0 or false.
+    # Whether an explicit "", 0 or false of a plain type is kept.
     keeps_zero: bool
     rest: _Shown
 
@@ -282,7 +282,7 @@ def _time(value: Any, ctx: Context, path: str, field: str) -> Any:
     if match[4] not in "Zz":
         return _to_utc(value)[:19] + "Z"
     normal = f"{match[1]}T{match[2]}Z"
-    # Of equal ones that which was given: objects of one second share it.
+    # Return the given text if both are equal, so that objects of one second share it.
     return value if value == normal else normal
 
 

@@ -50,7 +50,7 @@ _RETURNS_DELETED = {
     "storage.k8s.io/storageclasses",
 }
 _CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/services"}
-# Whose PUT must say which version it replaces.
+# Resources whose PUT requires a resourceVersion.
 _CONDITIONAL_UPDATE = {
     "admissionregistration.k8s.io/mutatingadmissionpolicies",
     "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
@@ -69,7 +69,7 @@ _CONDITIONAL_UPDATE = {
     "storage.k8s.io/csistoragecapacities",
     "storage.k8s.io/volumeattachments",
 }
-# Whose dependents stay when a delete does not say what shall become of them.
+# Resources whose dependents are orphaned by a delete without a propagation policy.
 _ORPHANS_DEPENDENTS = {"/replicationcontrollers", "batch/jobs"}
 _GRACEFUL_SECONDS = 30
 
@@ -141,7 +141,7 @@ def before_create(resource: Resource, obj: Json, allocate: Callable[[str], str])
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
     elif storage == "batch/jobs":
         _job_selector(obj)
-        # As when a stored object is read: missing labels are those of the template.
+        # Set missing labels from the template, as the defaults do when a stored object is read.
         defaults.job_labels(obj)
     elif storage == "apps/daemonsets":
         _set_template_generation(obj, max(_template_generation(obj), 1))

@@ -24,7 +24,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 _MAP_KEYS = "x-kubernetes-list-map-keys"
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
-# What alternatives may not say, and in which words.
+# Keywords that alternatives must not have, with their error texts.
 _NOT_NESTED = {
     "type": "must be empty to be structural",
     "title": "must be empty to be structural",
@@ -55,7 +55,7 @@ def check_schema(schema: Any, path: str) -> list[FieldError]:
 
 
 _UNSUPPORTED = ("id", "$schema", "$ref", "patternProperties", "definitions", "dependencies", "additionalItems")
-# Of these, what Go's server refuses by name.
+# The unsupported keywords that Go rejects by name.
 _REFUSED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 
 
@@ -139,7 +139,7 @@ def _default_errors(value: Any, schema: Json, path: str) -> list[FieldError]:
     return validate(value, schema, path)
 
 
-# What begins so does not keep expressions from being looked at: Go finds it where it looks at them too.
+# Errors that do not prevent checks of expressions. Go finds these errors together with those of expressions.
 _NOT_OF_STRUCTURE = re.compile(
     r".*(x-kubernetes-list-|x-kubernetes-map-type|mutual exclusive|\$ref|entries must all|x-kubernetes-validations"
     r"|regular expression)"

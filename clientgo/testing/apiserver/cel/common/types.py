@@ -12,7 +12,7 @@ class Type:
 
     name: str
     params: tuple[Type, ...] = ()
-    # Of an object type: its fields by their CEL names.
+    # An object type's fields by their CEL names.
     fields: Fields | None = field(default=None, compare=False, repr=False)
     is_param: bool = False
     # Whether it cannot be null, as numbers, strings and lists cannot.

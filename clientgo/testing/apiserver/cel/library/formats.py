@@ -17,7 +17,7 @@ from clientgo.testing.apiserver.cel.library.declare import Function, must, no_ov
 from clientgo.testing.apiserver.cel.library.net import FUNCTIONS as NET
 from clientgo.testing.apiserver.cel.library.standard import to_timestamp
 
-# How long the regular expression is that Kubernetes has for a format: what a validation costs by.
+# Lengths of Kubernetes' regular expressions for the formats. The cost of a validation depends on them.
 _SIZES = {
     **dict.fromkeys(("dns1123Label", "dns1035Label", "dns1123LabelPrefix", "dns1035LabelPrefix"), 30),
     **dict.fromkeys(("dns1123Subdomain", "dns1123SubdomainPrefix", "qualifiedName"), 60),

@@ -30,9 +30,9 @@ _GO_WORDS = {
     "invalid perl operator": "invalid or unsupported Perl syntax",
     "invalid named capture group": "invalid named capture",
 }
-# Of one compiled pattern, in bytes; RE2 would take eight times as much.
+# Bytes of a compiled pattern. RE2's default is eight times as much.
 _MAX_MEMORY = 1 << 20
-# Of a pattern in a schema: Go has no such limit, and few schemas have patterns that need this much.
+# Bytes of a compiled pattern of a schema. Go has no such limit, and few schemas need so much.
 _MAX_SCHEMA_MEMORY = 8 << 20
 _re2: Any = importlib.import_module("re2") if AVAILABLE else None
 

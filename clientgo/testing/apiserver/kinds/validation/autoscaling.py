@@ -83,7 +83,7 @@ def _metric(metric: Json, field: str) -> list[FieldError]:
     if not kind:
         return [field_required(f"{field}.type", "must specify a metric source type")]
     if kind not in _SOURCES:
-        # As of a type that is unknown, and as of one without a source.
+        # Go reports this twice: once for the unknown type, and once for the missing source.
         return [field_not_supported(f"{field}.type", kind, list(_SOURCES))] * 2
     name = _SOURCES[kind]
     source = metric.get(name)

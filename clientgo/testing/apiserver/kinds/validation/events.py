@@ -9,7 +9,7 @@ from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, fi
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _MAX_WORD, _MAX_MESSAGE = 128, 1024
-# What the new API has under names of its own, and leaves alone.
+# Fields that events.k8s.io has renamed and does not allow to be set, with their zero values.
 _OLD: Json = {"firstTimestamp": None, "lastTimestamp": None, "count": 0, "source": {}}
 _FIXED = (
     "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime",

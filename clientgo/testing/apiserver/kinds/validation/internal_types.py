@@ -28,7 +28,7 @@ _INITIALS = {
     "grpc": "GRPC",
     "setHostnameAsFQDN": "SetHostnameAsFQDN",
 }
-# Where the server's own types have fields in another order than the published ones.
+# The orders of the internal types' fields that differ from the published types.
 _SPEC_ORDER = """
     volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds
     activeDeadlineSeconds dnsPolicy nodeSelector serviceAccountName automountServiceAccountToken nodeName

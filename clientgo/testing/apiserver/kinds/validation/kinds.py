@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from clientgo.testing.apiserver.kinds.registry import Resource
 
 
-# Of all values of a ConfigMap or Secret together.
+# Bytes of all values of a ConfigMap or Secret together.
 _MAX_DATA = 1024 * 1024
 
 
@@ -294,14 +294,14 @@ _CREATE: dict[str, Create] = {
     "scheduling.k8s.io/priorityclasses": _priority_class,
     "storage.k8s.io/storageclasses": storage.storage_class,
 }
-# Of an update, where less is asked than of a new object.
+# Validation of the new object in an update, for kinds with fewer checks than on create.
 _AGAIN: dict[str, Create] = {
     "/pods": _nothing,
     _SIGNING_REQUESTS: _nothing,
     "networking.k8s.io/ingresses": networking.ingress,
     "scheduling.k8s.io/priorityclasses": _nothing,
 }
-# Besides that, what an update may not change.
+# Validation of the fields that an update may not change.
 _UPDATE: dict[str, Update] = {
     "/pods": pods.pod_update,
     "/services": networking.service_update,

@@ -39,7 +39,7 @@ def _any_name(name: str) -> list[str]:
     return []
 
 
-# Whose registries never look at the name.
+# Resources whose names Go does not validate.
 _UNCHECKED_NAMES = {"policy/poddisruptionbudgets"}
 _LABEL_NAMED = {"/namespaces", "/services"}
 _RBAC = "rbac.authorization.k8s.io/"
@@ -63,7 +63,7 @@ def metadata(resource: Resource, meta: Json) -> list[FieldError]:
         check = _any_name
     generate = meta.get("generateName", "")
     if generate:
-        # What is generated follows the prefix, so it may end with a dash.
+        # Generated characters follow the prefix, so it may end with a dash.
         masked = f"{generate[:-1]}a" if generate.endswith("-") and len(generate) > 1 else generate
         errors += [field_invalid("metadata.generateName", generate, text) for text in check(masked)]
     if not name:
@@ -155,7 +155,7 @@ def metadata_update(resource: Resource, old: Json, new: Json, subresource: str =
     return found + whole if resource.storage in _CHECKED_WHOLE else found
 
 
-# Whose validation of an update validates the new object as well.
+# Resources for which Go validates the whole new object again in an update.
 _CHECKED_WHOLE = {
     "/configmaps",
     "/limitranges",

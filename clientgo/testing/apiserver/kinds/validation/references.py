@@ -9,7 +9,7 @@ from clientgo.testing.apiserver.kinds.validation.fields import each, named, requ
 from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, field_not_supported, field_required
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-# What the downward API knows at all; of that each place takes some.
+# All fields of the downward API. Each use allows some of them.
 _LABELS = {
     "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
     "spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName", "status.phase", "status.hostIP",

@@ -21,7 +21,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 _ACCESS = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"]
 _MODES = ["Block", "Filesystem"]
-# What a volume's spec has besides its source.
+# Fields of a volume's spec that are not its source.
 _NOT_SOURCE = {
     "capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions",
     "volumeMode", "nodeAffinity", "volumeAttributesClassName",

@@ -174,7 +174,7 @@ def _empty(value: Json, field: str) -> list[FieldError]:
     return []
 
 
-# In the order in which Kubernetes looks at them: the first is the volume's, the others are too many.
+# Checks in Kubernetes' order. The first source that is set is validated, and the others are errors.
 _SOURCES: dict[str, Callable[[Json, str], list[FieldError]]] = {
     "emptyDir": _empty_dir,
     "hostPath": host_path,
