@@ -7,20 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clientgo.tour.picture import Json
+from clientgo.tour.words import Words
 
 __all__ = ["cut", "picture", "plain", "wrap"]
 
-_TITLES = {
-    "apiserver": "API server",
-    "reflector": "Reflector",
-    "fifo": "FIFO",
-    "indexer": "Indexer",
-    "handlers": "Handlers (processorListener)",
-    "queue": "Work queue",
-    "workers": "Workers",
-    "events": "Events",
-    "election": "Leader election",
-}
+_ENGLISH = Words()
 # As on the page: the way of an object from left to right, and back.
 _ROWS = (("apiserver", "reflector", "fifo"), ("workers", "queue", "handlers", "indexer"))
 
@@ -31,28 +22,26 @@ def picture(
     height: int,
     here: str = "",
     extras: Sequence[str] = (),
-    titles: Mapping[str, str] = _TITLES,
+    words: Words = _ENGLISH,
 ) -> list[str]:
     """Return all stations in at most `height` lines.
 
-    here: the station to mark. extras: stations that only some machines have. titles: the stations' names.
+    here: the station to mark. extras: stations that only some machines have. words: the language.
     """
     rows = ((*extras, *_ROWS[0]), _ROWS[1])
-    boxes = _Boxes(state, width, height // 2, here, titles)
+    boxes = _Boxes(state, width, height // 2, here, words)
     return [line for row in rows for line in boxes.row(row)]
 
 
 class _Boxes:
     """Boxes of one height, side by side."""
 
-    def __init__(
-        self, state: Mapping[str, Json], width: int, height: int, here: str, titles: Mapping[str, str]
-    ) -> None:
+    def __init__(self, state: Mapping[str, Json], width: int, height: int, here: str, words: Words) -> None:
         self._state = state
         self._width = width
         self._height = height
         self._here = here
-        self._titles = titles
+        self._words = words
 
     def row(self, row: Sequence[str]) -> list[str]:
         """Return the lines of a row of stations."""
@@ -65,114 +54,138 @@ class _Boxes:
     def _box(self, station: str, view: Json, width: int) -> list[str]:
         height, is_here = self._height, station == self._here
         several = view.get("informers", [view])
-        title = str(several[0].get("name", self._titles[station]))
+        title = str(several[0].get("name", self._words(station)))
         line = "═" if is_here else "─"
         top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
-        parts = [part for each in several for part in _about(station, each)]
+        parts = [part for each in several for part in _about(station, each, self._words)]
         content = [text for part in parts for text in wrap(part, width - 2)]
         if len(content) > height - 2:
-            content = [*content[: height - 3], f"+{len(content) - height + 3} more"]
+            content = [*content[: height - 3], f"+{len(content) - height + 3} {self._words.label('box-more', 'more')}"]
         content += [""] * (height - 2 - len(content))
         return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
 
 
-def _about(station: str, view: Json) -> Iterator[str]:
-    """A station's content, a paragraph each; of one of several informers, with its kind."""
+def _about(station: str, view: Json, words: Words) -> Iterator[str]:
+    """Yield a station's content, a paragraph each. The view of one of several informers begins with its kind."""
     if not view:
         return
     if "kind" in view:
-        yield f"{view['kind']}:"
-    facts = [f"{_WORDS.get(word, word.replace('per-second-', ''))} {value}" for word, value in view.get("facts", ())]
-    if facts:
-        yield ", ".join(facts)
+        yield f"{view['kind']}{words('colon').rstrip()}"
+    if facts := _facts(view.get("facts", ()), words):
+        yield facts
     if "kind" not in view or len(view) > 1:
-        yield from _CONTENT[station](view)
+        yield from _CONTENT[station](view, words)
 
 
-# What facts of a live picture are called, if not as they are.
-_WORDS = {"heard": "last heard", "in-call": "in this call for"}
+# The English names of a live picture's facts that differ from the facts' keys.
+_FACTS = {"heard": "last heard", "in-call": "in this call for"}
 
 
-def _apiserver(view: Json) -> Iterator[str]:
+def _facts(facts: Sequence[Any], words: Words) -> str:
+    def name(fact: str) -> str:
+        return words.label(fact, _FACTS.get(fact, fact.replace("per-second-", "")))
+
+    return ", ".join(f"{name(fact)} {value}" for fact, value in facts)
+
+
+def _apiserver(view: Json, words: Words) -> Iterator[str]:
     signs = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-"}
+    colon = words("colon")
 
     def name(each: Json) -> str:
         kind = f"{each['kind']} " if "kind" in each else ""
         return f"{kind}{_short(each['key'])} @{each['version']}"
 
     is_remote = view.get("remote", False)
-    yield f"@{view['version']}" if is_remote else f"@{view['version']}, wire {view['wire']}"
+    wire = "" if is_remote else f", {words.label('wire')} {words.label(view['wire'])}"
+    yield f"@{view['version']}{wire}"
     if not is_remote:
-        yield "objects: " + _join(name(each) for each in view["objects"])
-    yield ("came: " if is_remote else "history: ") + _join(
-        f"{signs.get(each['type'], '?')}{name(each)}" for each in view["history"][-6:]
-    )
+        yield f"{words.label('objects')}{colon}" + _join(name(each) for each in view["objects"])
+    history = words.label("box-came", "came") if is_remote else words.label("history")
+    yield f"{history}{colon}" + _join(f"{signs.get(each['type'], '?')}{name(each)}" for each in view["history"][-6:])
 
 
-def _reflector(view: Json) -> Iterator[str]:
-    yield f"{view['state']}, lastSyncResourceVersion {view['version'] or '-'}"
+def _reflector(view: Json, words: Words) -> Iterator[str]:
+    yield f"{words.label(view['state'])}, lastSyncResourceVersion {view['version'] or '-'}"
     counters = [name for name in ("lists", "watches", "lines", "bookmarks") if name in view]
-    yield ", ".join(f"{name} {view[name]}" for name in counters)
+    yield ", ".join(f"{words.label(name)} {view[name]}" for name in counters)
     if view["error"]:
-        yield f"error: {view['error']}"
+        yield f"{words.label('error')}{words('colon')}{words.error(view['error'])}"
 
 
-def _fifo(view: Json) -> Iterator[str]:
-    yield f"HasSynced {view['synced']}, initial left {view['initialLeft']}"
+def _fifo(view: Json, words: Words) -> Iterator[str]:
+    yield f"HasSynced {view['synced']}, {words.label('initial-left', 'initial left')} {view['initialLeft']}"
     for each in view["keys"]:
-        yield f"{_short(each['key'])}: " + _join(
+        yield f"{_short(each['key'])}{words('colon')}" + _join(
             f"{delta['type']} @{delta['version']}{' †' if delta['tombstone'] else ''}" for delta in each["deltas"]
         )
 
 
-def _indexer(view: Json) -> Iterator[str]:
-    yield "objects: " + _join(f"{_short(each['key'])} @{each['version']}" for each in view["objects"])
+def _indexer(view: Json, words: Words) -> Iterator[str]:
+    colon = words("colon")
+    yield f"{words.label('objects')}{colon}" + _join(
+        f"{_short(each['key'])} @{each['version']}" for each in view["objects"]
+    )
     for name, table in view["indices"].items():
-        yield f"index {name}: " + _join(f"{value} -> {' '.join(map(_short, keys))}" for value, keys in table.items())
+        yield f"{words.label('index')} {name}{colon}" + _join(
+            f"{value} -> {' '.join(map(_short, keys))}" for value, keys in table.items()
+        )
 
 
-def _handlers(view: Json) -> Iterator[str]:
+def _handlers(view: Json, words: Words) -> Iterator[str]:
+    colon = words("colon")
     for each in view["handlers"]:
         informer = f"{each['informer']} " if "informer" in each else ""
         name = each["name"].partition("+")[0].rpartition(".")[2]
         if "facts" in each:
-            facts = [f"{_WORDS.get(word, word.replace('per-second-', ''))} {value}" for word, value in each["facts"]]
-            yield f"{name}: {', '.join(facts)}{', PAUSED' if each['paused'] else ''}"
+            paused = f", {words.label('paused', 'PAUSED')}" if each["paused"] else ""
+            yield f"{name}{colon}{_facts(each['facts'], words)}{paused}"
         else:
-            yield f"{informer}{name}: {each['calls']} calls, {each['raised']} raised"
-        yield "pendingNotifications: " + _notices(each["pending"])
+            calls, raised = words.label("calls"), words.label("raised")
+            counts = (each["calls"], calls), (each["raised"], raised)
+            yield f"{informer}{name}{colon}{', '.join(_counted(count, of, words) for count, of in counts)}"
+        yield f"pendingNotifications{colon}" + _notices(each["pending"])
         if each["taken"]:
-            yield "taken (not in Go): " + _notices(each["taken"])
+            yield f"{words.label('nextCh', 'taken (not in Go)')}{colon}" + _notices(each["taken"])
         if each["delivering"]:
-            yield "being called: " + _notices([each["delivering"]])
+            yield f"{words.label('calling', 'being called')}{colon}" + _notices([each["delivering"]])
 
 
-def _queue(view: Json) -> Iterator[str]:
+def _counted(count: int, of: str, words: Words) -> str:
+    return f"{of} {count}" if words.language == "zh" else f"{count} {of}"
+
+
+def _queue(view: Json, words: Words) -> Iterator[str]:
+    colon = words("colon")
     for name in ("order", "dirty", "processing"):
-        yield f"{name}: " + _join(map(_short, view[name]))
-    yield "waitingForQueue: " + _join(f"{_short(each['key'])} in {each['due']:g}s" for each in view["waiting"])
-    yield "failures: " + _join(f"{_short(key)} x{count}" for key, count in view["failures"].items())
+        label = words.label("box-order", name) if name == "order" else name
+        yield f"{label}{colon}" + _join(map(_short, view[name]))
+    due = words.label("box-in", "in")
+    yield f"waitingForQueue{colon}" + _join(f"{_short(each['key'])} {due} {each['due']:g}s" for each in view["waiting"])
+    failures = words.label("box-failures", "failures")
+    yield f"{failures}{colon}" + _join(f"{_short(key)} x{count}" for key, count in view["failures"].items())
 
 
-def _workers(view: Json) -> Iterator[str]:
+def _workers(view: Json, words: Words) -> Iterator[str]:
+    colon = words("colon")
     for name, each in view["workers"].items():
-        parts = [each["doing"], _short(each["key"]), each.get("for", ""), each["error"]]
-        slowed = f" (slowed by {each['delay']:g}s)" if each.get("delay") else ""
-        yield f"{name}: {' '.join(part for part in parts if part)}{slowed}"
+        parts = [words.label(each["doing"]), _short(each["key"]), each.get("for", ""), words.error(each["error"])]
+        slowed = f" ({words.label('slowed', 'slowed by')} {each['delay']:g}s)" if each.get("delay") else ""
+        yield f"{name}{colon}{' '.join(part for part in parts if part)}{slowed}"
         if each.get("line"):
-            yield f"  line {each['line']}: {each['text']}"
+            yield f"  {words.label('box-line', 'line')} {each['line']}{colon}{each['text']}"
 
 
-def _events(view: Json) -> Iterator[str]:
-    yield f"recorded {view['recorded']}, written {view['written']}, dropped {view['dropped']}, failed {view['failed']}"
+def _events(view: Json, words: Words) -> Iterator[str]:
+    yield ", ".join(f"{words.label(name)} {view[name]}" for name in ("recorded", "written", "dropped", "failed"))
     for each in view["stored"]:
         yield f"x{each['count']} {_short(each['key'])} {each['reason']}: {each['message']}"
 
 
-def _election(view: Json) -> Iterator[str]:
-    yield f"Lease: {view['holder'] or '-'}, transitions {view['transitions']}"
+def _election(view: Json, words: Words) -> Iterator[str]:
+    yield f"Lease{words('colon')}{view['holder'] or '-'}, {words.label('transitions')} {view['transitions']}"
     for name, each in view["candidates"].items():
-        yield f"{name}: {'leads' if each['leads'] else 'stands by'}"
+        yield f"{name}{words('colon')}{words.label(*(('leads',) if each['leads'] else ('stands-by', 'stands by')))}"
 
 
 _CONTENT = {

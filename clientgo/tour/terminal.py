@@ -420,9 +420,7 @@ class Screen:
         room -= len(lesson)
         here = self.trace.points[self.at].hop.station if self.at >= 0 else ""
         extras = [name for name in _EXTRAS if any(point.changed.get(name) for point in self.trace.points)]
-        titles = {station: self.words(station) for station in ("apiserver", "reflector", "fifo", "indexer", "handlers")}
-        titles |= {station: self.words(station) for station in ("queue", "workers", "events", "election")}
-        body = picture(state, width, room, here, extras, titles)
+        body = picture(state, width, room, here, extras, self.words)
         body += [""] * (room - len(body))
         return [cut(line, width) for line in [*head, *body, *lesson, *foot]][:height]
 
@@ -434,7 +432,9 @@ class Screen:
             return [title, words("start-what") if not self.lesson else words("start"), ""]
         hop = self.trace.points[self.at].hop
         more = ", ".join(
-            f"{words.about(name)}{colon}{value}" for name, value in hop.more.items() if isinstance(value, str | float)
+            f"{words.about(name)}{colon}{words.error(value) if isinstance(value, str) else value}"
+            for name, value in hop.more.items()
+            if isinstance(value, str | float)
         )
         merged = f" {words('merged')} {', '.join(hop.merged)}" if hop.merged else ""
         version = f" @{hop.version}" if hop.version else ""

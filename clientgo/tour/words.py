@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from clientgo.tour.hop import KINDS
@@ -19,6 +19,8 @@ __all__ = ["LANGUAGES", "Words"]
 LANGUAGES = ("en", "zh")
 
 _FILE = Path(__file__).resolve().parent / "page" / "words.js"
+_ERRORS = _FILE.with_name("errors.js")
+_ERROR = re.compile(r'^  \[/(.*)/, ("(?:[^"\\]|\\.)*")\],$', re.MULTILINE)
 _PAIR = re.compile(r'(?:"([\w.-]+)"|(\b\w+)): ("(?:[^"\\]|\\.)*")')
 
 
@@ -36,6 +38,13 @@ def _tables() -> Mapping[str, Mapping[str, str]]:
     return tables
 
 
+@functools.cache
+def _errors() -> Sequence[tuple[re.Pattern[str], str]]:
+    """Return patterns of errors with their Chinese templates, as page/errors.js has them."""
+    found = _ERROR.findall(_ERRORS.read_text(encoding="utf-8"))
+    return [(re.compile(pattern), re.sub(r"\$(\d)", r"\\\1", json.loads(text))) for pattern, text in found]
+
+
 class Words:
     """The words of one language. Immutable."""
 
@@ -46,6 +55,17 @@ class Words:
         """Return a word; in English if the language lacks it, and its name if English does too."""
         tables = _tables()
         return tables[self.language].get(name) or tables["en"].get(name, name)
+
+    def label(self, name: str, english: str = "") -> str:
+        """Return a short word of the terminal's boxes: `english` or the name itself in English, else the word."""
+        return self(name) if self.language != "en" else english or name
+
+    def error(self, text: str) -> str:
+        """Return an error in the language. Unknown errors stay as the program writes them."""
+        for pattern, template in _errors() if self.language == "zh" else ():
+            if (found := pattern.search(text)) is not None:
+                return found.expand(template)
+        return text
 
     def kind(self, station: str, kind: str) -> str:
         """Return what a hop of this kind is."""

@@ -6,6 +6,7 @@ const CHINESE = [
   [/the tour refused this request: (\w+)/, "本次运行中的故障让 API Server 拒绝了这个请求：$1"],
   [/this handler was told to fail/, "本次运行中的故障让事件处理器抛出异常"],
   [/this worker was told to fail/, "本次运行中的故障让 Worker 抛出异常"],
+  [/Unexpected watch close/, "Watch 不到一秒就关闭，其间没有收到任何事件"],
   [/connection refused/, "连接被拒绝（connection refused）"],
   [/connection reset/, "连接被重置（connection reset）"],
   [/i\/o timeout|timed out/, "读取超时（i/o timeout）"],

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
+import chinesetexts
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
 from programs import ImportedProgram
 
 from clientgo import tour
-from clientgo.tour import terminal
+from clientgo.tour import boxes, terminal
 from clientgo.tour.boxes import wrap
 from clientgo.tour.lessontext import LETTERS
 from clientgo.tour.words import Words
@@ -71,6 +75,103 @@ def test_a_lesson_is_read_to_its_end_with_right_and_wrong_answers(scenario, lang
     screen.press(ENTER)
     following = next((name for name, each in LESSONS.items() if each["number"] == lesson["number"] + 1), None)
     assert screen.scenario.name == (following or scenario)
+
+
+# Identifiers of Go and Kubernetes, and terms that Chinese texts do not translate.
+IDENTIFIERS = {
+    *("API", "Server", "FIFO", "Indexer", "Reflector", "Worker", "Event", "Leader", "Lease", "Delta", "List", "Watch"),
+    *(
+        "Bookmark",
+        "Go",
+        "HasSynced",
+        "True",
+        "False",
+        "lastSyncResourceVersion",
+        "pendingNotifications",
+        "dirty",
+        "key",
+    ),
+    *("processing", "waitingForQueue"),
+    # Names of errors, which stand in parentheses or behind a number.
+    *("Conflict", "Gone", "InternalError", "connection", "refused", "reset"),
+}
+# Fields of a view that hold words of the tour itself, not of the program.
+OURS = {"doing", "state", "wire", "error"}
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z]{2,}", text))
+
+
+def values_in(view: Any, name: str = "") -> Iterator[str]:
+    """Yield the texts of a view that come from the program: keys, names, its source, and the messages of Events."""
+    if isinstance(view, dict):
+        for each, value in view.items():
+            if name in ("indices", "index", "failures", "workers", "candidates"):
+                yield each
+            yield from values_in(value, "index" if name == "indices" else each)
+    elif isinstance(view, list):
+        for value in view:
+            yield from values_in(value, name)
+    elif isinstance(view, str) and name not in OURS:
+        yield view
+
+
+def english_words(state: Any) -> set[str]:
+    """Return the words in the boxes of the Chinese terminal that are neither the program's nor identifiers."""
+    drawn = "\n".join(boxes.picture(state, 1200, 40, extras=("election", "events"), words=Words("zh")))
+    return words_of(drawn) - words_of(" ".join(values_in(state))) - IDENTIFIERS
+
+
+@pytest.mark.parametrize("scenario", LESSONS)
+def test_the_chinese_terminal_has_no_english_words_but_identifiers(scenario):
+    screen = terminal.Screen(scenario, RUNS, language="zh")
+    screen.press("\x1b[F")
+    found: set[str] = set()
+    seen: set[str] = set()
+    for at in range(len(screen.trace.points)):
+        state = screen.trace.state(at)
+        if (text := repr(state)) in seen:
+            continue
+        seen.add(text)
+        found |= english_words(state)
+    assert len(seen) > 20 and found == set()
+
+
+@pytest.mark.parametrize("scenario", LESSONS)
+def test_the_chinese_terminal_has_no_english_sentences(scenario):
+    screen = terminal.Screen(scenario, RUNS, language="zh")
+    found: list[str] = []
+    for step in LESSONS[scenario]["steps"]:
+        screen.press(ENTER)
+        if step["answers"]:
+            found += chinesetexts.english(all_of(screen))
+            screen.press("a")
+        found += chinesetexts.english(all_of(screen))
+        screen.press("n")
+        found += [each for line in screen.lines(400, 24)[:3] for each in chinesetexts.english(line)]
+        screen.press("p")
+    for key in ("?", "s", "x", "w", "c"):
+        screen.press(key)
+        found += chinesetexts.english(all_of(screen).replace("a b c d", "").replace("\n", " | "))
+        screen.press(ESCAPE)
+    # Lessons have identifiers and texts of programs in backquotes, which the terminal leaves out.
+    quoted = " ".join(re.findall(r"`([^`]*)`", json.dumps(LESSONS[scenario]["zh"])))
+    assert [each for each in found if each not in quoted] == []
+
+
+@pytest.mark.parametrize("scenario", ["queue", "list-and-watch", "handlers"])
+def test_every_fault_is_shown_in_chinese(scenario):
+    for fault in range(min(9, len(tour.FAULTS))):
+        screen = terminal.Screen(scenario, RUNS, language="zh")
+        for key in (*"nnnnnnnn", str(fault + 1), "\x1b[F"):
+            screen.press(key)
+        found: set[str] = set()
+        for at in range(8, len(screen.trace.points), 3):
+            found |= english_words(screen.trace.state(at))
+            screen.at = at
+            assert chinesetexts.english(" | ".join(screen.lines(400, 6)[:3])) == []
+        assert found == set(), tour.FAULTS[screen.decisions[0].name]
 
 
 def test_the_keys_of_a_lesson_lead_back():
