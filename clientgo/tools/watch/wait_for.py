@@ -247,7 +247,7 @@ def _conditions(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _is_stale(document: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    """Report whether the condition is about an older generation. Go: getObservedGeneration."""
+    """Report whether the condition is about an older generation, as kubectl does."""
     generation = document.get("metadata", {}).get("generation")
     observed = condition.get("observedGeneration", document["status"].get("observedGeneration"))
     return generation is not None and observed is not None and observed < generation

@@ -1,5 +1,7 @@
 """Errors in an API server's responses (k8s.io/apimachinery/pkg/api/errors)."""
 
+from typing import TYPE_CHECKING
+
 from clientgo.apimachinery.api.errors.errors import (
     APIStatus,
     ErrorReporter,
@@ -54,7 +56,12 @@ from clientgo.apimachinery.api.errors.errors import (
     status_cause,
     suggests_client_delay,
 )
-from clientgo.apimachinery.api.errors.not_found import Getter, get_or_none, none_if_not_found
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.api.errors.not_found import Getter, get_or_none, none_if_not_found
+else:
+    __getattr__, __dir__ = later(__name__, {"not_found": ["Getter", "get_or_none", "none_if_not_found"]})
 
 __all__ = [
     "APIStatus",
