@@ -27,7 +27,7 @@ __all__ = ["add_flags", "main", "split"]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags of this command, which cmd/informer-tour has too."""
+    """Add the flags of this command, which cmd/informer-tour shares."""
     parser.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1; any free one by default")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument(

@@ -22,7 +22,7 @@ LETTERS = "abcd"
 
 @dataclass(frozen=True)
 class Place:
-    """Where the reader of a lesson is."""
+    """The reader's place in a lesson."""
 
     step: int = -1
     """-1 for the introduction."""

@@ -92,7 +92,7 @@ class Held:
     queue: Any
     inner: Any
     since: dict[Any, float]
-    """When each of its dirty items was added."""
+    """The clock's time at which each dirty item was added."""
 
 
 _NOTHING = object()
@@ -372,7 +372,7 @@ class Live(Attached):
         return deliver
 
     def _is_listening(self, handler: str) -> bool:
-        """Not so when its informer is about to end, and waits for the handler's thread."""
+        """Report whether the handler still takes notifications; False while its informer stops."""
         listening = (each.contents() for informer in list(self._informers) for each in informer.parts().handlers)
         return any(each.handler == handler and not each.closed for each in listening)
 
@@ -430,7 +430,7 @@ class Live(Attached):
     # ---- what there is to see
 
     def informers(self) -> list[Any]:
-        """All it knows, in the order in which they began."""
+        """Return all known informers, in the order in which they began."""
         with self._changed:
             return list(self._informers)
 
@@ -457,7 +457,7 @@ class Live(Attached):
         return None if delivering is None else self.clock.now() - since
 
     def workers(self) -> list[Work]:
-        """The threads that take keys, by name. What was taken before the tour came is in unknown hands."""
+        """Return the threads that take keys, by name. The thread of a key taken before the tour attached is unknown."""
         names = {thread.ident: thread.name for thread in threading.enumerate()}
         found = []
         for ident, (queue, item, since) in list(self._workers.items()):
@@ -483,11 +483,11 @@ class Live(Attached):
         return sums
 
     def hops(self, since: int = -1, key: str = "", most: int = 200) -> list[Hop]:
-        """The last hops of those that were told: behind place `since`, of that key if one is given, at most so many."""
+        """Return the last `most` hops that were kept: behind place `since`, of `key` if one is given."""
         return self.heard(since, key, most)[0]
 
     def heard(self, since: int = -1, key: str = "", most: int = 200) -> tuple[list[Hop], int]:
-        """`hops`, and the place of the last hop that there is, -1 for none: later hops are behind that."""
+        """Return `hops` and the place of the last hop, -1 for none: later hops are behind that place."""
         with self._collecting:
             self._collect()
             kept, last = self._kept, self._first + len(self._kept) - 1

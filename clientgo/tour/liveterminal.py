@@ -62,14 +62,14 @@ class Client:
     """Asks at a LivePage's address, over one connection. Not thread-safe."""
 
     def __init__(self, url: str) -> None:
-        """url: the page's, with its token."""
+        """Set the address: `url` is the page's, with its token."""
         parts = urlsplit(url)
         self._connection = http.client.HTTPConnection(parts.netloc, timeout=_PATIENCE)
         token = parse_qs(parts.query).get("token", [""])[0]
         self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
 
     def __call__(self, path: str, body: Json | None = None) -> Json:
-        """Raises OSError when there is no answer."""
+        """Send a request and return its answer. Raises OSError when there is none."""
         data = None if body is None else json.dumps(body)
         try:
             method = "GET" if body is None else "POST"
@@ -84,7 +84,7 @@ class Client:
         return answer
 
     def close(self) -> None:
-        """The next question opens a connection again."""
+        """Close the connection. The next request opens another one."""
         self._connection.close()
 
 
@@ -232,7 +232,7 @@ class LiveScreen:
         return self._seen or {"views": {}, "informers": [], "queues": []}
 
     def _steered(self) -> list[tuple[str, str, Any]]:
-        """The handlers of the informer that is shown, and all workers: (kind, name, paused or slowed by)."""
+        """Return the handlers of the shown informer, and all workers: (kind, name, paused or slowed by)."""
         views = self._see()["views"]
         handlers = [("handler", each["name"], each["paused"]) for each in views.get("handlers", {}).get("handlers", [])]
         workers = views.get("workers", {}).get("workers", {})
@@ -349,7 +349,7 @@ class _Attended:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def run(self) -> None:
-        """Until the program has ended, and all that it printed is read."""
+        """Follow keys and draw until the program has ended and all its output is read."""
         looks = 0.0
         while self._process.poll() is None:
             left = max(0.0, looks - time.monotonic())

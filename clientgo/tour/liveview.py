@@ -80,7 +80,7 @@ class LiveView:
         live.on_tick = self._remember
 
     def paint(self, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
-        """All there is to see, with that informer and queue (by number) in the middle, and hops behind place `since`.
+        """Return the view of an informer and a queue, chosen by number, with the hops behind place `since`.
 
         `key`: only that object's hops. Raises ValueError for numbers that are none.
         """
@@ -114,7 +114,7 @@ class LiveView:
         return {"look": number, "views": changed, **rest, "hops": short, "codes": told_codes}
 
     def _see(self, informer: int, queue: int, since: int, key: str) -> tuple[Json, list[Hop]]:
-        """All but the hops, and the hops."""
+        """Return the view without its hops, and the hops."""
         live = self._live
         chosen, held = self._chosen(informer, queue)
         self._remember()
@@ -424,7 +424,7 @@ class LiveView:
 
 
 def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:
-    """A hop as a page shows it, with a number for its code, which is added to `codes` if it is not there."""
+    """Return a hop as a page shows it. Its code is a number, which is added to `codes` if it is missing."""
     number, _ = codes.setdefault(id(hop.code), (len(codes), hop.code))
     return {
         "station": hop.station,

@@ -62,7 +62,7 @@ class Scene:
 
 
 class Painter:
-    """Paints the pictures of one run. Not thread-safe: one hop at a time, as in a bubble.
+    """The painter of one run's pictures. Not thread-safe: one hop at a time, as in a bubble.
 
     With several informers, reflector, FIFO and indexer have a view for each, in `informers`; handlers name theirs.
     """

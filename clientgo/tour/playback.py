@@ -91,7 +91,7 @@ class Playback:
         speed: float = 1.0,
         clock: Clock = REAL_CLOCK,
     ) -> None:
-        """Raises ValueError for a speed that is none."""
+        """Begin at `start`. Raises ValueError for a speed that is not above 0."""
         if not speed > 0:
             raise ValueError(f"a speed is above 0, not {speed}")
         self.source = source
@@ -138,7 +138,7 @@ class Playback:
         return self.watch_with_context(context.background(), options)
 
     def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:
-        """The next recorded list, or what is known by then. Blocks until its time; raises what the recorded one did."""
+        """Return the next recorded list, or the known objects. Blocks until its time; raises the recorded error."""
         self._begin()
         with self._lock:
             answer, time = self._next_list()
@@ -152,7 +152,7 @@ class Playback:
         return _Objects([obj for obj in objects if obj is not None], answer.get("version", ""))
 
     def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Watching:
-        """The next recorded watch, or the rest of it. Blocks until its time; raises what the recorded one did."""
+        """Return the next recorded watch, or its rest. Blocks until its time; raises the recorded error."""
         self._begin()
         with self._lock:
             failure = self._open_watch(streams=options.send_initial_events is True)
@@ -166,13 +166,13 @@ class Playback:
         return played
 
     def moment(self) -> float:
-        """At which of the recording's it is, in seconds since that began."""
+        """Return the current time of the recording, in seconds since its beginning."""
         if self._origin is None or math.isinf(self._speed):
             return self._start
         return (self._clock.now() - self._origin) * self._speed
 
     def seen(self) -> tuple[str, Sequence[Json]]:
-        """The version that its reflector was told last, and the last events: type, key, version. Takes no lock."""
+        """Return the reflector's last version, and the last events: type, key, version. Takes no lock."""
         return self._known.version, list(self._came)
 
     def __enter__(self) -> Playback:
@@ -193,14 +193,14 @@ class Playback:
     # ---- time
 
     def _begin(self) -> None:
-        """A request comes: what it gets is behind what the watch before it brought."""
+        """Begin a request: its answer is behind the events of the watch before it."""
         self.close()
         with self._lock:
             if self._origin is None:
                 self._origin = self._clock.now() - self._start / self._speed
 
     def due(self, time: float) -> float:
-        """In how many seconds of the clock it will be that time of the recording; not above 0 for now."""
+        """Return the clock's seconds until that time of the recording; 0 or less when it has come."""
         if self._origin is None or math.isinf(self._speed):
             return 0.0
         return self._origin + time / self._speed - self._clock.now()
@@ -213,7 +213,7 @@ class Playback:
     # ---- the script. All of it under the lock.
 
     def _entry(self) -> Json | None:
-        """The line that is next; None behind the end."""
+        """Return the next line; None behind the end."""
         while self._place < len(self.source.entries):
             entry = self._recording.entry(self.source, self._place)
             if entry is not None:
@@ -236,7 +236,7 @@ class Playback:
         return entry
 
     def _next_list(self) -> tuple[Json | None, float]:
-        """The answer to a list, and its time; None behind the end."""
+        """Return the answer to a list, and its time; None behind the end."""
         entry = self._pass_over("ended")
         if self._owes_list or entry is None:
             self._owes_list = False
@@ -258,7 +258,7 @@ class Playback:
         return {"what": "listed", "items": list(self._known.objects.values()), "version": self._known.version}
 
     def _list_of_stream(self) -> tuple[Json | None, float]:
-        """The initial objects of a stream as a list. The stream's rest is the watch behind it."""
+        """Return the initial objects of a stream as a list. The stream's rest is the watch behind it."""
         time = 0.0
         while (entry := self._entry()) is not None:
             self._take(entry)
@@ -301,7 +301,7 @@ class Playback:
             return entry if entry["what"] == "event" else {"what": "ended", "t": entry["t"]}
 
     def took(self, entry: Json) -> None:
-        """An event was received."""
+        """Take an event that was received."""
         with self._lock:
             self._take(entry)
 
@@ -335,7 +335,7 @@ class Playback:
         return obj
 
     def clock(self) -> Clock:
-        """By which it goes."""
+        """Return the clock of this playback."""
         return self._clock
 
     def __repr__(self) -> str:
@@ -361,7 +361,7 @@ def _error_of(entry: Json) -> Exception:
 
 
 def kind_of(document: Json) -> type[Object]:
-    """The class of the client's scheme for an object; Unstructured for what it does not know."""
+    """Return the class that the client's scheme has for an object; Unstructured for an unknown kind."""
     gvk = schema.from_api_version_and_kind(*_kind_in(document))
     return type(scheme.SCHEME.new(gvk)) if scheme.SCHEME.recognizes(gvk) else Unstructured
 
@@ -399,7 +399,7 @@ class _PlayedWatch:
             self._events.close()
 
     def _due_events(self) -> Iterator[Event]:
-        """Each event when its time has come, until the watch ends. One that was not taken is left for the next."""
+        """Yield each event when its time has come, until the watch ends. An event not taken is left for the next."""
         playback = self._playback
         while (entry := playback.next_event(self._stopped.is_set())) is not None:
             if not self._wait(playback.due(entry["t"])) or entry["what"] == "ended":
@@ -426,12 +426,12 @@ class Server(Protocol):
     """A recording that plays, as a fixture gives it."""
 
     def __call__(self, kind: type[Object] | str, *, start: float = ..., speed: float = ...) -> cache.ListerWatcher:
-        """The ListerWatcher for objects of a class, or of a type as `Source.type` has it."""
+        """Return the ListerWatcher for objects of a class, or of a type as in `Source.type`."""
         ...
 
 
 def source_of(recording: Recording, kind: type[Object] | str) -> Source:
-    """The source with objects of a class, or a type ("*v1.Pod"). Raises LookupError unless there is one alone."""
+    """Return the source with objects of a class, or a type ("*v1.Pod"). Raises LookupError unless there is one."""
     found = [source for source in recording.sources.values() if _brings(recording, source, kind)]
     if len(found) != 1:
         has = ", ".join(sorted(source.type for source in recording.sources.values())) or "nothing"
@@ -457,7 +457,7 @@ def _kind_in(document: Json) -> tuple[str, str]:
 
 
 def first_object(recording: Recording, source: Source) -> Json | None:
-    """One of its objects; None when it has none."""
+    """Return one of the source's objects; None when it has none."""
     for entry in recording.entries(source):
         items = entry.get("items") if entry["what"] == "listed" else [entry.get("object")]
         if entry["what"] not in ("listed", "event") or entry.get("type") == EventType.ERROR:
@@ -476,7 +476,7 @@ def play(
     speed: float = 1.0,
     clock: Clock = REAL_CLOCK,
 ) -> Playback:
-    """The ListerWatcher that answers as the recorded server did to the reflector of such objects.
+    """Return a ListerWatcher that answers as the recorded server did to the reflector of such objects.
 
     kind: a class, which the objects get, or `Source.type`. See Playback for the rest. Raises LookupError.
     """
@@ -485,9 +485,9 @@ def play(
 
 
 def fixture(path: str | os.PathLike[str], *, scope: str = "function") -> Any:
-    """A pytest fixture that is a recording as a server: called with a class it gives its ListerWatcher.
+    """Return a pytest fixture that serves a recording: called with a class it returns that class's ListerWatcher.
 
-    What it gave is closed when the test is over. Needs pytest.
+    The fixture closes its ListerWatchers at the end of the test. Needs pytest.
     """
     import pytest
 

@@ -182,7 +182,7 @@ class Recorder(Attached):
         return _sync_with
 
     def begin(self, source: int) -> None:
-        """A source is about to be asked, by the reflector whose thread this is."""
+        """Note that the reflector of this thread is about to send a source's request."""
         reflector = getattr(self._at, "reflector", None)
         if reflector is not None and self._numbers.get(id(reflector)) != source:
             self._numbers[id(reflector)] = source

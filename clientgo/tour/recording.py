@@ -86,7 +86,7 @@ class Source:
     entries: array[int] = field(default_factory=lambda: array("q"))
     """The places of its lines in the file."""
     times: array[float] = field(default_factory=lambda: array("d"))
-    """When each happened."""
+    """Time of each entry, in seconds since the recording began."""
     events: int = 0
     lists: int = 0
 
@@ -109,7 +109,7 @@ class Known:
         self._streamed: dict[str, Json] | None = None
 
     def apply(self, entry: Json) -> None:
-        """One line of the source's. What makes no sense is passed over."""
+        """Apply a line of the source. Invalid parts are skipped."""
         what = entry["what"]
         if what == "listed":
             items = [item for item in entry.get("items", ()) if isinstance(item, dict)]
@@ -145,13 +145,13 @@ def _metadata(obj: Json) -> Json:
 
 
 def key_of(obj: Json) -> str:
-    """The key of an object in a recording."""
+    """Return the key of an object in a recording."""
     metadata = _metadata(obj)
     return "/".join(str(metadata[name]) for name in ("namespace", "name") if metadata.get(name))
 
 
 def version_of(obj: Json) -> str:
-    """Its resourceVersion, "" for none."""
+    """Return the object's resourceVersion, "" for none."""
     return str(_metadata(obj).get("resourceVersion", ""))
 
 
@@ -251,7 +251,7 @@ class Recording:
         self.began, self.program = sound.get("began", ""), sound.get("program", "")
 
     def _pass_over(self) -> int:
-        """The rest of a line that is too long."""
+        """Skip the rest of a line that is too long, and return its length."""
         length = 0
         while part := self._file.readline(LONGEST_LINE):
             length += len(part)
@@ -366,7 +366,7 @@ class Recording:
         return True
 
     def entries(self, source: Source, first: int = 0) -> Iterator[Json]:
-        """All its lines that can be read, from a number on."""
+        """Yield all readable lines of the source, from a number on."""
         for number in range(first, len(source.entries)):
             entry = self.entry(source, number)
             if entry is not None:
@@ -382,7 +382,7 @@ class Recording:
         return known
 
     def hops_until(self, time: float, most: int = 60) -> list[Json]:
-        """The last hops of the recorded program up to a time, as Hop.to_dict has them."""
+        """Return the last hops of the recorded program up to a time, as Hop.to_dict returns them."""
         last = bisect.bisect_right(self._hop_times, time)
         found = [self._read("hop", self._hop_places[number]) for number in range(max(0, last - most), last)]
         return [self._whole(hop) for hop in found if hop is not None]

@@ -147,7 +147,7 @@ class _Replayed:
 
 
 def _kind_of(recording: Recording, source: Source) -> tuple[type[Object], Any]:
-    """The class of a source's objects, and an example of them."""
+    """Return the class of a source's objects, and an example of them."""
     first = first_object(recording, source)
     if first is None:
         return Unstructured, None
@@ -158,7 +158,7 @@ def _kind_of(recording: Recording, source: Source) -> tuple[type[Object], Any]:
 
 
 def scenario_of(source: Source) -> Scenario:
-    """By what name a source is chosen."""
+    """Return a scenario whose name chooses the source."""
     return Scenario(name=f"source-{source.number}", title=f"{source.type} ({source.name})")
 
 

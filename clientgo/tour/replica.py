@@ -42,7 +42,7 @@ class Bystander:
         self._raising = 0
 
     def block(self) -> None:
-        """From its next call on."""
+        """Block the handler from its next call on."""
         with self._changed:
             self._blocked = True
 

@@ -74,7 +74,7 @@ class Tap:
         return cls(place.module, place.qualname, place.station, place.go_file, place.go_function, around, hop)
 
     def find(self) -> FunctionType:
-        """The function. Raises LookupError when there is none."""
+        """Return the function. Raises LookupError when there is none."""
         return _find(self.module, self.function)
 
 
@@ -133,7 +133,7 @@ class Meter:
         next(self._told)
 
     def read(self) -> tuple[int, int]:
-        """(calls, how many of them were told). For one thread at a time, as `allow`."""
+        """Return the number of calls, and of those that became hops. For one thread at a time, like `allow`."""
         told = next(self._told) - self._reads
         number = self.count()
         calls = number - self._reads
@@ -244,7 +244,7 @@ class Call:
         return self.result
 
     def tell(self, kind: str, key: str = "", **about: Any) -> None:
-        """A hop happened. `about`: the fields of Hop."""
+        """Report a hop. `about`: the fields of Hop."""
         code = self._codes.get(self.caller) if not self._lines else self._where()
         if code is None:
             code = self._codes[self.caller] = self._where()
@@ -380,7 +380,7 @@ def _instead(code: CodeType, body: str, **constants: object) -> CodeType:
 def _compiled(
     variables: tuple[str, ...], parameters: str, arguments: str, body: str, constants: tuple[str, ...]
 ) -> CodeType:
-    """The code of `_instead`, with marks where its constants belong."""
+    """Return the code of `_instead`, with marks in the places of its constants."""
     free = "".join(f"{name}, " for name in variables)
     source = "\n".join(
         [
@@ -399,7 +399,7 @@ def _compiled(
 
 
 def _signature(code: CodeType) -> tuple[str, str]:
-    """A function's parameters, and the arguments that pass all of them on. Defaults are no part of the code."""
+    """Return a function's parameters, and the arguments that pass all of them on. Defaults are no part of the code."""
     names = iter(code.co_varnames)
     parameters, arguments = [], []
     for number in range(code.co_argcount):

@@ -79,7 +79,7 @@ def resource_is_secret(path: str) -> bool:
 
 
 class Secrecy:
-    """Knows the sources of Secrets and hides values. Thread-safe.
+    """The sources of Secrets, and the hiding of their values. Thread-safe.
 
     A source is a hashable value of the caller's choice for one reflector.
     """
@@ -110,7 +110,7 @@ class Secrecy:
 
     @contextmanager
     def asking_for(self, source: Hashable) -> Iterator[None]:
-        """The requests that this thread makes meanwhile are the source's."""
+        """Attribute the requests that this thread makes meanwhile to the source."""
         before, self._at.source = getattr(self._at, "source", None), source
         try:
             yield
@@ -262,7 +262,7 @@ class Secrecy:
 
 
 def _values_in(document: Json) -> list[str]:
-    """The values of a Secret: its data, and its annotations, which may repeat them."""
+    """Return the values of a Secret: its data, and its annotations, which may repeat them."""
     found: list[str] = []
     for field in ("data", "stringData"):
         values = document.get(field)
@@ -283,7 +283,7 @@ def _values_in(document: Json) -> list[str]:
 
 
 def _forms(value: Any, *, is_base64: bool) -> list[str]:
-    """The texts in which a value may appear."""
+    """Return the texts in which a value may appear."""
     if not isinstance(value, str):
         return []
     forms = [value]

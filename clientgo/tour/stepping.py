@@ -221,7 +221,7 @@ def _bubble(order: _Order) -> synctest.Bubble:
 
 
 class _Order:
-    """Chooses the thread that runs next: threads whose names begin with `last` run only when no other can."""
+    """The choice of the thread that runs next: threads whose names begin with `last` run only when no other can."""
 
     def __init__(self, last: str) -> None:
         self._last = last

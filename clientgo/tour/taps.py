@@ -41,7 +41,7 @@ def _tap(name: str) -> Callable[[Around], Around]:
 
 
 def key_of(obj: Any) -> str:
-    """The key of an object, a tombstone, a delta or an item of a work queue; "" if it is about no single one."""
+    """Return the key of an object, a tombstone, a delta or an item of a work queue; "" if it has no single key."""
     if isinstance(obj, cache.Delta):
         return key_of(obj.object)
     if isinstance(obj, cache.DeletedFinalStateUnknown):
@@ -52,7 +52,7 @@ def key_of(obj: Any) -> str:
 
 
 def version_of(obj: Any) -> str:
-    """The resourceVersion of an object, a tombstone's object, or a delta's; "" for none."""
+    """Return the resourceVersion of an object, a tombstone's object, or a delta's; "" for none."""
     if isinstance(obj, cache.Delta):
         return version_of(obj.object)
     if isinstance(obj, cache.DeletedFinalStateUnknown):
@@ -62,7 +62,7 @@ def version_of(obj: Any) -> str:
 
 
 def _about(obj: Any) -> dict[str, Any]:
-    """The fields that every hop of an object has."""
+    """Return the fields that every hop of an object has."""
     return {"key": key_of(obj), "version": version_of(obj), "object": obj}
 
 
@@ -473,7 +473,7 @@ def _lead(call: Call, elector: Any, *args: Any) -> None:
 
 
 def worker_tap(module: str, function: str, go_file: str = "controller.go", go_function: str = "syncHandler") -> Tap:
-    """The tap of a controller's own function that brings one key in order: `module:Class.method`, called with a key."""
+    """Return the tap of a controller's function that reconciles a key: `module:Class.method`, called with a key."""
 
     def around(call: Call, controller: Any, *args: Any, **kwargs: Any) -> None:
         key = next((key for key in map(key_of, (*args, *kwargs.values())) if key), "")

@@ -147,7 +147,7 @@ class Screen:
     """A run, the hop that is shown and the reader's place in the lesson. Not thread-safe."""
 
     def __init__(self, scenario: str = "", runs: Runs = LESSONS, *, language: str = "en") -> None:
-        """Raises ValueError for an unknown scenario."""
+        """Open a scenario, the first one by default. Raises ValueError for an unknown scenario."""
         self._runs = runs
         name = scenario or next(iter(runs.scenarios))
         if name not in runs.scenarios:

@@ -39,7 +39,7 @@ from clientgo.tour.taps import TAPS
 __all__ = ["PAGE", "PageServer", "Refused", "Request", "Route", "browser_on", "sources"]
 
 PAGE = Path(__file__).resolve().parent / "page"
-"""Where the page's files are."""
+"""The folder of the page's files."""
 
 _LIBRARY = Path(__file__).resolve().parents[2]
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -72,9 +72,9 @@ export function hue(key) {
 const columns = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 1.8 : 1), 0);
 
 const LABEL = 5.6;      // of a character in the labels' font, which is narrower
-// A label with the sign for nothing behind it, where there is room for both.
 // The attribute of a text that was shortened: tip.js shows all of it.
 const full = (text, shown) => (text === shown ? {} : { "data-full": text });
+// A label with the sign for nothing behind it, where there is room for both.
 const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 8 }, "–")] : [fits(label, inner, LABEL)]);
 const fits = (text, width, char = CHAR) => {
   const most = Math.max(3, Math.floor(width / char));
