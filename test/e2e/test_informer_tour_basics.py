@@ -213,6 +213,7 @@ def test_a_shortened_text_is_shown_whole_at_the_pointer_and_the_focus(page, how,
         else:
             page.run(f"document.querySelector('{card}').focus()")
         wanted = page.run(f"return document.querySelector('{card} > [data-full]').dataset.full")
+        page.until("return !document.getElementById('tip').hidden")
         assert wanted in page.text("#tip")
         box = page.run("return document.getElementById('tip').getBoundingClientRect()")
         assert box["left"] >= 0 and box["right"] <= 1024 and box["top"] >= 0 and box["bottom"] <= 700

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from clientgo.apimachinery.watch.watch import Event, Interface
 from clientgo.golang.channel import Channel, Send, Signal, select
+from clientgo.klog.exceptions import operational_error
 
 
 class FullChannelBehavior(Enum):
@@ -26,6 +27,14 @@ _INCOMING_QUEUE_LENGTH: Final = 25
 """The capacity of the broadcaster's queue, in events of all watchers together. Go: watch.incomingQueueLength."""
 
 _INTERNAL_RUN_FUNCTION_MARKER: Final = "internal-do-function"
+
+
+@operational_error
+class BroadcasterStoppedError(RuntimeError):
+    """Raised for an action after `shutdown`, which is usual at the end of a program: a log shows it in one line."""
+
+    def __init__(self) -> None:
+        super().__init__("broadcaster already stopped")
 
 
 class Broadcaster:
@@ -77,7 +86,7 @@ class Broadcaster:
 
         self._block_queue(add)
         if not added:
-            raise RuntimeError("broadcaster already stopped")
+            raise BroadcasterStoppedError
         return added[0]
 
     def action(self, action: str, obj: Any) -> None:
@@ -114,7 +123,7 @@ class Broadcaster:
 
     def _raise_if_stopped(self) -> None:
         if self._stopped.is_set():
-            raise RuntimeError("broadcaster already stopped")
+            raise BroadcasterStoppedError
 
     def _block_queue(self, f: Callable[[], None]) -> None:
         """Run `f` in the broadcaster's thread, between two events, and wait for it. Does nothing once stopped."""

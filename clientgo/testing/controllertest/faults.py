@@ -73,6 +73,9 @@ FINALIZER = "controllertest.clientgo/linger"
 TOUCHED = "controllertest.clientgo/touched"
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
 def is_time(text: str) -> bool:
     """Report whether a text is a time in RFC 3339's form."""
-    return re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", text) is not None
+    return _TIME.fullmatch(text) is not None

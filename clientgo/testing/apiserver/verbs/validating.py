@@ -84,7 +84,7 @@ def _built_in(candidate: Candidate) -> list[FieldError]:
 
 
 def _event(candidate: Candidate) -> list[FieldError]:
-    from clientgo.testing.apiserver.kinds.validation import events
+    from clientgo.testing.apiserver.kinds.validation import events  # Here: see the docstring of the module.
 
     group, before = candidate.resource.group, candidate.old_stored_form()
     if before is None:
@@ -93,7 +93,7 @@ def _event(candidate: Candidate) -> list[FieldError]:
 
 
 def _custom_resource(candidate: Candidate) -> list[FieldError]:
-    from clientgo.testing.apiserver.kinds.validation import custom_resources
+    from clientgo.testing.apiserver.kinds.validation import custom_resources  # Here: see the docstring of the module.
 
     found, warnings = custom_resources.validate_all(
         candidate.obj, candidate.old, candidate.resource.structural, status=candidate.subresource == "status"
@@ -103,7 +103,7 @@ def _custom_resource(candidate: Candidate) -> list[FieldError]:
 
 
 def _definition(candidate: Candidate) -> list[FieldError]:
-    from clientgo.testing.apiserver.kinds.validation import definitions
+    from clientgo.testing.apiserver.kinds.validation import definitions  # Here: see the docstring of the module.
 
     if candidate.subresource:
         return definitions.validate_status(candidate.obj)
@@ -111,7 +111,7 @@ def _definition(candidate: Candidate) -> list[FieldError]:
 
 
 def _policy(candidate: Candidate) -> list[FieldError]:
-    from clientgo.testing.apiserver.kinds import policy_checks
+    from clientgo.testing.apiserver.kinds import policy_checks  # Here: see the docstring of the module.
 
     resource, obj = candidate.resource, candidate.obj
     found = [] if candidate.subresource else validation.create(resource, obj)

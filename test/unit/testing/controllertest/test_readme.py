@@ -65,7 +65,11 @@ def test_from_nothing_to_the_first_bug_and_its_correction(tmp_path: Path) -> Non
     source = (tmp_path / "controller.py").read_text()
     first, last = correction.splitlines()[0], correction.splitlines()[-1]
     old = source[source.index(first) : source.index(last) + len(last)]
-    (tmp_path / "controller.py").write_text(source.replace(old, correction.rstrip("\n")))
+    corrected = source.replace(old, correction.rstrip("\n"))
+    factory = "new_shared_informer_factory(client, {})"
+    with_resync = corrected.replace(factory.format("0.0"), factory.format("30.0"))
+    assert source != corrected != with_resync
+    (tmp_path / "controller.py").write_text(with_resync)
     assert run(tmp_path, "replay.py").returncode == 0
     assert run(tmp_path, "page.py").returncode == 0
     machine = block("file: test_controller.py")

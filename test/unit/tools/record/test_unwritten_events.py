@@ -142,7 +142,7 @@ def test_an_event_after_the_shutdown_is_logged_and_counted(
 
     [(level, line)] = lines()
     assert level == logging.ERROR
-    assert line.startswith('"Unable to record event (will not retry!)" err=')
+    assert line == '"Unable to record event (will not retry!)" err="broadcaster already stopped"', "one line, as in Go"
     assert broadcaster.statistics().dropped_shutdown == 1
 
 
