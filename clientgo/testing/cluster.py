@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,7 +118,7 @@ class Namespaces:
             name = client.core_v1().namespaces().create(ctx, wanted).get_name()
 
             def has_service_account(ctx: context.Context) -> bool:
-                return _exists(lambda: client.core_v1().service_accounts(name).get(ctx, "default"))
+                return errors.get_or_none(client.core_v1().service_accounts(name), ctx, "default") is not None
 
             try:
                 wait.poll_until_context_timeout(ctx, _INTERVAL, _READY, True, has_service_account)
@@ -132,7 +132,7 @@ class Namespaces:
     def delete(self, name: str) -> None:
         """Begin to delete a namespace with everything in it. A namespace that is gone is no error."""
         with self._client() as client:
-            _exists(lambda: client.core_v1().namespaces().delete(context.background(), name))
+            errors.none_if_not_found(client.core_v1().namespaces().delete, context.background(), name)
         self._deleted.append(name)
 
     def wait_deleted(self, timeout: float) -> list[str]:
@@ -141,7 +141,7 @@ class Namespaces:
         with self._client() as client:
 
             def gone(ctx: context.Context) -> bool:
-                while left and not _exists(lambda: client.core_v1().namespaces().get(ctx, left[-1])):
+                while left and errors.get_or_none(client.core_v1().namespaces(), ctx, left[-1]) is None:
                     left.pop()
                 return not left
 
@@ -159,14 +159,3 @@ class Namespaces:
             yield client
         finally:
             client.close()
-
-
-def _exists(request: Callable[[], object]) -> bool:
-    """Send a request and report whether its object exists. Raises StatusError for other reasons."""
-    try:
-        request()
-    except errors.StatusError as err:
-        if errors.is_not_found(err):
-            return False
-        raise
-    return True

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from clientgo.golang import http
+from clientgo.testing.apiserver.access import routing
+from clientgo.testing.apiserver.wire.errors import ApiError
 
-_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "DELETE": "delete"}
 # Written beside the controller's work. No controller decides by them.
 _BESIDE = ("events", "leases")
 
@@ -60,21 +60,14 @@ def parse(request: http.Request) -> Call:
     """Return the call of a request."""
     parts = urlsplit(request.url)
     query = parse_qs(parts.query, keep_blank_values=True)
-    path = [part for part in parts.path.split("/") if part]
-    rest = path[2:] if path[:1] == ["api"] else path[3:] if path[:1] == ["apis"] else []
-    namespace = ""
-    if rest[:1] == ["namespaces"] and len(rest) > 2 and rest[2] not in ("status", "finalize"):
-        namespace, rest = rest[1], rest[2:]
-    if not rest:
+    info = routing.parse(request.method, parts.path, query.get("watch", ["0"])[0] in ("1", "true"))
+    if info is None:
         return Call("get", "", "", parts.path, query)
-    name = rest[1] if len(rest) > 1 else ""
-    verb = _VERBS.get(request.method, request.method.lower())
-    if verb == "get" and not name:
-        verb = "watch" if query.get("watch", ["0"])[0] in ("1", "true") else "list"
-    if verb == "create" and not name:
-        name = _name_in(request.body)
-    resource = "/".join([rest[0], *rest[2:]])
-    return Call(verb, resource, namespace, name, query)
+    name = _name_in(request.body) if info.verb == "create" and not info.name else info.name
+    # The deletion of a collection counts like that of an object.
+    verb = "delete" if info.verb == "deletecollection" else info.verb
+    resource = "/".join(part for part in (info.resource, info.subresource, *info.extra) if part)
+    return Call(verb, resource, info.namespace, name, query)
 
 
 def _name_in(body: Any) -> str:
@@ -87,28 +80,8 @@ def _name_in(body: Any) -> str:
 
 def failure(code: int, message: str) -> http.Response:
     """Return a response with an error Status."""
-    status = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": REASONS.get(code, "Invalid"),
-        "code": code,
-    }
+    status = ApiError(code, REASONS.get(code, "Invalid"), message).status()
     headers = http.Header({"Content-Type": "application/json"})
     if code in (429, 503):
         headers["Retry-After"] = "1"
     return http.Response(status_code=code, headers=headers, body=http.BytesBody(json.dumps(status).encode()))
-
-
-def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the paths and values of all scalars in a JSON value."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from leaves(item, (*path, key))
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from leaves(item, (*path, str(number)))
-    else:
-        yield path, value

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+# The finalizer and the annotation that other clients add.
+FINALIZER = "controllertest.clientgo/linger"
+TOUCHED = "controllertest.clientgo/touched"
 
 
 @dataclass
@@ -67,15 +70,3 @@ class Faults:
             fault.act()
         ends = [now, *(lag.until for lag in self.lags.values()), *self.outages.values()]
         return max(ends) - now
-
-
-FINALIZER = "controllertest.clientgo/linger"
-TOUCHED = "controllertest.clientgo/touched"
-
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-
-
-def is_time(text: str) -> bool:
-    """Report whether a text is a time in RFC 3339's form."""
-    return _TIME.fullmatch(text) is not None

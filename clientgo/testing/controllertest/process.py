@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from clientgo import context, rest
-from clientgo.testing.controllertest.wire import Killed, Wire, chain
+from clientgo.testing.controllertest.wire import Wire
 
 if TYPE_CHECKING:
     from clientgo.testing.controllertest.world import World
@@ -98,7 +98,7 @@ class Process:
         try:
             world.new_machine().start(life.config, life.ctx)
         except Exception as err:
-            if not life.is_dead and not any(isinstance(each, Killed) for each in chain(err)):
+            if not life.is_dead and not world.is_expected(err):
                 world.report("crash", f"start() raised {type(err).__name__}: {err}")
             return
         if not (life.is_dead or life.is_stopped):

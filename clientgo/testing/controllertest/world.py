@@ -144,7 +144,7 @@ class World:
             else:
                 self._bubble.wait()
         except synctest.ThreadError:
-            mine = [each for each in self._bubble.failures if not self._is_expected(each[1])]
+            mine = [each for each in self._bubble.failures if not self.is_expected(each[1])]
             self._bubble.failures.clear()
             if mine:
                 thread, err = mine[0]
@@ -153,7 +153,8 @@ class World:
             raise Violated
 
     @staticmethod
-    def _is_expected(err: BaseException | None) -> bool:
+    def is_expected(err: BaseException | None) -> bool:
+        """Report whether an error comes from the kill of its process."""
         return any(isinstance(each, Killed) for each in chain(err))
 
     def report(self, check: str, problem: str) -> None:
@@ -178,13 +179,13 @@ class World:
         for each in chain(err):
             if isinstance(each, ReadOnlyError):
                 self.report("read-only", f"the controller changes an object of a cache: {each}")
-            elif isinstance(each, _MISTAKES) and not self._is_expected(err):
+            elif isinstance(each, _MISTAKES) and not self.is_expected(err):
                 self.report("crash", f"{type(each).__name__}: {each}")
 
     def _on_panic(self, ctx: Context, err: BaseException) -> None:
         if isinstance(err, ReadOnlyError):
             self.report("read-only", f"the controller changes an object of a cache: {err}")
-        elif not self._is_expected(err):
+        elif not self.is_expected(err):
             self.report("crash", f"{type(err).__name__}: {err}")
 
     # ---- requests
