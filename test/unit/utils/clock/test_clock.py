@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from types import FrameType
 
 import pytest
 from patience import PATIENCE
@@ -55,6 +57,30 @@ def test_stop_discards_an_unreceived_value():
     timer.reset(3600)
     assert not timer.c().try_receive()[2]
     timer.stop()
+
+
+@pytest.mark.parametrize("function", ["start", "wait"])
+def test_an_interrupt_while_the_thread_starts_leaves_the_timers_usable(function):
+    source = SystemTime("interrupted-timers")
+    fired = threading.Event()
+
+    def interrupt(frame: FrameType, event: str, arg: object) -> None:
+        if frame.f_code.co_name == function:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    sys.settrace(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            source.call_at(source.now(), fired.set)
+    finally:
+        sys.settrace(None)
+    source._check()
+    assert not fired.is_set()
+
+    source.call_at(source.now(), fired.set)
+    assert fired.wait(PATIENCE)
+    eventually(lambda: "not running" in repr(source))
 
 
 def test_many_timers_share_one_thread():
