@@ -377,7 +377,7 @@ def test_a_line_of_the_log_stays_whole_while_the_settings_change() -> None:
 
 def test_metrics_count_every_call() -> None:
     pytest.importorskip("prometheus_client")
-    from clientgo.controller_runtime.metrics import instruments
+    from clientgo.metrics import instruments
 
     counters = instruments.counter_vec("hammered_total", "Of the test.", ["writer"])
     all_together = instruments.Number()

@@ -1,8 +1,8 @@
 """The registry of controllers' metrics, and constructors of metrics. Mirrors pkg/metrics/registry.go.
 
 The registry is prometheus_client's, from the extra `metrics` (`pip install 'clientgo[metrics]'`), and also accepts its
-metrics. The metrics made here have less overhead (metrics/instruments.py). Without the extra, the registry collects
-nothing, and every metric ignores its calls.
+metrics. The metrics made here have less overhead (clientgo/metrics/instruments.py). Without the extra, the registry
+collects nothing, and every metric ignores its calls.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AVAILABLE = find_spec("prometheus_client") is not None
 if AVAILABLE:
     import prometheus_client
 
-    from clientgo.controller_runtime.metrics import instruments
+    from clientgo.metrics import instruments
 
 CollectorT = TypeVar("CollectorT")
 M_co = TypeVar("M_co", covariant=True)

@@ -445,9 +445,7 @@ def store_options(
     identifier: InformerNameAndResource | None, metrics_provider: InformerMetricsProvider | None
 ) -> list[StoreOption]:
     """Return the options of an informer's store."""
-    if metrics_provider is None:
-        return []
-    return [with_store_metrics(identifier or InformerNameAndResource(), metrics_provider)]
+    return [] if identifier is None else [with_store_metrics(identifier, metrics_provider)]
 
 
 def new_informer(

@@ -386,8 +386,11 @@ def with_transformer(transformer: TransformFunc) -> StoreOption:
     return option
 
 
-def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMetricsProvider) -> StoreOption:
-    """Publish the store's resourceVersion as a metric. Go: WithStoreMetrics."""
+def with_store_metrics(identifier: InformerNameAndResource, metrics: InformerMetricsProvider | None) -> StoreOption:
+    """Publish the store's resourceVersion as a metric. Go: WithStoreMetrics.
+
+    None selects the provider of `set_informer_metrics_provider`; in Go the store then publishes nothing.
+    """
 
     def option(store: _Cache) -> None:
         store._identifier = identifier
@@ -408,15 +411,13 @@ def new_indexer(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], *opts: Sto
 
 def _new_cache(key_func: KeyFunc, indexers: Mapping[str, IndexFunc], opts: Sequence[StoreOption]) -> _Cache:
     # Imported here because thread_safe_store imports this module.
-    from clientgo.tools.cache.identity import InformerNameAndResource
     from clientgo.tools.cache.thread_safe_store import new_thread_safe_store, with_thread_safe_store_metrics
 
     store = _Cache(key_func)
     for opt in opts:
         opt(store)
     storage_opts = []
-    if store._metrics is not None:
-        identifier = store._identifier or InformerNameAndResource()
-        storage_opts.append(with_thread_safe_store_metrics(identifier, store._metrics))
+    if store._identifier is not None:
+        storage_opts.append(with_thread_safe_store_metrics(store._identifier, store._metrics))
     store._cache_storage = new_thread_safe_store(indexers, {}, *storage_opts)
     return store

@@ -82,8 +82,9 @@ def run_while_leading(
     stop the process' threads before the next leader starts. An `exit` that returns, as in tests, lets the function
     return after `work` has returned.
 
-    The durations are seconds. `name` is the election's name in metrics and in `watch_dog`, a health check. Raises
-    ValueError for invalid durations before it sends any request.
+    The durations are seconds. `name` is the election's name in metrics and in `watch_dog`, a health check; "" selects
+    the lock's description, such as "default/my-program". Raises ValueError for invalid durations before it sends any
+    request.
     """
     # Not a child of `ctx`: the lock is renewed until `work` has returned, which is after `ctx` is done.
     standing, withdraw = context.with_cancel(context.without_cancel(ctx))
@@ -124,7 +125,7 @@ def run_while_leading(
             retry_period=retry_period,
             callbacks=LeaderCallbacks(on_started_leading=lead, on_stopped_leading=stopped, on_new_leader=report),
             release_on_cancel=True,
-            name=name,
+            name=name or lock.describe(),
         )
     )
     if watch_dog is not None:

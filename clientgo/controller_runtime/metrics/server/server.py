@@ -220,23 +220,7 @@ def metrics_handler() -> Callable[[http.ResponseWriter, http.Request], None]:
     """
     if not AVAILABLE:
         return lambda resp, req: http.error(resp, _NOT_INSTALLED.strip(), 501)
-    from prometheus_client.exposition import choose_encoder
+    # Here: the module needs prometheus_client.
+    from clientgo.metrics.exposition import handler_for
 
-    registry: Any = _GoLikeRegistry()
-
-    def serve(resp: http.ResponseWriter, req: http.Request) -> None:
-        encode, content_type = choose_encoder(req.headers.get("Accept", ""))
-        resp.header()["Content-Type"] = content_type
-        resp.write(encode(registry))
-
-    return serve
-
-
-class _GoLikeRegistry:
-    """The registry as Go's exposes it: without empty families and without `_created` series."""
-
-    def collect(self) -> Iterable[Any]:
-        for family in REGISTRY.collect():
-            family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
-            if family.samples:
-                yield family
+    return handler_for(REGISTRY)

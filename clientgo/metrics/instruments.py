@@ -1,4 +1,4 @@
-"""Counters, gauges and histograms with little overhead. No Go file: Go's come from client_golang.
+"""Counters, gauges and histograms with little overhead. No Go file: client_golang has them in Go.
 
 A reconcile updates twelve metrics. prometheus_client's own instruments check labels, signs and exemplars at every call,
 and scan a histogram's buckets one by one, which took longer than the rest of the controller's work

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 prometheus_client = pytest.importorskip("prometheus_client")
 
-from clientgo.controller_runtime.metrics import instruments  # noqa: E402 (needs prometheus_client)
+from clientgo.metrics import instruments  # noqa: E402 (needs prometheus_client)
 
 BOUNDS = [0.1, 1.0, 2.5]
 LABELS = st.tuples(st.sampled_from("ab"), st.sampled_from(['"', "\\", "x\ny"]))
