@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from clientgo.codegen import crds
+from clientgo.codegen import crds, register_gen
 from clientgo.codegen.checks import check_fields, import_api
 from clientgo.codegen.writer import Output, generate_own
 
@@ -46,6 +46,10 @@ def _is_package(name: str) -> bool:
 
 
 def _generate(output: Output, arguments: argparse.Namespace) -> None:
+    for api in arguments.apis:
+        register_gen.complete(output, arguments.root, api)
+    if output.stale:  # What --verify finds missing cannot be imported.
+        return
     for api in arguments.apis:
         module = import_api(api, arguments.root)
         if hasattr(module, "__all__"):  # The generator that needs it reports it.

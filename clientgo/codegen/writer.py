@@ -25,17 +25,30 @@ class Output:
     stale: list[str] = field(default_factory=list)
 
     def put(self, path: Path, text: str) -> None:
+        """Write a file, or compare it. Creates the folder."""
         self.total += 1
         if path.suffix == ".py":
             text = naming.wrap_imports(text)
         if path.exists() and path.read_text(encoding="utf-8") == text:
             return
         if self.verify:
-            self.stale.append(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
+            self._report(path)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         self.written += 1
+
+    def remove(self, path: Path) -> None:
+        """Remove a generated file that is no longer needed, if it exists; `verify` reports it."""
+        if not path.exists():
+            return
+        if self.verify:
+            self._report(path)
+            return
+        path.unlink()
+
+    def _report(self, path: Path) -> None:
+        self.stale.append(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
 
     def summary(self) -> str:
         if self.stale:

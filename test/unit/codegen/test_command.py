@@ -194,3 +194,155 @@ def test_an_output_that_is_no_package_is_refused(shop: Path, package: str) -> No
     refused = codegen("--root", shop, "--output", package, "shop.apis.samplecontroller.v1alpha1")
     assert refused.returncode == 2
     assert f"--output {package}: not the name of a Python package" in refused.stderr
+
+
+ORDERS = """
+from clientgo.apimachinery import runtime
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import schema
+
+
+class OrderSpec(runtime.Struct):
+    items: int = runtime.field("items", "int32", default=0)
+
+
+class Order(runtime.ResourceObject):
+    GROUP_VERSION_KIND = schema.GroupVersionKind("shop.example.com", "v1", "Order")
+    GENCLIENT = runtime.Genclient("orders")
+
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    spec: OrderSpec = runtime.field("spec", "OrderSpec", default=runtime.EMPTY)
+"""
+OWN_LIST = """
+from collections.abc import MutableSequence
+
+
+class OrderList(runtime.ListObject):
+    GROUP_VERSION_KIND = schema.GroupVersionKind("shop.example.com", "v1", "OrderList")
+    ITEM = Order
+
+    metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY)
+    items: MutableSequence[Order] = runtime.field("items", "[]Order", default=runtime.EMPTY)
+"""
+USE_ORDERS = """
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.context import background
+from shop.apis.shop import v1
+from shop.generated.clientset.versioned import fake
+
+client = fake.new_clientset(v1.Order(metadata=metav1.ObjectMeta(name="a", namespace="ns"), spec=v1.OrderSpec(items=3)))
+orders = client.shop_v1().orders("ns").list(background(), metav1.ListOptions())
+print(type(orders).__name__, [order.spec.items for order in orders.items], v1.GROUP_NAME, v1.resource("orders"))
+print(v1.__all__)
+"""
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Path:
+    """Return the folder of an API package that contains nothing but the types."""
+    folder = tmp_path / "shop/apis/shop/v1"
+    folder.mkdir(parents=True)
+    (folder / "types.py").write_text(ORDERS)
+    return folder
+
+
+def generate_orders(orders: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return codegen("--root", orders.parents[3], "--output", "shop.generated", *arguments, "shop.apis.shop.v1")
+
+
+def use_orders(orders: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", USE_ORDERS],
+        env={"PYTHONPATH": f"{orders.parents[3]}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_types_alone_are_enough(orders: Path) -> None:
+    written = generate_orders(orders)
+
+    assert written.returncode == 0, written.stderr
+    assert sorted(path.name for path in orders.glob("*.py")) == ["__init__.py", "lists.py", "register.py", "types.py"]
+    assert use_orders(orders) == [
+        "OrderList [3] shop.example.com orders.shop.example.com",
+        "['GROUP_NAME', 'SCHEME_GROUP_VERSION', 'Order', 'OrderList', 'OrderSpec', "
+        "'add_to_scheme', 'kind', 'resource']",
+    ]
+    assert generate_orders(orders, "--verify").returncode == 0
+
+
+def test_a_new_kind_and_an_own_list_renew_the_generated_modules(orders: Path) -> None:
+    assert generate_orders(orders).returncode == 0
+    (orders / "bill_types.py").write_text(ORDERS.replace("Order", "Bill").replace("orders", "bills"))
+    (orders / "types.py").write_text(ORDERS + OWN_LIST)
+
+    stale = generate_orders(orders, "--verify")
+    renewed = generate_orders(orders)
+
+    assert stale.returncode == 1
+    assert "shop/apis/shop/v1/lists.py" in stale.stdout
+    assert renewed.returncode == 0, renewed.stderr
+    assert "class OrderList" not in (orders / "lists.py").read_text()
+    assert "class BillList" in (orders / "lists.py").read_text()
+    (orders / "bill_types.py").unlink()
+    assert generate_orders(orders).returncode == 0
+    assert not (orders / "lists.py").exists()
+    assert use_orders(orders)[0] == "OrderList [3] shop.example.com orders.shop.example.com"
+
+
+def test_modules_of_the_user_are_never_changed(orders: Path) -> None:
+    assert generate_orders(orders).returncode == 0
+    register = (orders / "register.py").read_text().replace("; do not edit", " once, and edited")
+    (orders / "register.py").write_text(register)
+    (orders / "types.py").write_text(ORDERS + OWN_LIST)
+    own = '"""Written by the user."""\n' + (orders / "__init__.py").read_text().replace("lists import", "types import")
+    (orders / "__init__.py").write_text(own.replace("; do not edit", ""))
+    (orders / "register.py").write_text(register.replace("v1.lists import", "v1.types import"))
+    before = {path.name: path.read_text() for path in orders.glob("*.py") if path.name != "lists.py"}
+
+    assert generate_orders(orders).returncode == 0
+
+    assert {path.name: path.read_text() for path in orders.glob("*.py") if path.name != "lists.py"} == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"v1", "Order"', '"v2", "Order"', "v1 must be named after its version, which Order says is v2"),
+        ("    GROUP_VERSION_KIND =", "    _KIND =", "shop.apis.shop.v1 has no class with a GROUP_VERSION_KIND"),
+        ("class OrderSpec(", "class OrderSpec)(", "types.py:7: unmatched ')'"),
+        ("runtime.Struct", "runtime.Strukt", "types.py:7: AttributeError"),
+    ],
+)
+def test_types_that_cannot_be_registered_are_reported(orders: Path, old: str, new: str, complaint: str) -> None:
+    (orders / "types.py").write_text(ORDERS.replace(old, new))
+
+    done = generate_orders(orders)
+
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in orders.glob("*.py")] == ["types.py"]
+
+
+def test_kinds_of_two_groups_are_reported(orders: Path) -> None:
+    (orders / "bill_types.py").write_text(ORDERS.replace("Order", "Bill").replace("shop.example", "bank.example"))
+
+    done = generate_orders(orders)
+
+    assert done.returncode == 2
+    assert "kinds of several groups: Bill is of bank.example.com, Order is of shop.example.com" in done.stderr
+
+
+def test_a_file_of_the_user_where_the_lists_belong_is_reported(orders: Path) -> None:
+    (orders / "lists.py").write_text("# the user's\n")
+
+    done = generate_orders(orders)
+
+    assert done.returncode == 2
+    assert "lists.py: the generator needs this file for OrderList" in done.stderr
+    assert (orders / "lists.py").read_text() == "# the user's\n"
