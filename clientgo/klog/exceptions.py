@@ -155,8 +155,10 @@ def readable(args: tuple[object, ...]) -> tuple[object, ...]:
 def _readable(err: BaseException) -> object:
     failure = failure_of(err)
     if failure is None:
+        if cause := lost_cause(err):
+            return escape_unprintable(f"{err} (cause: {cause})")
         return err if _is_printable(err) else escape_unprintable(str(err))
-    cause = f", cause {failure.cause}" if failure.cause and _members(err) else ""
+    cause = f", cause {failure.cause}" if failure.cause else ""
     return escape_unprintable(f"{_first_line(err)} ({type(err).__qualname__} at {failure.at}{cause})")
 
 
@@ -186,7 +188,11 @@ def _members(err: BaseException) -> list[BaseException]:
     """Return the errors of an ExceptionGroup or an AggregateError, or [] for other exceptions."""
     if isinstance(err, BaseExceptionGroup):
         return list(err.exceptions)
-    found = err.args[0] if len(err.args) == 1 and isinstance(err.args[0], (list, tuple)) else []
+    try:
+        args = err.args
+        found = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else []
+    except Exception:  # the class has its own `args`
+        return []
     return list(found) if all(isinstance(each, BaseException) for each in found) else []
 
 

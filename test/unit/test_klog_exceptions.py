@@ -234,6 +234,44 @@ def test_a_free_text_has_the_type_and_place_of_a_bug(caplog: pytest.LogCaptureFi
     assert conflict == f"Error syncing pod a/b: {CONFLICT}"
 
 
+def test_a_free_text_names_the_cause_that_the_error_does_not_contain(caplog: pytest.LogCaptureFixture) -> None:
+    klog.infof("Error syncing pod %s: %v", "a/b", raised(RuntimeError("cannot scale"), cause=CONFLICT))
+    klog.infof("Error syncing pod %s: %v", "a/b", raised(RuntimeError("cannot scale"), cause=raised(KeyError("n"))))
+    klog.infof("Error syncing pod %s: %v", "a/b", fmt.errorf("cannot scale: %w", CONFLICT))
+    answer, bug, containing = caplog.messages
+    assert answer == f"Error syncing pod a/b: cannot scale (cause: {CONFLICT})"
+    assert re.fullmatch(
+        r"Error syncing pod a/b: cannot scale \(RuntimeError at test_klog_exceptions.py:\d+ in reconcile, "
+        r"cause KeyError: 'n'\)",
+        bug,
+    )
+    assert containing == f"Error syncing pod a/b: cannot scale: {CONFLICT}"
+
+
+class OwnArgs(Exception):
+    """One whose class has an attribute `args` of its own, as that of a command's error may."""
+
+    args = None  # type: ignore[assignment]
+
+
+class RaisingArgs(Exception):
+    """One whose attribute `args` raises."""
+
+    @property
+    def args(self) -> tuple[object, ...]:  # type: ignore[override]
+        raise RuntimeError("no args")
+
+
+@pytest.mark.parametrize("err", [OwnArgs("x"), RaisingArgs("x")], ids=lambda err: type(err).__name__)
+def test_an_exception_with_its_own_args_is_logged(err: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    klog.error_s(raised(err), "Error")
+    klog.errorf("Error: %v", raised(err))
+    with utilruntime.handle_crash(go_on=True):
+        raise err
+    assert len(caplog.messages) == 3
+    assert re.match(rf'"Error" err="{type(err).__name__}.*" at="test_klog_exceptions.py:\d+ in', caplog.messages[0])
+
+
 HANDLERS: dict[str, Callable[[BaseException], None]] = {
     "handle_error": utilruntime.handle_error,
     "handle_error_with_context": lambda err: utilruntime.handle_error_with_context(

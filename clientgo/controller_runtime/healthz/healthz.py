@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import cause_text
 
 __all__ = ["CheckHandler", "Checker", "Handler", "ping"]
 
@@ -33,6 +34,8 @@ class _Status(NamedTuple):
     name: str
     healthy: bool
     excluded: bool = False
+    reason: str = ""
+    """The error, for the log only: it may reveal which systems the program connects to."""
 
 
 @dataclass
@@ -77,7 +80,7 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
         checker(req)
     except Exception as err:
         _LOG.v(1).info("healthz check failed", checker=name, error=err)
-        return _Status(name, False)
+        return _Status(name, False, reason=cause_text(err))
     return _Status(name, True)
 
 
@@ -94,7 +97,6 @@ def _write_as_text(resp: ResponseWriter, parts: list[_Status], unknown: set[str]
         elif part.healthy:
             resp.write(f"[+]{part.name} ok\n")
         else:
-            # Do not send the error: it may reveal which systems the program connects to.
             resp.write(f"[-]{part.name} failed: reason withheld\n")
     if unknown:
         names = ",".join(quote(name) for name in sorted(unknown))
@@ -117,6 +119,6 @@ class CheckHandler:
         try:
             self.checker(req)
         except Exception as err:
-            error(resp, f"internal server error: {err}", 500)
+            error(resp, f"internal server error: {cause_text(err)}", 500)
             return
         resp.write("ok")

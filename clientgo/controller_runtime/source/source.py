@@ -214,7 +214,7 @@ class _Channel(Generic[AnyT, RequestT]):
         events: Iterable[TypedGenericEvent[AnyT]],
         queue: TypedRateLimitingInterface[RequestT],
     ) -> None:
-        guard = utilruntime.handle_crash_with_context(ctx)
+        guard = utilruntime.handle_crash_with_context(ctx, go_on=True)
         for event in events:
             with guard:
                 if not all(predicate.generic(event) for predicate in self.predicates):

@@ -330,7 +330,7 @@ class _Connection(BaseHTTPRequestHandler):
         resp = ResponseWriter()
         try:
             self.server.state.handler(resp, request)
-        except Exception as err:
+        except (Exception, SystemExit) as err:  # SystemExit would end only the connection's thread, without a message
             klog.from_context(self.server.state.ctx).error(err, "http: panic serving", path=request.path)
             resp = ResponseWriter()
             error(resp, "internal server error", 500)

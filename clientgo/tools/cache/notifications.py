@@ -99,7 +99,7 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
         for notification in notifications:
             try:
                 notification.deliver(handler)
-            except Exception:
+            except (Exception, SystemExit):  # see handle_crash
                 with utilruntime.handle_crash_with_logger(logger, go_on=True):
                     raise
 

@@ -235,10 +235,10 @@ class Reflector:
         """
 
         def list_and_watch(ctx: context.Context) -> bool:
-            try:
-                self.list_and_watch_with_context(ctx)
-            except Exception as err:
-                with utilruntime.handle_crash_with_context(ctx, go_on=True):
+            with utilruntime.handle_crash_with_context(ctx, go_on=True):
+                try:
+                    self.list_and_watch_with_context(ctx)
+                except Exception as err:
                     self.watch_error_handler(ctx, self, err)
             return False
 

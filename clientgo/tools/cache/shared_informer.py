@@ -977,7 +977,7 @@ class _ProcessorListener(Backlog):
                     self._deliver_and_trace(notification, len(notifications))
                 else:
                     notification.deliver(handler)
-            except Exception:
+            except (Exception, SystemExit):  # see handle_crash
                 self._failed += 1
                 with utilruntime.handle_crash_with_logger(self.logger, go_on=True):
                     raise

@@ -79,8 +79,8 @@ class _CrashGuard:
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if err is None or not isinstance(err, Exception):
-            return False  # KeyboardInterrupt and SystemExit are not crashes
+        if err is None or not (isinstance(err, Exception) or _is_exit_of_thread(err)):
+            return False  # KeyboardInterrupt is not a crash, nor is SystemExit in the main thread
         _handle_crash(self._ctx or background_context(), err, self._additional)
         return self._go_on and not REALLY_CRASH
 
@@ -93,6 +93,9 @@ def handle_crash(*additional_handlers: Callable[[BaseException], None], go_on: b
     after the block: use this in loops, not in functions that report errors to their caller. With REALLY_CRASH it
     suppresses nothing, and exits the process with status 2 in any thread except the main one. A loop may create the
     context manager once and enter it for every item.
+
+    `sys.exit` is a crash too, except in the main thread: Python would end the thread without a message, and the program
+    would continue without it. KeyboardInterrupt always passes.
     """
     with_context = tuple(_without_context(handler) for handler in additional_handlers)
     return _CrashGuard(None, with_context, go_on)
@@ -120,6 +123,11 @@ def _without_context(handler: Callable[[BaseException], None]) -> PanicHandler:
     return lambda _ctx, err: handler(err)
 
 
+def _is_exit_of_thread(err: BaseException) -> bool:
+    """Report whether `sys.exit` was called in a thread other than the main one, where it ends only that thread."""
+    return isinstance(err, SystemExit) and threading.current_thread() is not threading.main_thread()
+
+
 def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandler, ...]) -> None:
     # The log line names the function with the `with` statement, which called __exit__, which called this function.
     ctx = klog.new_context(ctx, klog.from_context(ctx).with_call_depth(3))
@@ -133,11 +141,14 @@ def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandl
 def _log_panic(ctx: Context, err: BaseException) -> None:
     stacktrace = stacktrace_of(err)
     failure = klog.failure_of(err)
-    at = {"at": failure.at} if failure is not None else {}
+    found = {"at": failure.at, "cause": failure.cause} if failure is not None else {}
+    if isinstance(err, SystemExit):
+        found["remedy"] = "sys.exit ends the program only in the main thread: cancel the program's context instead"
     # One line, since the log line would otherwise end early. The stack trace contains the whole text.
     text = to_string(err).strip().partition("\n")[0] or type(err).__name__
+    pairs = {key: value for key, value in found.items() if value}
     klog.from_context(ctx).error(
-        None, "Observed a panic", panic=text, panicGoValue=to_string(err, repr), **at, stacktrace=stacktrace
+        None, "Observed a panic", panic=text, panicGoValue=to_string(err, repr), **pairs, stacktrace=stacktrace
     )
 
 

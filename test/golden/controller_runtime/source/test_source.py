@@ -213,3 +213,28 @@ def test_kind(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
     bubble.wait()
     for timer in repaired:
         timer.join()
+
+
+@pytest.mark.parametrize("error", [ValueError("boom"), SystemExit("boom")], ids=lambda error: type(error).__name__)
+def test_a_predicate_that_raises_costs_a_channel_one_event(
+    bubble: synctest.Bubble, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Go's program ends there. Here the handlers of other sources continue, and so does this one."""
+
+    def generic(evt: event.GenericEvent) -> bool:
+        if evt.object.metadata.name == "bad":
+            raise error
+        return True
+
+    events: Channel[Any] = Channel(2)
+    with_predicate = source.with_predicates(predicate.Funcs(generic_func=generic))
+    channel = source.channel(events, handler.EnqueueRequestForObject(), with_predicate)
+    queue = RecordingQueue()
+    ctx, cancel = context.with_cancel(context.background())
+    channel.start(ctx, queue)
+    for name in ("bad", "good"):
+        events.send(event.GenericEvent(object=pod(name)))
+    bubble.wait()
+    cancel()
+    assert [call["request"] for call in queue.take()] == ["ns/good"]
+    assert caplog.text.count('"Observed a panic"') == 1

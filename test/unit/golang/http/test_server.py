@@ -106,3 +106,24 @@ def test_a_malformed_address_is_named(address: str, text: str) -> None:
 def test_a_host_without_an_address_is_named() -> None:
     with pytest.raises(ListenError, match="^listen tcp: lookup no-such-host.invalid: no such host$"):
         listen("no-such-host.invalid:0")
+
+
+@pytest.mark.parametrize("error", [ValueError("boom"), SystemExit(1)], ids=lambda error: type(error).__name__)
+def test_a_handler_that_raises_is_logged_and_answered(error: BaseException, caplog: pytest.LogCaptureFixture) -> None:
+    """Go: http: panic serving; sys.exit would end the thread of the connection without a message."""
+
+    def fail(resp: ResponseWriter, req: Request) -> None:
+        raise error
+
+    server, listener = Server(fail, name="failing"), listen("127.0.0.1:0")
+    thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
+    thread.start()
+    transport = Transport()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/x"
+    answer = http.Client(transport).do(http.Request(method="GET", url=url))
+    assert (answer.status_code, answer.body.read()) == (500, b"internal server error\n")
+    transport.close_idle_connections()
+    server.shutdown()
+    thread.join()
+    first = caplog.messages[0].splitlines()[0]
+    assert first.startswith(f'"http: panic serving" err="{type(error).__name__}: ') and 'path="/x"' in first

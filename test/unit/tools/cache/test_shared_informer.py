@@ -560,6 +560,43 @@ def test_a_handler_that_raises_hears_the_next_at_once(caplog: pytest.LogCaptureF
         )
 
 
+def test_a_handler_that_calls_sys_exit_is_logged_and_receives_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    with world() as w:
+        seen: list[str] = []
+
+        def fail(obj: Any) -> None:
+            seen.append(obj.metadata.name)
+            raise SystemExit(1)
+
+        w.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=fail))
+        for name in ("a", "b"):
+            w.source.add(pod(name))
+        w.start()
+        w.bubble.sleep(1.0)
+        assert seen == ["a", "b"]
+    assert caplog.text.count('"Observed a panic"') == caplog.text.count("remedy=") == 2
+
+
+def test_a_transform_that_calls_sys_exit_is_logged_and_the_reflector_continues(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with world() as w:
+        calls: list[str] = []
+
+        def transform(obj: Any) -> Any:
+            calls.append(obj.metadata.name)
+            if len(calls) == 1:
+                raise SystemExit(1)
+            return obj
+
+        w.informer.set_transform(transform)
+        w.source.add(pod("a"))
+        w.start()
+        w.bubble.sleep(60.0)
+        assert w.informer.has_synced()
+    assert caplog.text.count('"Observed a panic"') == 1
+
+
 # --- Beyond Go's tests ----------------------------------------------------------------------------------------------
 
 

@@ -423,13 +423,14 @@ def test_run_that_never_led_still_reports_that_it_stopped():
         assert sorted(calls) == ["bing", "stopped"]
 
 
-def test_work_that_raises_ends_the_term(caplog):
+@pytest.mark.parametrize("error", [ValueError("boom"), SystemExit("boom")], ids=lambda error: type(error).__name__)
+def test_work_that_raises_ends_the_term(error, caplog):
     with synctest.bubble() as b:
         client = FakeLeases()
 
         def lead(ctx: context.Context) -> None:
             b.sleep(3.0)
-            raise ValueError("boom")
+            raise error
 
         callbacks = LeaderCallbacks(on_started_leading=lead, on_stopped_leading=nothing)
         config = config_for(lease_lock(client), callbacks=callbacks, release_on_cancel=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import threading
 
 import pytest
 from patience import PATIENCE
@@ -88,6 +90,50 @@ def test_interrupts_pass_through():
     for kind in (KeyboardInterrupt, SystemExit):
         with pytest.raises(kind), utilruntime.handle_crash(lambda err: pytest.fail("called")):
             raise kind
+
+
+def test_an_exit_in_a_thread_is_a_crash_with_a_remedy(caplog):
+    """Python ends the thread without a message, and the program continues without it."""
+    went_on = []
+
+    def work() -> None:
+        guard = utilruntime.handle_crash(went_on.append, go_on=True)
+        for _ in range(2):
+            with guard:
+                sys.exit(3)
+
+    thread = threading.Thread(target=work, name="worker")
+    thread.start()
+    thread.join()
+    assert [type(err) for err in went_on] == [SystemExit, SystemExit]
+    first = caplog.messages[0].splitlines()[0]
+    assert re.search(r'panicGoValue="SystemExit\(3\)" at="test_runtime.py:\d+ in work" remedy="sys.exit ends', first)
+
+
+def test_an_interrupt_in_a_thread_is_no_crash():
+    passed = []
+
+    def work() -> None:
+        try:
+            with utilruntime.handle_crash(lambda err: pytest.fail("called"), go_on=True):
+                raise KeyboardInterrupt
+        except KeyboardInterrupt as err:
+            passed.append(err)
+
+    thread = threading.Thread(target=work, name="worker")
+    thread.start()
+    thread.join()
+    assert len(passed) == 1
+
+
+def test_the_first_line_of_a_panic_names_the_cause(caplog):
+    with utilruntime.handle_crash(go_on=True):
+        try:
+            {}["replicas"]
+        except KeyError as err:
+            raise RuntimeError("cannot scale") from err
+    first = caplog.messages[0].splitlines()[0]
+    assert re.search(r'panic="cannot scale".* at="test_runtime.py:\d+ in test_.*" cause="KeyError: .replicas."', first)
 
 
 def test_really_crash_raises_in_the_main_thread():
