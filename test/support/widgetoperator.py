@@ -57,6 +57,7 @@ class Operator:
     """The operator in one process."""
 
     threads = 1
+    namespace = "default"
 
     def __init__(self, config: rest.Config, ctx: context.Context) -> None:
         self.ctx = ctx
@@ -163,7 +164,7 @@ class Operator:
             "kind": "ConfigMap",
             "metadata": {
                 "name": f"{metadata['name']}-{suffix}",
-                "namespace": "default",
+                "namespace": self.namespace,
                 "ownerReferences": [{**owner, "controller": True}],
             },
             "data": {"size": str(obj["spec"]["size"])},
@@ -171,10 +172,9 @@ class Operator:
 
     # ---- objects as documents
 
-    @staticmethod
-    def cached(informer: Any, name: str) -> Json | None:
+    def cached(self, informer: Any, name: str) -> Json | None:
         """Return a copy of an object in the cache."""
-        found = informer.informer().get_indexer().get_by_key(f"default/{name}")[0]
+        found = informer.informer().get_indexer().get_by_key(f"{self.namespace}/{name}")[0]
         return found.deep_copy().object if found is not None else None
 
     def cached_children(self, obj: Json) -> list[Json]:
@@ -207,7 +207,7 @@ class Operator:
                 raise
 
     def at(self, resource: GroupVersionResource) -> Any:
-        return self.client.resource(resource).namespace("default")
+        return self.client.resource(resource).namespace(self.namespace)
 
 
 def owns(owner: Json, obj: Json) -> bool:

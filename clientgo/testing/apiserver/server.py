@@ -30,7 +30,7 @@ from clientgo.testing.apiserver.kinds.gates import FeatureGates
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.policies.chain import AdmissionChain
 from clientgo.testing.apiserver.store.local_watch import LocalPump
-from clientgo.testing.apiserver.store.storage import DEFAULT_HISTORY, Store, Stored, Unwritten
+from clientgo.testing.apiserver.store.storage import DEFAULT_HISTORY, Contents, Store, Stored, Unwritten
 from clientgo.testing.apiserver.store.watch import Pump, Watches
 from clientgo.testing.apiserver.verbs.core import Services
 from clientgo.testing.apiserver.verbs.deleting import Deleter
@@ -105,11 +105,13 @@ class Server:
         feature_gates: Mapping[str, bool] | None = None,
         listen: bool = True,
         new_uid: Callable[[], str] = _random_uid,
+        contents: Contents | None = None,
     ) -> None:
         """Initialize a server and bind its port at once.
 
         Of the admission plugins that kube-apiserver enables by default, UNDONE_BY_CONTROLLERS are disabled here.
         `new_uid` returns the uid of each new object; a test whose runs must be identical can number the objects.
+        `contents` has the objects to start with: `store.all_contents()` of another server. It needs no `data_dir`.
 
         Raises OSError if the port is taken or `data_dir` is unusable, ValueError for an unknown admission plugin or
         feature gate.
@@ -133,24 +135,30 @@ class Server:
             journal = _journal(data_dir) if data_dir else None
             if journal is not None:
                 undo.callback(journal.close)
-            pump = self._assemble(journal, tokens or {}, history)
+            pump = self._assemble(journal, tokens or {}, history, contents)
             undo.callback(pump.stop)
             enabled = set(enable_admission_plugins)
             disabled = {*disable_admission_plugins, *(set(UNDONE_BY_CONTROLLERS) - enabled)}
             admission = Chain(self.store, enabled=enabled, disabled=disabled)
-            self._connect(pump, admission, journal is not None, collect_garbage)
+            self._connect(pump, admission, journal is not None or contents is not None, collect_garbage)
             undo.pop_all()
 
-    def _assemble(self, journal: SqliteJournal | None, tokens: dict[str, User], history: int) -> Watches:
+    def _assemble(
+        self, journal: SqliteJournal | None, tokens: dict[str, User], history: int, contents: Contents | None
+    ) -> Watches:
         """Create the store, the authenticator, the authorizer and the pump of the watches."""
         clock = self.clock
         self._remember = journal.remember if journal is not None else _make_anew
         self.token = self._remember("token", lambda: secrets.token_urlsafe(32))
         known = {self.token: admin_user(), **tokens}
-        start = journal.version if journal is not None else 0
+        start = contents.version if contents is not None else 0
+        if journal is not None:
+            start = journal.version
         self.store = store = Store(clock, history=history, journal=journal, start=start)
         if journal is not None:
             journal.load_into(store)
+        elif contents is not None:
+            store.load_all(contents)
         key = self._remember("signing-key", lambda: secrets.token_hex(32))
         accounts = ServiceAccountTokens(key.encode(), Times(clock), self._lookup, self._new_uid)
         self._authenticator = Authenticator(known, accounts)

@@ -36,6 +36,7 @@ from clientgo.testing.controllertest.reconciler import explore_reconciler
 from clientgo.testing.controllertest.runner import ControllerFailure, Result
 from clientgo.testing.controllertest.steps import (
     Before,
+    ChangeLeader,
     Clock,
     Delete,
     DeleteNamespace,
@@ -46,6 +47,7 @@ from clientgo.testing.controllertest.steps import (
     Linger,
     Lose,
     Pause,
+    Reject,
     Remove,
     Rewind,
     Set,
@@ -58,6 +60,7 @@ from clientgo.testing.controllertest.strategies import FAULTS, objects
 __all__ = [
     "FAULTS",
     "Before",
+    "ChangeLeader",
     "Clock",
     "Cluster",
     "ControllerFailure",
@@ -72,6 +75,7 @@ __all__ = [
     "Linger",
     "Lose",
     "Pause",
+    "Reject",
     "Remove",
     "Result",
     "Rewind",

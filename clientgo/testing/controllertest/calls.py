@@ -15,6 +15,7 @@ from clientgo.testing.apiserver.wire.errors import ApiError
 _BESIDE = ("events", "leases")
 
 REASONS = {
+    403: "Forbidden",
     409: "Conflict",
     429: "TooManyRequests",
     500: "InternalError",

@@ -16,7 +16,7 @@ class Armed:
 
     at: int
     name: str
-    """One of "before", "kill before", "kill after", "lose", "fail" and "pause"."""
+    """One of "before", "kill before", "kill after", "lose", "fail", "pause" and "change leader"."""
     act: Callable[[], object] = lambda: None
     code: int = 0
     seconds: float = 0.0
@@ -41,6 +41,8 @@ class Faults:
     lags: dict[str, Lag] = field(default_factory=dict)
     outages: dict[str, float] = field(default_factory=dict)
     """Times at which watches and lists of resources work again."""
+    rejections: dict[str, float] = field(default_factory=dict)
+    """Times at which writes of resources are accepted again."""
 
     def arm(self, call: int, fault: Armed) -> None:
         """Let `fault` happen at the `call`-th call from now, counted from 1."""
@@ -63,10 +65,14 @@ class Faults:
         """Report whether the resource cannot be listed or watched."""
         return self.outages.get(resource, 0.0) > now
 
+    def is_rejected(self, resource: str, now: float) -> bool:
+        """Report whether a webhook rejects writes of the resource."""
+        return self.rejections.get(resource, 0.0) > now
+
     def end(self, now: float) -> float:
-        """Disarm all faults, do the steps that still wait, and return the seconds until all lags and outages end."""
+        """Disarm all faults, do the steps that still wait, and return the seconds until all periods end."""
         armed, self.armed = self.armed, []
         for fault in armed:
             fault.act()
-        ends = [now, *(lag.until for lag in self.lags.values()), *self.outages.values()]
+        ends = [now, *(lag.until for lag in self.lags.values()), *self.outages.values(), *self.rejections.values()]
         return max(ends) - now

@@ -70,7 +70,12 @@ class ControllerMachine:
     setup: ClassVar[Sequence[Json]] = ()
     """Other objects that exist before the controller starts, and that no step changes."""
     replicas: ClassVar[int] = 1
-    """Number of processes. Several need leader election in `start`."""
+    """Number of processes. Several need leader election in `start`, with `config.user_agent` as the identity.
+
+    A process whose `start` returns, as after a lost lease, is started again.
+    """
+    namespaces: ClassVar[Sequence[str]] = ()
+    """Namespaces besides "default" that exist at first. The fault DeleteNamespace deletes them."""
     workloads: ClassVar[bool] = False
     """True to run the simulator of Deployments, Pods and so on. It makes a run several times slower."""
     cases: ClassVar[int | None] = None
@@ -124,8 +129,19 @@ class ControllerMachine:
         return self._checks("eventually")
 
     def _checks(self, kind: str) -> list[tuple[str, Callable[[Cluster], None]]]:
-        names = [name for name, each in inspect.getmembers(type(self)) if getattr(each, _KIND, "") == kind]
-        return [(name, getattr(self, name)) for name in names]
+        return [(name, getattr(self, name)) for name in _names_of_checks(type(self), kind)]
+
+
+# By machine and kind.
+_check_names: dict[tuple[type, str], list[str]] = {}
+
+
+def _names_of_checks(machine: type, kind: str) -> list[str]:
+    names = _check_names.get((machine, kind))
+    if names is None:
+        names = [name for name, each in inspect.getmembers(machine) if getattr(each, _KIND, "") == kind]
+        _check_names[machine, kind] = names
+    return names
 
 
 def _test_case(machine: type[ControllerMachine]) -> type[unittest.TestCase]:

@@ -86,7 +86,7 @@ class Process:
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._run_once(self.life)
-            if not self.life.is_dead:
+            if not self.life.is_dead and self._world.machine.replicas == 1:
                 return
             self._stopping.wait(RESTART_PAUSE)
             if not self._stopping.is_set():
@@ -101,5 +101,7 @@ class Process:
             if not life.is_dead and not world.is_expected(err):
                 world.report("crash", f"start() raised {type(err).__name__}: {err}")
             return
-        if not (life.is_dead or life.is_stopped):
+        if not (life.is_dead or life.is_stopped) and world.machine.replicas > 1:
+            world.note(life.name, "", "start() has returned")
+        elif not (life.is_dead or life.is_stopped):
             world.report("crash", "start() returned before its context was done")

@@ -124,6 +124,16 @@ class Pause(Step):
 
 
 @dataclass(frozen=True)
+class ChangeLeader(Step):
+    """The process that makes the call stands still before it until the leases have expired and another one leads."""
+
+    call: int
+
+    def run(self, world: World) -> None:
+        world.faults.arm(self.call, Armed(0, "change leader"))
+
+
+@dataclass(frozen=True)
 class Before(Step):
     """Another step happens immediately before a call."""
 
@@ -132,6 +142,18 @@ class Before(Step):
 
     def run(self, world: World) -> None:
         world.faults.arm(self.call, Armed(0, "before", act=lambda: self.step.run(world)))
+
+
+@dataclass(frozen=True)
+class Reject(Step):
+    """An admission webhook rejects the controller's creations and updates of a resource for some seconds, with 403."""
+
+    resource: str
+    seconds: float
+
+    def run(self, world: World) -> None:
+        world.faults.rejections[self.resource] = world.now() + self.seconds
+        world.note("fault", f"admission webhook of {self.resource}", f"rejects writes for {self.seconds:g} s")
 
 
 # ---- faults of watches

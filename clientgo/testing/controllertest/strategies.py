@@ -20,6 +20,8 @@ FAULTS = (
     "Lose",
     "Fail",
     "Pause",
+    "ChangeLeader",
+    "Reject",
     "Before",
     "Lag",
     "Drop",
@@ -28,10 +30,13 @@ FAULTS = (
     "Remove",
     "Linger",
     "Clock",
+    "DeleteNamespace",
 )
 
 # Most controllers make one or two calls for a change; a fault of a later call often has no effect.
 _CALLS = st.sampled_from((1, 1, 1, 2, 2, 3, 4, 5))
+# The client itself retries after 429 and 503; they seldom reach a controller.
+_CODES = st.sampled_from((409, 500, 409, 500, 409, 429, 503, 504))
 _SECONDS = st.sampled_from((5.0, 1.0, 20.0))
 
 
@@ -116,8 +121,9 @@ def fault_steps(
     faults: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
         "Kill": lambda: st.builds(steps.Kill, st.integers(0, 5), st.sampled_from(("after", "before"))),
         "Lose": lambda: st.builds(steps.Lose, _CALLS),
-        "Fail": lambda: st.builds(steps.Fail, _CALLS, st.sampled_from((409, 500, 429, 503, 504))),
+        "Fail": lambda: st.builds(steps.Fail, _CALLS, _CODES),
         "Pause": lambda: st.builds(steps.Pause, _CALLS, _SECONDS),
+        "Reject": lambda: st.builds(steps.Reject, resource, _SECONDS),
         "Before": lambda: st.builds(steps.Before, _CALLS, others),
         "Lag": lambda: st.builds(steps.Lag, resource, _SECONDS),
         "Drop": lambda: st.builds(steps.Drop, resource, _SECONDS, st.booleans()),
@@ -129,6 +135,12 @@ def fault_steps(
         "Linger": lambda: st.builds(steps.Linger, index),
         "Clock": lambda: st.builds(steps.Clock, st.sampled_from((3600.0, -3600.0))),
     }
+
+    if machine.replicas > 1:
+        faults["ChangeLeader"] = lambda: st.builds(steps.ChangeLeader, _CALLS)
+    if machine.namespaces:
+        names = st.sampled_from(tuple(machine.namespaces))
+        interference["DeleteNamespace"] = lambda: st.builds(steps.DeleteNamespace, names)
 
     def chosen(each: dict[str, Callable[[], st.SearchStrategy[Any]]]) -> st.SearchStrategy[Step | None]:
         return st.one_of([make() for name, make in each.items() if name in machine.faults] or [st.none()])

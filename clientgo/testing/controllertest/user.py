@@ -87,6 +87,12 @@ class User:
                 left = [name for name in finalizers if name != FINALIZER]
                 self._patch(bucket, stored.key, {"metadata": {"finalizers": left}}, "other")
 
+    def create_namespace(self, name: str) -> None:
+        """Create a namespace. The creation is no part of the history."""
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        with self._world.acting("server"):
+            self._client.request("POST", "/api/v1/namespaces", namespace)
+
     def delete_namespace(self, name: str) -> None:
         """Delete a namespace. The user no longer wants its objects."""
         for key in self.wanted:
@@ -97,6 +103,8 @@ class User:
     def _set(self, resource: Resource, namespace: str, name: str, obj: Json) -> None:
         code, found = self._request("GET", path_of(resource, namespace, name))
         if code == 404:
+            if resource.namespaced and self._world.cluster.get("Namespace", namespace) is None:
+                self.create_namespace(namespace)
             self._send("POST", resource, namespace, "", obj)
             code, found = self._request("GET", path_of(resource, namespace, name))
         elif "deletionTimestamp" not in found.get("metadata", {}):

@@ -61,15 +61,16 @@ class Wire:
                 world.note(self._life.name, str(call), "killed before the request")
                 self._life.kill()
                 self._check()
-            elif fault.name == "pause":
-                world.note(self._life.name, str(call), f"paused for {fault.seconds:g} s before the request")
-                self._life.paused_until = world.now() + fault.seconds
+            elif fault.name in ("pause", "change leader"):
+                seconds = fault.seconds if fault.name == "pause" else world.leases_expire_within()
+                world.note(self._life.name, str(call), f"paused for {seconds:g} s before the request")
+                self._life.paused_until = world.now() + seconds
                 self._pause()
             elif fault.name == "fail" and (response := self._failure(call, fault.code)) is not None:
                 return response
             lost |= fault.name == "lose"
             dies |= fault.name == "kill after"
-        response = self._send(call, request)
+        response = self._rejection(call) or self._send(call, request)
         if dies:
             world.note(self._life.name, "", "killed after the request")
             self._life.kill()
@@ -104,6 +105,14 @@ class Wire:
         self._world.note(self._life.name, str(call), f"{code} {calls.REASONS[code]} (injected)")
         text = f'Operation cannot be fulfilled on {call.resource} "{call.name}": injected by the test'
         return calls.failure(code, text)
+
+    def _rejection(self, call: Call) -> http.Response | None:
+        """Return the answer to a write that a webhook rejects, or None."""
+        world, resource = self._world, call.resource.partition("/")[0]
+        if call.verb not in ("create", "update", "patch") or not world.faults.is_rejected(resource, world.now()):
+            return None
+        world.note(self._life.name, str(call), "403 Forbidden (rejected by a webhook)")
+        return calls.failure(403, 'admission webhook "test.controllertest.clientgo" denied the request: not now')
 
     def _send(self, call: Call, request: http.Request) -> http.Response:
         world, name = self._world, self._life.name

@@ -18,7 +18,7 @@ from clientgo.testing import synctest
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.local import LocalTransport
 from clientgo.testing.apiserver.simulator import Simulator
-from clientgo.testing.apiserver.store.storage import Event
+from clientgo.testing.apiserver.store.storage import Contents, Event
 from clientgo.testing.controllertest.calls import Call
 from clientgo.testing.controllertest.cluster import Client, Cluster
 from clientgo.testing.controllertest.faults import TOUCHED, Faults, Lag
@@ -34,9 +34,14 @@ if TYPE_CHECKING:
 _MISTAKES = (TypeError, AttributeError, LookupError, NameError, AssertionError, ArithmeticError, RecursionError)
 # Objects that are no part of a result.
 IGNORED_BUCKETS = ("/events", "events.k8s.io/events", "coordination.k8s.io/leases")
+_BESIDE = "events and leases"
 # Requests of a run; more are an endless loop.
-MOST_REQUESTS = 2000
+MOST_REQUESTS = 1000
 MOST_ERRORS = 500
+
+
+# The contents of a cluster before the first run and the number of used uids, by machine. Making them takes long.
+_first_contents: dict[type[ControllerMachine], tuple[Contents, int]] = {}
 
 
 class Violated(Exception):
@@ -79,15 +84,18 @@ class World:
             undo.callback(random.setstate, state)
             random.seed(0)
             undo.enter_context(self._bubble)
-            numbers = itertools.count(1)
-            uid = "00000000-0000-4000-8000-{:012d}".format
-            self.server = undo.enter_context(Server(listen=False, new_uid=lambda: uid(next(numbers))))
+            first = _first_contents.get(self.new_machine)
+            contents, used = first if first is not None else (None, 0)
+            self._uids = itertools.count(used + 1)
+            self.server = undo.enter_context(Server(listen=False, new_uid=self._new_uid, contents=contents))
             self.transport = LocalTransport(self.server)
             self.cluster = Cluster(self.server)
             self.user = User(self, Client(self.server, self.transport))
+            if first is None:
+                self._install()
             if self.machine.workloads:
                 undo.enter_context(Simulator(self.server, transport=self.transport))
-            self._install()
+            self.wait()
             self._hook(undo)
             self._base_threads = set(threading.enumerate())
             self.processes = [Process(self, name) for name in self._names()]
@@ -105,10 +113,17 @@ class World:
         for obj in self.machine.definitions():
             self.server.create(self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}"), "", obj)
         self.wait()
+        for name in self.machine.namespaces:
+            self.user.create_namespace(name)
         for obj in self.machine.setup:
             resource = self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}")
             self.server.create(resource, obj["metadata"].get("namespace", "default"), obj)
         self.wait()
+        used = next(self._uids)
+        _first_contents[self.new_machine] = self.server.store.all_contents(), used
+
+    def _new_uid(self) -> str:
+        return f"00000000-0000-4000-8000-{next(self._uids):012d}"
 
     def _hook(self, undo: contextlib.ExitStack) -> None:
         """Observe the store, and the errors that controllers report."""
@@ -207,10 +222,14 @@ class World:
 
     def count(self, name: str, call: Call) -> None:
         """Count a request of a process. Ends the process after MOST_REQUESTS."""
-        self.requests["events and leases" if call.is_beside else name] += 1
-        if self.requests.total() > MOST_REQUESTS:
+        self.requests[_BESIDE if call.is_beside else name] += 1
+        if self.work() > MOST_REQUESTS or self.requests.total() > 10 * MOST_REQUESTS:
             self.report("hot loop", f"{MOST_REQUESTS} requests, the last one at {self.now():.3f} s: {call}")
             self._end_processes()
+
+    def work(self) -> int:
+        """Return the number of requests without events and leases."""
+        return self.requests.total() - self.requests[_BESIDE]
 
     def _end_processes(self) -> None:
         for process in self.processes:
@@ -259,6 +278,12 @@ class World:
         """Return bucket and key of the living objects' `index`-th one, or None without objects."""
         found = sorted(at for at, actor in self.made_by.items() if actor != "server" and actor.startswith(made_by))
         return found[index % len(found)] if found else None
+
+    def leases_expire_within(self) -> float:
+        """Return the seconds after which another process leads if the leader stands still; 0 without leases."""
+        leases = self.cluster.list("Lease")
+        longest = max((each["spec"].get("leaseDurationSeconds") or 0 for each in leases), default=0)
+        return 1.5 * longest
 
     def rewind(self, resource: str, changes: int, seconds: float) -> None:
         """Kill the processes, and let them read the resource as it was before its last changes."""
@@ -313,7 +338,7 @@ class World:
         """Wait until nothing has changed for `seconds`, by default the machine's `quiet_for`. Reports endless work."""
         period = seconds or self.machine.quiet_for
         for _ in range(20):
-            changes, requests, errors = self.changes, self.requests.total(), self.errors
+            changes, requests, errors = self.changes, self.work(), self.errors
             self.sleep(period)
             if self.changes == changes:
                 break
@@ -321,8 +346,8 @@ class World:
             self.report("quiet", f"objects still change after {20 * period:g} s without faults and user actions")
             self.wait()
         limit = self.machine.busy_limit * max(period, self.machine.quiet_for) / 60.0
-        if self.requests.total() - requests > limit:
-            text = f"{self.requests.total() - requests} requests within {period:g} s in which nothing changed"
+        if self.work() - requests > limit:
+            text = f"{self.work() - requests} requests within {period:g} s in which nothing changed"
             self.report("hot loop", text)
         elif self.errors - errors > limit:
             self.report("backoff", f"{self.errors - errors} errors within {period:g} s in which nothing changed")

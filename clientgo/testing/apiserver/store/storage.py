@@ -11,6 +11,7 @@ import builtins
 import threading
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clientgo.hops import hop
@@ -170,6 +171,15 @@ class Bucket:
         return f"<Bucket {self.name} {len(self.items)} objects, {len(self.log)} events after {self.compacted}>"
 
 
+@dataclass(frozen=True)
+class Contents:
+    """The objects of a store at one version. Several stores may start with them, since no store changes an object."""
+
+    version: int
+    objects: tuple[tuple[str, Stored], ...]
+    """Buckets and objects."""
+
+
 class Journal(Protocol):
     """The log to which a persistent store writes each change before it acknowledges the change."""
 
@@ -219,6 +229,19 @@ class Store:
         into = self._bucket(bucket)
         into.items[key] = Stored(key, obj, rv)
         insort(into.keys, key)
+
+    def load_all(self, contents: Contents) -> None:
+        """Put back the contents of another store; only before the first request."""
+        for name, stored in contents.objects:
+            into = self._bucket(name)
+            into.items[stored.key] = stored
+            insort(into.keys, stored.key)
+
+    def all_contents(self) -> Contents:
+        """Return all objects and their version."""
+        with self._cond:
+            found = [(bucket.name, each) for bucket in self._buckets.values() for each in bucket.items.values()]
+            return Contents(self._rv, tuple(found))
 
     def _bucket(self, name: str) -> Bucket:
         bucket = self._buckets.get(name)

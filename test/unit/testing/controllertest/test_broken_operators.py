@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+import brokenleaders as leaders
 import brokenoperators as broken
 import pytest
 from hypothesis import Phase, Verbosity, given, settings
@@ -18,6 +19,7 @@ from clientgo.testing.controllertest import runner, strategies
 CASES = int(os.environ.get("CONTROLLERTEST_CASES", "0"))
 KIND = "example.com/v1/Widget"
 ONE, TWO, SECOND = widget("a", 1), widget("a", 2), ct.Sleep(1.0)
+IN_SHOP = ct.Set({**ONE.obj, "metadata": {"name": "a", "namespace": "shop"}})
 
 # The machine, the check that it violates, and the steps.
 SCRIPTS: list[tuple[type[ct.ControllerMachine], str, list[ct.Step]]] = [
@@ -53,8 +55,12 @@ SCRIPTS: list[tuple[type[ct.ControllerMachine], str, list[ct.Step]]] = [
     (broken.WritesUnchangedStatus, "idle writes", [ONE]),
     (broken.LeavesThread, "stop", []),
     (broken.ChangesCache, "read-only", [ONE]),
+    (leaders.TwoLeaders, "hot loop", [ct.ChangeLeader(1), ONE]),
+    (leaders.PausedLeader, "no_child_goes_back", [ONE, ct.Sleep(5.0), ct.ChangeLeader(1), TWO, SECOND, widget("a", 3)]),
+    (leaders.BlocksNamespace, "left behind", [IN_SHOP, SECOND, ct.DeleteNamespace("shop")]),
 ]
-FIXED = dict(broken.PAIRS)
+PAIRS = [*broken.PAIRS, *leaders.PAIRS]
+FIXED = dict(PAIRS)
 
 
 class Searched(Widgets):
@@ -65,7 +71,7 @@ TestWidgets = Searched.TestCase
 
 
 def test_each_broken_operator_has_a_script_and_a_corrected_version() -> None:
-    assert [machine for machine, _, _ in SCRIPTS] == [machine for machine, _ in broken.PAIRS]
+    assert [machine for machine, _, _ in SCRIPTS] == [machine for machine, _ in PAIRS]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +102,7 @@ def search(machine: type[ct.ControllerMachine], cases: int) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Search for one bug, or for all in a long run."""
     if "searched" in metafunc.fixturenames:
-        machines = [machine for machine, _ in broken.PAIRS] if CASES else [broken.WritesUnchangedStatus]
+        machines = [machine for machine, _ in PAIRS] if CASES else [broken.WritesUnchangedStatus]
         metafunc.parametrize("searched", machines)
 
 
