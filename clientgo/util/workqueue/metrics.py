@@ -199,38 +199,14 @@ class MetricsProvider(Protocol):
         ...
 
 
-class _NoopMetricsProvider:
-    def new_depth_metric(self, name: str) -> GaugeMetric:
-        return _NoopMetric()
-
-    def new_adds_metric(self, name: str) -> CounterMetric:
-        return _NoopMetric()
-
-    def new_latency_metric(self, name: str) -> HistogramMetric:
-        return _NoopMetric()
-
-    def new_work_duration_metric(self, name: str) -> HistogramMetric:
-        return _NoopMetric()
-
-    def new_unfinished_work_seconds_metric(self, name: str) -> SettableGaugeMetric:
-        return _NoopMetric()
-
-    def new_longest_running_processor_seconds_metric(self, name: str) -> SettableGaugeMetric:
-        return _NoopMetric()
-
-    def new_retries_metric(self, name: str) -> CounterMetric:
-        return _NoopMetric()
-
-
-_NOOP_PROVIDER = _NoopMetricsProvider()
-_global_metrics_provider: MetricsProvider = _NOOP_PROVIDER
+_global_metrics_provider: MetricsProvider | None = None
 
 
 def _listener(provider: MetricsProvider | None, name: str) -> MetricsProvider | None:
     """Return the provider that a queue reports to; None if the queue has no name or there is no provider."""
     if provider is None:
         provider = _global_metrics_provider
-    return provider if name and provider is not _NOOP_PROVIDER else None
+    return provider if name else None
 
 
 def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock) -> _DefaultQueueMetrics[T] | None:
@@ -257,5 +233,5 @@ def set_provider(metrics_provider: MetricsProvider) -> None:
     """
     global _global_metrics_provider
     with _set_provider_lock:
-        if _global_metrics_provider is _NOOP_PROVIDER:
+        if _global_metrics_provider is None:
             _global_metrics_provider = metrics_provider

@@ -178,3 +178,34 @@ def test_real_clock_constructors() -> None:
         assert 1.0 <= backoff.get("id") <= 1.5
         backoff.delete_entry("id")
         assert backoff.get("id") == 0.0
+
+
+def test_the_first_backoff_has_jitter_too() -> None:
+    clock = FakeClock(START)
+    backoff = flowcontrol.new_fake_back_off_with_jitter(8.0, 60.0, clock, 0.5)
+    first = []
+    for id in "abcdefgh":
+        backoff.next(id, clock.now())
+        first.append(backoff.get(id))
+    assert 8.0 <= min(first) < max(first) <= 12.0
+
+
+def test_without_a_factor_there_is_no_jitter() -> None:
+    backoff = flowcontrol.Backoff(1.0, 60.0, FakeClock(START))
+    backoff.next("id", START)
+    assert backoff.get("id") == 1.0
+
+
+def test_an_expired_backoff_does_not_count_for_a_new_event() -> None:
+    clock = FakeClock(START)
+    backoff = at_the_cap(clock)
+    clock.step(11.0)
+    assert not backoff.is_in_back_off_since("id", clock.now())
+
+
+def test_a_backoff_has_not_expired_at_twice_the_cap() -> None:
+    clock = FakeClock(1000.0)
+    backoff = at_the_cap(clock)
+    clock.step(10.0)
+    backoff.gc()
+    assert backoff.get("id") == 5.0

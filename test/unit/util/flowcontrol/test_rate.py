@@ -273,9 +273,63 @@ def test_a_bucket_that_never_refills_answers_gos_longest_duration(start: float) 
     reservation = limiter.reserve()
     assert reservation.ok()
     assert format_duration(reservation.delay()) == "2562047h47m16.854775807s"
-    clock.step(16.0)
+    clock.step(0.5)
+    assert reservation.delay() == pytest.approx(rate.INF_DURATION - 0.5, abs=1e-4)
+    clock.step(15.5)
     assert reservation.delay() == pytest.approx(rate.INF_DURATION - 16.0, abs=1e-4)
     assert rate.new_limiter(1e-12, 1, clock).reserve_n(clock.now(), 1).delay() == 0.0
     slow = rate.new_limiter(1e-12, 1, clock)
     slow.allow()
     assert slow.reserve().delay() == rate.INF_DURATION, "a token in 30,000 years"
+
+
+def test_a_reservation_without_a_limit_gives_its_tokens_back_under_a_limit(clock: FakeClock) -> None:
+    limiter = rate.new_limiter(rate.INF, 5, clock)
+    reservation = limiter.reserve()
+    limiter.set_limit(10)
+    limiter.set_burst(10)
+    reservation.cancel()
+    assert limiter.tokens() == 6.0
+
+
+def test_a_full_bucket_does_not_serve_a_context_that_is_done(clock: FakeClock) -> None:
+    limiter = rate.new_limiter(10, 2, clock)
+    ctx, cancel = context.with_cancel(context.background())
+    cancel()
+    with pytest.raises(context.Canceled):
+        limiter.wait(ctx)
+    assert limiter.tokens() == 2.0
+
+
+def test_a_delay_shorter_than_the_clocks_resolution_is_none(clock: FakeClock) -> None:
+    limiter = rate.new_limiter(1e7, 1, clock)
+    assert [limiter.reserve().delay(), limiter.reserve().delay()] == [0.0, 0.0]
+
+
+def test_cancelling_gives_nothing_back_when_later_reservations_stand_on_all_of_it(clock: FakeClock) -> None:
+    limiter = rate.new_limiter(10, 2, clock)
+    limiter.reserve_n(0.0, 2)
+    first = limiter.reserve_n(0.0, 1)
+    limiter.reserve_n(0.0, 2)
+    first.cancel()
+    assert limiter.tokens() == pytest.approx(-3.0)
+
+
+@pytest.mark.parametrize("earlier", [1, 2], ids=["one that waits", "one that is due"])
+def test_after_the_last_reservation_the_one_before_it_can_be_cancelled_in_full(clock: FakeClock, earlier: int) -> None:
+    limiter = rate.new_limiter(10, 2, clock)
+    if earlier == 1:
+        limiter.reserve_n(0.0, 2)
+    before = limiter.reserve_n(0.0, earlier)
+    last = limiter.reserve_n(0.0, 1)
+    tokens = limiter.tokens()
+    last.cancel()
+    before.cancel()
+    assert limiter.tokens() == pytest.approx(tokens + 1 + earlier)
+
+
+def test_lifting_the_limit_fills_the_bucket(clock: FakeClock) -> None:
+    limiter = rate.new_limiter(10, 2, clock)
+    limiter.reserve_n(0.0, 2)
+    limiter.set_limit(rate.INF)
+    assert limiter.tokens() == 2.0

@@ -11,6 +11,7 @@ import pytest
 from clientgo import context
 from clientgo.testing import synctest
 from clientgo.util import flowcontrol
+from clientgo.utils.clock.testing import FakeClock
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_always_accepting_fake() -> None:
 def test_never_accepting_fake_blocks_until_stopped(bubble: synctest.Bubble) -> None:
     """Go: TestNeverFake"""
     limiter = flowcontrol.new_fake_never_rate_limiter()
-    assert not limiter.try_accept()
+    assert limiter.try_accept() is False
     assert limiter.qps() == 1.0
     with pytest.raises(RuntimeError, match="can not be accept"):
         limiter.wait(context.background())
@@ -109,6 +110,7 @@ class StandingClock:
 
     def __init__(self) -> None:
         self.time = 946_684_800.0
+        self.slept: list[float] = []
 
     def now(self) -> float:
         return self.time
@@ -118,6 +120,7 @@ class StandingClock:
 
     def sleep(self, d: float) -> None:
         self.time += d
+        self.slept.append(d)
 
 
 def test_rounding_never_adds_up_to_a_refusal() -> None:
@@ -147,3 +150,29 @@ def test_a_limiter_shows_its_rate_burst_and_tokens(new: Any, bubble: synctest.Bu
     limiter = new(5.0, 3)
     limiter.try_accept()
     assert repr(limiter) == f"<{type(limiter).__name__} <Limiter 5/s, burst 3, 2 tokens>>"
+
+
+def test_accept_does_not_sleep_for_a_token_that_is_there() -> None:
+    clock = StandingClock()
+    limiter = flowcontrol.new_token_bucket_rate_limiter_with_clock(10.0, 1, clock)
+    limiter.accept()
+    assert clock.slept == []
+    limiter.accept()
+    assert clock.slept == [pytest.approx(0.1)]
+
+
+def test_wait_uses_the_clock_that_is_passed(bubble: synctest.Bubble) -> None:
+    clock = FakeClock()
+    limiter = flowcontrol.new_token_bucket_rate_limiter_with_clock(1.0, 1, clock)
+    limiter.accept()
+    waiter = threading.Thread(target=limiter.wait, args=(context.background(),))
+    waiter.start()
+    bubble.sleep(60.0)
+    assert waiter.is_alive()
+    clock.step(1.0)
+    waiter.join()
+
+
+def test_a_limiter_reports_its_burst() -> None:
+    limiter: Any = flowcontrol.new_token_bucket_rate_limiter(1.0, 3)
+    assert limiter.burst() == 3

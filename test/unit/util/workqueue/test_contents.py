@@ -9,6 +9,7 @@ import pytest
 
 from clientgo.testing import synctest
 from clientgo.util import workqueue
+from clientgo.utils.clock.testing import FakeClock
 
 
 @pytest.fixture
@@ -144,3 +145,39 @@ def test_a_priority_queue_shows_the_order_of_get_and_what_waits_with_priorities(
         queue.done("c")
         assert [queue.get()[0] for _ in range(3)] == ["b", "c", "a"]
         queue.shut_down()
+
+
+def test_items_that_were_raised_are_shown_in_their_new_place():
+    with synctest.bubble() as bubble:
+        queue: Any = workqueue.new_priority_queue(workqueue.PriorityQueueConfig())
+        for after in (0.0, 5.0):
+            for item, priority in (("a", 0), ("b", 1), ("a", 1)):
+                queue.add_with_opts(workqueue.AddOpts(priority=priority, after=after), f"{item}{after:g}")
+        queue.add_after("later", 9.0)
+        bubble.sleep(4.5)
+        contents = queue.contents()
+        assert contents.order == ("b0", "a0")
+        assert contents.waiting == ((0.5, "b5"), (0.5, "a5"), (4.5, "later"))
+        assert queue.due("a5")[1] == 0.5
+        assert queue.due_until(queue.due("a5")[0]) == ["b5", "a5"]
+        assert queue.get() == ("b0", False)
+        assert queue.processing() == {"b0"}
+        queue.shut_down()
+
+
+def test_a_queue_can_be_looked_at_while_an_item_is_added():
+    """`contents` takes no lock: the clock, which is read during an addition, calls it."""
+
+    class Looking(FakeClock):
+        def now(self) -> float:
+            if queue is not None:
+                seen.append(queue.contents().order)
+            return super().now()
+
+    queue: Any = None
+    seen: list[tuple[str, ...]] = []
+    queue = workqueue.new_priority_queue(workqueue.PriorityQueueConfig(clock=Looking(), ageing=1.0))
+    queue.add("a")
+    queue.add("b")
+    assert seen[-1] == ("a",)
+    queue.shut_down()

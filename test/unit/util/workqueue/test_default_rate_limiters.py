@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from clientgo.apimachinery.apis.meta.v1 import format_duration
 from clientgo.util import workqueue
 from clientgo.util.flowcontrol import rate
+from clientgo.util.workqueue.beyond.inspection import components_of
 from clientgo.utils.clock.testing import FakeClock
 
 MS = 0.001
@@ -101,3 +104,53 @@ def test_the_recommended_limiter_has_the_delays_of_go() -> None:
     assert burst == [0.005] * 80
     later = [limiter.when(f"late {n}") for n in range(5)]
     assert later == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
+
+
+@pytest.mark.parametrize(
+    "new", [workqueue.default_item_based_rate_limiter, workqueue.default_typed_item_based_rate_limiter]
+)
+def test_the_limiter_without_a_bucket_has_the_delays_of_go(new: Callable[[], workqueue.RateLimiter]) -> None:
+    limiter = new()
+    delays = [limiter.when("a") for _ in range(22)]
+    assert delays == pytest.approx([min(0.001 * 2**n, 1000.0) for n in range(22)])
+
+
+def test_no_base_delay_is_no_delay_while_a_float_holds_the_factor() -> None:
+    limiter = workqueue.new_item_exponential_failure_rate_limiter(0.0, 1000.0)
+    assert [limiter.when("a") for _ in range(1024)] == [0.0] * 1024
+
+
+def test_a_delay_of_two_to_the_63rd_nanoseconds_overflows_as_in_go() -> None:
+    limiter = workqueue.new_item_exponential_failure_rate_limiter(1e-9, 1e12)
+    delays = [limiter.when("a") for _ in range(65)]
+    assert delays[62:] == [2.0**62 / 1e9, -(2.0**63) / 1e9, 1e12]
+
+
+def combined() -> tuple[workqueue.RateLimiter, ...]:
+    """Return an exponential limiter, that limiter capped, a bucket, and the maximum of both."""
+    inner = workqueue.new_item_exponential_failure_rate_limiter(0.5, 9.0)
+    capped = workqueue.new_with_max_wait_rate_limiter(inner, 4.0)
+    bucket: workqueue.BucketRateLimiter = workqueue.TypedBucketRateLimiter(limiter=rate.new_limiter(10, 2, FakeClock()))
+    return inner, capped, bucket, workqueue.new_max_of_rate_limiter(capped, bucket)
+
+
+def test_the_largest_count_of_several_limiters_counts() -> None:
+    inner, _, _, limiter = combined()
+    inner.when("a")
+    limiter.when("a")
+    assert limiter.num_requeues("a") == 2
+
+
+def test_a_combined_limiter_names_its_components() -> None:
+    inner, capped, bucket, limiter = combined()
+    assert components_of(capped) == (inner,)
+    assert components_of(limiter) == (inner, bucket)
+
+
+def test_a_limiter_shows_its_delays_and_the_number_of_its_items() -> None:
+    *_, limiter = combined()
+    limiter.when("a")
+    assert repr(limiter) == (
+        "<TypedMaxOfRateLimiter <TypedWithMaxWaitRateLimiter 4.0s, <TypedItemExponentialFailureRateLimiter 0.5s to "
+        "9.0s, 1 items>>, <TypedBucketRateLimiter <Limiter 10/s, burst 2, 1 tokens>>>"
+    )

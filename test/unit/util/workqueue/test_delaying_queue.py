@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from clientgo import logr
 from clientgo.testing import synctest
 from clientgo.util import workqueue
 from clientgo.utils.clock.testing import FakeClock
@@ -90,7 +93,7 @@ def test_a_delay_that_is_longer_than_a_condition_can_wait_is_a_delay(bubble: syn
     clock.step(1.0)
     bubble.wait()
     assert queue.get() == ("soon", False)
-    assert 0 < max(waits) < threading.TIMEOUT_MAX
+    assert max(waits) == 86_400.0
     queue.shut_down()
 
 
@@ -118,10 +121,20 @@ def test_items_due_at_one_instant_come_in_order_of_arrival(case: Case) -> None:
     assert case.step(1.0) == ["c", "a", "b"]
 
 
+def test_an_item_that_is_added_again_for_the_same_time_keeps_its_place(case: Case) -> None:
+    for item in "aba":
+        case.add_after(item, 1.0)
+    assert case.step(1.0) == ["a", "b"]
+
+
 @pytest.mark.parametrize("duration", [0.0, -1.0])
-def test_no_delay_adds_at_once(case: Case, duration: float) -> None:
+def test_no_delay_adds_at_once_and_once(case: Case, duration: float) -> None:
     case.queue.add_after("foo", duration)
     assert case.queue.len() == 1
+    assert case.queue.get() == ("foo", False)
+    case.bubble.wait()
+    case.queue.done("foo")
+    assert case.queue.len() == 0
 
 
 def test_infinite_delay_waits_for_ever(case: Case) -> None:
@@ -134,6 +147,30 @@ def test_replaced_entries_do_not_pile_up(case: Case) -> None:
         case.queue.add_after("foo", 10_000.0 - step)
     assert len(case.queue._heap) <= 2 + 64
     case.queue._check()
+
+
+@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 72)])
+def test_there_are_at_most_64_more_replaced_entries_than_items(case: Case, others: int, most: int) -> None:
+    for number in range(others):
+        case.queue.add_after(number, 20_000.0)
+    sizes = []
+    for step in range(200):
+        case.queue.add_after("foo", 10_000.0 - step)
+        sizes.append(len(case.queue._heap))
+    assert max(sizes) == most
+
+
+@pytest.mark.parametrize(("replaced", "left"), [(65, 66), (66, 1)])
+def test_replaced_entries_are_dropped_when_the_items_that_justified_them_are_due(
+    case: Case, replaced: int, left: int
+) -> None:
+    for number in range(40):
+        case.queue.add_after(number, 1.0)
+    for step in range(replaced + 1):
+        case.queue.add_after("foo", 10_000.0 - step)
+    assert len(case.queue._heap) == 40 + replaced + 1
+    case.step(1.0)
+    assert len(case.queue._heap) == left
 
 
 def test_items_keep_their_order_when_replaced_entries_are_dropped(case: Case) -> None:
@@ -152,7 +189,7 @@ def test_thread_sleeps_while_later_items_are_added(case: Case) -> None:
     notified: list[None] = []
     case.queue._wakeup.notify = lambda: notified.append(None)
     for number in range(100):
-        case.queue.add_after(number, 2.0 + number)
+        case.queue.add_after(number, 1.0 + number)
     assert notified == []
     case.queue.add_after("earlier", 0.5)
     assert notified == [None]
@@ -225,3 +262,77 @@ def test_deprecated_constructors(bubble: synctest.Bubble) -> None:
         queue.add("a")
         assert queue.get() == ("a", False)
         queue.shut_down()
+
+
+def test_an_error_in_the_thread_goes_to_the_configured_logger(bubble: synctest.Bubble) -> None:
+    class Errors:
+        def __init__(self) -> None:
+            self.errors: list[str] = []
+
+        def init(self, info: Any) -> None: ...
+
+        def enabled(self, level: int) -> bool:
+            return True
+
+        def info(self, level: int, msg: str, /, **pairs: Any) -> None: ...
+
+        def error(self, err: BaseException | None, msg: str, /, **pairs: Any) -> None:
+            self.errors.append(msg)
+
+    class Closed:
+        """A queue that rejects all items."""
+
+        def __init__(self) -> None:
+            self.inner: Any = workqueue.new()
+            self.len, self.get, self.done = self.inner.len, self.inner.get, self.inner.done
+            self.shutting_down, self.shut_down = self.inner.shutting_down, self.inner.shut_down
+            self.shut_down_with_drain = self.inner.shut_down_with_drain
+
+        def add(self, item: object) -> None:
+            raise ValueError("closed")
+
+    sink: Any = Errors()
+    queue = workqueue.new_delaying_queue_with_config(
+        workqueue.DelayingQueueConfig(logger=logr.new(sink), queue=Closed())
+    )
+    queue.add_after("a", 1.0)
+    bubble.sleep(1.0)
+    queue.shut_down()
+    assert sink.errors == ["Observed a panic"]
+
+
+def test_an_item_that_a_shutdown_overtakes_does_not_wait() -> None:
+    class Overtaking(FakeClock):
+        """A clock that shuts the queue down when the thread of the test reads it."""
+
+        def since(self, ts: float) -> float:
+            if threading.current_thread() is threading.main_thread():
+                queue.shut_down()
+            return super().since(ts)
+
+    queue: Any = workqueue.new_delaying_queue_with_custom_clock(Overtaking(), "")
+    queue.add_after("late", 1.0)
+    assert queue.statistics().waiting == 0
+
+
+@pytest.mark.parametrize("shut_down", ["shut_down", "shut_down_with_drain"])
+def test_after_a_shutdown_the_thread_and_the_waiting_items_are_gone(bubble: synctest.Bubble, shut_down: str) -> None:
+    class Item:
+        pass
+
+    queue: Any = workqueue.new_delaying_queue()
+    item = Item()
+    gone = weakref.ref(item)
+    queue.add_after(item, 5.0)
+    bubble.wait()
+    del item
+    getattr(queue, shut_down)()
+    assert not queue._thread.is_alive()
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_thread_keeps_no_interpreter_alive() -> None:
+    queue: Any = workqueue.new_delaying_queue()
+    assert queue._thread.daemon
+    queue.shut_down()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -177,7 +178,7 @@ def test_queue_without_a_name_reports_nothing() -> None:
 
 
 def test_first_global_provider_stays(monkeypatch: pytest.MonkeyPatch, bubble: synctest.Bubble) -> None:
-    monkeypatch.setattr(metrics_module, "_global_metrics_provider", metrics_module._NOOP_PROVIDER)
+    monkeypatch.setattr(metrics_module, "_global_metrics_provider", None)
     assert workqueue.new_named("before")._updater is None
     first, second = Provider(), Provider()
     workqueue.set_provider(first)
@@ -185,4 +186,61 @@ def test_first_global_provider_stays(monkeypatch: pytest.MonkeyPatch, bubble: sy
     queue = workqueue.new_named("after")
     queue.add("a")
     assert (first.adds.value, second.adds.value) == (1, 0)
+    queue.shut_down()
+
+
+def test_unfinished_work_is_updated_every_half_second_also_after_an_update_failed(bubble: synctest.Bubble) -> None:
+    provider, clock = Provider(), FakeClock(1000.0)
+    queue = workqueue.new_with_config(workqueue.QueueConfig(name="q", clock=clock, metrics_provider=provider))
+    bubble.wait()
+    queue.add("a")
+    queue.get()
+
+    def step(seconds: float) -> float:
+        clock.step(seconds)
+        bubble.wait()
+        return provider.unfinished.value
+
+    assert [step(0.25), step(0.25)] == [0.0, 0.5]
+    set_longest = provider.longest.set
+
+    def fail_once(value: float) -> None:
+        provider.longest.set = set_longest  # type: ignore[method-assign]
+        raise OSError("no connection")
+
+    provider.longest.set = fail_once  # type: ignore[method-assign]
+    assert [step(0.5), provider.longest.value] == [1.0, 0.5]
+    assert [step(0.5), provider.longest.value] == [1.5, 1.5]
+    queue.done("a")
+    assert [step(0.5), provider.longest.value] == [0.0, 0.0]
+    queue.shut_down()
+
+
+def test_a_period_that_ends_with_the_shutdown_is_not_reported() -> None:
+    class Ending(FakeClock):
+        ended = False
+
+        def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+            self.ended = True
+            return False
+
+    counting, clock = CountingMetrics(), Ending()
+    with (lock := threading.Lock()):
+        metrics_module._update_until_shutdown(
+            counting, clock, 1.0, threading.Condition(lock), lambda: clock.ended
+        )
+    assert counting.updates == 0
+
+
+@pytest.mark.parametrize("shut_down", ["shut_down", "shut_down_with_drain"])
+def test_a_shutdown_ends_the_thread_that_updates(shut_down: str, bubble: synctest.Bubble) -> None:
+    queue = workqueue.new_with_config(workqueue.QueueConfig(name="q", metrics_provider=Provider()))
+    assert queue._updater is not None and queue._updater.is_alive()
+    getattr(queue, shut_down)()
+    assert not queue._updater.is_alive()
+
+
+def test_the_thread_that_updates_keeps_no_interpreter_alive() -> None:
+    queue = workqueue.new_with_config(workqueue.QueueConfig(name="q", metrics_provider=Provider()))
+    assert queue._updater is not None and queue._updater.daemon
     queue.shut_down()

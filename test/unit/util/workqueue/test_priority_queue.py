@@ -612,8 +612,8 @@ def test_a_log_sink_that_raises_does_not_end_the_listing_of_items(
     assert [str(err) for err in reported] == ["disk full"]
 
 
-def test_the_threads_of_a_queue_have_its_name_and_keep_no_interpreter_alive(bubble: synctest.Bubble) -> None:
-    """A program that ends with an exception never calls `shut_down`."""
+def test_the_threads_of_a_queue_have_its_name_and_keep_no_interpreter_alive() -> None:
+    """A program that ends with an exception never calls `shut_down`. In a bubble every thread is a daemon."""
     before = set(threading.enumerate())
     sink: Any = Lines()
     metrics: Any = RecordingMetrics()
@@ -635,3 +635,135 @@ def test_a_priority_of_a_wrong_type_is_an_error(bubble: synctest.Bubble) -> None
     assert queue.get_with_priority() == ("a", 1, False)
     queue.done("a")
     queue.shut_down()
+
+
+def test_items_are_listed_ten_seconds_apart_with_the_time_left(bubble: synctest.Bubble) -> None:
+    class Timed(Lines):
+        def info(self, level: int, msg: str, /, **pairs: Any) -> None:
+            super().info(level, msg, **pairs)
+            times.append(bubble.elapsed)
+
+    times: list[float] = []
+    sink: Any = Timed()
+    sink.verbosity = 5
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", log=logr.new(sink)))
+    for item, priority in (("a", 0), ("b", 1), ("a", 1)):
+        add(queue, item, priority)
+    add(queue, "soon", after=10.5)
+    bubble.sleep(25.0)
+    queue.shut_down()
+    assert times == pytest.approx([10.0, 20.0])
+    assert [each["key"] for each in sink.lines[0][1]["items"]] == ["soon", "b", "a"]
+    assert sink.lines[0][1]["items"][0]["readyIn"] == "500ms"
+
+
+def test_an_item_added_after_no_delay_is_ready_at_once(queue: PriorityQueue[str]) -> None:
+    queue.add_after("a", 0.0)
+    assert queue.len() == 1
+
+
+def test_an_addition_that_changes_nothing_leaves_no_entry(queue: PriorityQueue[str]) -> None:
+    for after in (5.0, 5.0, 6.0, 7.0):
+        add(queue, "a", 1, after=after)
+    assert len(queue._waiting) == 1
+
+
+def test_the_thread_sleeps_while_items_are_added_that_are_not_due_before_it_wakes(
+    bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue: Any = workqueue.new_priority_queue(PriorityQueueConfig(clock=FakeClock()))
+    queue.add_after("first", 1.0)
+    bubble.wait()
+    notified: list[None] = []
+    notify = queue._wakeup.notify
+    monkeypatch.setattr(queue._wakeup, "notify", lambda *n: (notified.append(None), notify(*n)))
+    for item, after in (("same", 1.0), ("later", 2.0)):
+        queue.add_after(item, after)
+    assert notified == []
+    queue.add_after("earlier", 0.5)
+    assert notified == [None]
+    queue.shut_down()
+
+
+@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 72)])
+def test_there_are_at_most_64_more_replaced_entries_than_items(
+    queue: PriorityQueue[str], others: int, most: int
+) -> None:
+    """On the waiting heap, whose bound ready items do not raise, and on the ready heap."""
+    for number in range(others):
+        add(queue, f"waiting-{number}", after=20_000.0)
+        add(queue, f"ready-{number}")
+    waiting, ready = [], []
+    for step in range(200):
+        add(queue, "foo", after=10_000.0 - step)
+        waiting.append(len(queue._waiting))
+    assert max(waiting) == most
+    for step in range(200):
+        add(queue, "bar", step)
+        ready.append(len(queue._ready))
+    assert max(ready) == most
+
+
+def test_items_are_examined_again_only_when_replaced_entries_are_dropped(
+    queue: PriorityQueue[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the cost of an addition would grow with the number of items."""
+    examined: list[Any] = []
+    monkeypatch.setattr(queue, "_is_live", lambda entry: examined.append(entry) or True)
+    for number in range(300):
+        queue.add(f"item-{number}")
+    assert examined == []
+
+
+def test_items_keep_their_order_when_replaced_entries_are_dropped(queue: PriorityQueue[str]) -> None:
+    """The later they were added, the higher their priority."""
+    names = [f"item-{number:02}" for number in range(20)]
+    for priority, name in enumerate(names):
+        queue.add_with_opts(AddOpts(priority=priority), name)
+    for priority in range(-200, -1):
+        add(queue, "often", priority)
+    assert [item for item, _ in take_all(queue)] == [*names[::-1], "often"]
+
+
+def test_after_a_shutdown_a_worker_gets_no_item_and_no_priority(queue: PriorityQueue[str]) -> None:
+    queue.shut_down()
+    assert queue.get_with_priority() == (None, 0, True)
+
+
+@pytest.mark.parametrize("shut_down", ["shut_down", "shut_down_with_drain"])
+def test_after_a_shutdown_the_threads_and_the_waiting_items_are_gone(bubble: synctest.Bubble, shut_down: str) -> None:
+    class Item:
+        pass
+
+    queue: PriorityQueue[Any] = workqueue.new_priority_queue()
+    item = Item()
+    gone = weakref.ref(item)
+    queue.add_after(item, 5.0)
+    bubble.wait()
+    del item
+    getattr(queue, shut_down)()
+    assert not any(thread.is_alive() for thread in queue._threads)
+    gc.collect()
+    assert gone() is None
+
+
+def test_metrics_that_raise_do_not_end_the_thread_that_makes_items_ready(bubble: synctest.Bubble) -> None:
+    metrics = RecordingMetrics()
+    queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=metrics))
+    queue.add_after("a", 1.0)
+    metrics.failing_in = queue._threads[0]
+    bubble.sleep(1.5)
+    metrics.failing_in = None
+    queue.add_after("b", 1.0)
+    bubble.sleep(1.0)
+    assert {queue.get()[0], queue.get()[0]} == {"a", "b"}
+    queue.shut_down()
+
+
+def test_an_item_that_waits_while_it_is_processed_is_not_counted_as_added_again(queue: PriorityQueue[str]) -> None:
+    for item in "ab":
+        add(queue, item)
+        queue.get()
+    add(queue, "a", after=5.0)
+    statistics = queue.statistics()
+    assert (statistics.processing, statistics.added_again, statistics.waiting) == (2, 0, 1)

@@ -140,6 +140,7 @@ def test_adding_a_queued_item_again_touches_it() -> None:
 
     assert queue.len() == 0
     assert trace.touched == ["bar"]
+    queue._check()
 
 
 def test_additions_while_processing_collapse_into_one() -> None:
@@ -360,3 +361,20 @@ def test_the_statistics_of_queues_with_delays_say_what_waits(new_queue):
     queue.shut_down()
     assert queue.statistics().shutting_down
     assert queue.statistics().waiting == 0
+
+
+def test_a_drain_ends_with_the_last_item_in_progress_even_if_that_is_queued_again() -> None:
+    with synctest.bubble() as bubble:
+        queue = workqueue.new()
+        queue.add("foo")
+        queue.get()
+        queue.add("foo")
+        drain = threading.Thread(target=queue.shut_down_with_drain)
+        drain.start()
+        bubble.wait()
+        assert drain.is_alive()
+
+        queue.done("foo")
+
+        drain.join()
+        assert queue.get() == ("foo", False)

@@ -55,3 +55,18 @@ def test_a_queue_of_an_old_walkthrough() -> None:
         queue.forget(obj)
         queue.done(obj)
         queue.shut_down()
+
+
+def test_it_reports_the_shutdown_and_shows_its_parts() -> None:
+    with synctest.bubble():
+        queue = workqueue.new_named_rate_limiting_queue(
+            workqueue.new_item_exponential_failure_rate_limiter(0.5, 2.0), "pods"
+        )
+        queue.add_rate_limited("a")
+        assert not queue.shutting_down()
+        assert repr(queue) == (
+            "<<TypedItemExponentialFailureRateLimiter 0.5s to 2.0s, 1 items> before <delaying 1 items for "
+            "<Typed 'pods' 0 queued, 0 processing, 0 of them dirty, open>>>"
+        )
+        queue.shut_down()
+        assert queue.shutting_down()

@@ -214,3 +214,14 @@ def test_looks_do_not_grow_with_the_items_and_end_with_them(new_queue: Callable[
     assert clock.looks == 2
     assert not clock.has_waiters()
     queue.shut_down()
+
+
+@pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority])
+def test_an_item_got_after_the_shutdown_is_not_looked_at(new_queue: Callable[..., Any], warnings: Warnings) -> None:
+    clock = CountingClock()
+    queue = new_queue(clock)
+    queue.add("a")
+    queue.shut_down()
+    assert queue.get() == ("a", False)
+    step(clock, 600)
+    assert (clock.looks, warnings()) == (0, [])

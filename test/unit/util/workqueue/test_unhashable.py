@@ -97,3 +97,35 @@ def test_another_type_error_keeps_its_text():
 def test_a_rate_limiter_on_its_own_names_the_remedy_too(limiter: Any, operation: str) -> None:
     with pytest.raises(TypeError, match="add its key: .*meta_namespace_key_func"):
         getattr(limiter, operation)(POD)
+
+
+class Comparing:
+    """An item that equals all others, until its comparison breaks."""
+
+    broken = False
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __eq__(self, other: object) -> bool:
+        if self.broken:
+            raise TypeError("a bug of the user's")
+        return True
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [(kind, operation) for kind in KINDS for operation in OPERATIONS if operation not in LACKING.get(kind, ())],
+)
+def test_an_error_of_the_items_comparison_keeps_its_text(kind, operation, monkeypatch):
+    queue = KINDS[kind]()
+    queue.add(Comparing())
+    queue.get()
+    for prepare in ("add_after", "add_rate_limited"):
+        if prepare not in LACKING.get(kind, ()):
+            OPERATIONS[prepare](queue, Comparing())
+    monkeypatch.setattr(Comparing, "broken", True)
+    with pytest.raises(TypeError, match="^a bug of the user's$"):
+        OPERATIONS[operation](queue, Comparing())
+    monkeypatch.undo()
+    queue.shut_down()
