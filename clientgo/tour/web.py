@@ -27,11 +27,12 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self, cast
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, Self
 
+from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
+from clientgo.golang.http.server_request import Request as HTTPRequest
+from clientgo.golang.http.server_request import Response
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap, relative_path
 from clientgo.tour.taps import TAPS
@@ -44,8 +45,8 @@ PAGE = Path(__file__).resolve().parent / "page"
 _LIBRARY = Path(__file__).resolve().parents[2]
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _MAX_BODY = 64 * 1024
-# Seconds that a client may take to send its request.
-_PATIENCE = 30.0
+_MAX_LENGTH_DIGITS = 9
+_MAX_PARAMETERS = 20
 
 Route = Callable[["Request", dict[str, str]], Any]
 """Returns the answer to a request, given its query, as JSON. Raises Refused, or ValueError for an invalid query."""
@@ -77,8 +78,11 @@ class PageServer:
         self, port: int, get: Mapping[str, Route], post: Mapping[str, Route], *, watched: Iterable[Tap] = ()
     ) -> None:
         self._watched = dict(_place_of(tap) for tap in watched)
-        self._http = _Server(("127.0.0.1", port), {"GET": {"/api/source": self._source, **get}, "POST": post})
-        self._thread = threading.Thread(target=self._http.serve_forever, name="informer-tour", daemon=True)
+        self._routes = {"GET": {"/api/source": self._source, **get}, "POST": post}
+        listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        self._http = ConnectionServer(listener, self._answer, "informer-tour")
+        self._port = self._http.address[1]
+        self._token = secrets.token_urlsafe(32)
 
     @property
     def url(self) -> str:
@@ -88,21 +92,89 @@ class PageServer:
     @property
     def address(self) -> str:
         """The page's address without the token."""
-        return f"http://127.0.0.1:{self._http.server_port}/"
+        return f"http://127.0.0.1:{self._port}/"
 
     @property
     def token(self) -> str:
         """The secret that every request must carry."""
-        return self._http.token
+        return self._token
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._http.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
+        self._http.stop()
+
+    def _answer(self, received: HTTPRequest) -> Response:
+        request = Request(received)
+        cookie = ""
+        try:
+            query = request.query
+            is_opening = request.method == "GET" and request.path == "/" and self._is_token(query.get("token", ""))
+            self._check_origin(request, is_opening=is_opening)
+            if not is_opening and not self._has_token(request, query):
+                raise Refused(401, "open the address that the program printed: it contains a token")
+            if is_opening:
+                cookie = f"{self._cookie_name()}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            return _response(200, *self._find(request, query), cookie)
+        except Refused as err:
+            return _refusal(err.code, str(err))
+        except ValueError as err:
+            return _refusal(400, str(err))
+        except OSError:
+            raise  # the client has disconnected
+        except Exception as err:
+            # An error of the tour, which the page shows as such: without a response the program would look dead.
+            return _refusal(500, f"the tour failed: {type(err).__name__}: {err}")
+
+    def _find(self, request: Request, query: dict[str, str]) -> tuple[str, bytes]:
+        """Return the content type and the content of a path. Raises Refused."""
+        path = request.path
+        routes = self._routes.get(request.method)
+        if routes is None:
+            raise Refused(501, f"the method {request.method} is not supported")
+        if (route := routes.get(path)) is not None:
+            return _as_json(route(request, query))
+        if request.method == "GET" and path == "/":
+            return _file("index.html")
+        if request.method == "GET" and path.startswith("/page/"):
+            return _file(path.removeprefix("/page/"))
+        raise Refused(404, "there is nothing here")
+
+    def _check_origin(self, request: Request, *, is_opening: bool) -> None:
+        """Refuse requests for another host name than ours, and requests that another site's page sends.
+
+        is_opening: the request opens the page with the right token, so it may come from a link or a file.
+        """
+        ours = {f"127.0.0.1:{self._port}", f"localhost:{self._port}"}
+        if request.header("host").lower() not in ours:
+            raise Refused(421, "this server is 127.0.0.1 alone")
+        origins = request.header_values("origin")
+        if any(origin.lower() not in {f"http://{host}" for host in ours} for origin in origins):
+            raise Refused(403, "another site's page may ask for nothing here")
+        is_navigation = is_opening and request.header("sec-fetch-mode") == "navigate"
+        if request.header("sec-fetch-site", "none") not in ("none", "same-origin") and not is_navigation:
+            raise Refused(403, "another site's page may ask for nothing here")
+
+    def _has_token(self, request: Request, query: Mapping[str, str]) -> bool:
+        """Report whether the request carries the server's token: in its URL, a header or a cookie."""
+        scheme, _, bearer = request.header("authorization").partition(" ")
+        if scheme.lower() == "bearer" and self._is_token(bearer.strip()):
+            return True
+        if self._is_token(query.get("token", "")):
+            return True
+        cookies = ";".join(request.header_values("cookie")).split(";")
+        pairs = (cookie.strip().partition("=") for cookie in cookies)
+        return any(self._is_token(value) for name, _, value in pairs if name == self._cookie_name())
+
+    def _is_token(self, given: str) -> bool:
+        # In constant time: the time of a refusal says nothing about the token.
+        return hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
+
+    def _cookie_name(self) -> str:
+        # A browser sends the cookies of one port to all of them: each server has a name of its own.
+        return f"informer-tour-{self._port}"
 
     def _source(self, request: Request, query: dict[str, str]) -> Json:
         place = query.get("file", ""), query.get("function", "")
@@ -114,172 +186,57 @@ class PageServer:
         return found
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    # Room for a burst of connections.
-    request_queue_size = 64
+class Request:
+    """A request for the page or its data."""
 
-    def __init__(self, address: tuple[str, int], routes: Mapping[str, Mapping[str, Route]]) -> None:
-        self.routes = routes
-        self.token = secrets.token_urlsafe(32)
-        self._lock = threading.Lock()
-        self._open: dict[threading.Thread, Any] = {}
-        super().__init__(address, Request)
+    def __init__(self, received: HTTPRequest) -> None:
+        self.method = received.method
+        self.path = received.path
+        self.header, self.header_values = received.header, received.header_values
+        self._received = received
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        def serve() -> None:
-            try:
-                self.process_request_thread(request, client_address)
-            finally:
-                with self._lock:
-                    self._open.pop(thread, None)
-
-        thread = threading.Thread(target=serve, name="informer-tour request", daemon=True)
-        with self._lock:
-            self._open[thread] = request
-        thread.start()
-
-    def server_close(self) -> None:
-        super().server_close()
-        with self._lock:
-            left = dict(self._open)
-        for thread, request in left.items():
-            with contextlib.suppress(OSError):  # it has gone by itself
-                request.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits for a slow client; close does not
-            thread.join()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect."""
-
-
-class Request(BaseHTTPRequestHandler):
-    """One request."""
-
-    # A live page asks ten times a second and keeps its connection. In a busy program a new connection would wait for
-    # the interpreter several times.
-    protocol_version = "HTTP/1.1"
-    wbufsize = 256 * 1024
-    server_version = "informer-tour"
-    sys_version = ""
-    timeout = _PATIENCE
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        self._cookie = ""
-        try:
-            parts = urlsplit(self.path)
-            query = {name: values[0] for name, values in parse_qs(parts.query, max_num_fields=20).items()}
-            is_opening = self.command == "GET" and parts.path == "/" and self._is_token(query.get("token", ""))
-            self._check_origin(is_opening=is_opening)
-            if not is_opening and not self._has_token(query):
-                raise Refused(401, "open the address that the program printed: it contains a token")
-            if is_opening:
-                self._cookie = f"{self._cookie_name()}={self._token()}; Path=/; HttpOnly; SameSite=Strict"
-            self._send(200, *self._find(parts.path, query))
-        except Refused as err:
-            self._refuse(err.code, str(err))
-        except ValueError as err:
-            self._refuse(400, str(err))
-        except OSError:
-            raise  # the client has gone
-        except Exception as err:
-            # An error of the tour, which the page shows as such: without an answer the program would look dead.
-            self._refuse(500, f"the tour failed: {type(err).__name__}: {err}")
-
-    def _refuse(self, code: int, why: str) -> None:
-        # The rest of the connection may be an unread body, not a request.
-        self.close_connection = True
-        self._send(code, *_as_json({"error": why}))
-
-    def _find(self, path: str, query: dict[str, str]) -> tuple[str, bytes]:
-        """Return the content type and the content of a path. Raises Refused."""
-        route = cast(_Server, self.server).routes[self.command].get(path)
-        if route is not None:
-            return _as_json(route(self, query))
-        if self.command == "GET" and path == "/":
-            return _file("index.html")
-        if self.command == "GET" and path.startswith("/page/"):
-            return _file(path.removeprefix("/page/"))
-        raise Refused(404, "there is nothing here")
-
-    def _check_origin(self, *, is_opening: bool) -> None:
-        """Refuse requests for another host name than ours, and requests that another site's page sends.
-
-        is_opening: the request opens the page with the right token, so it may come from a link or a file.
-        """
-        port = cast(_Server, self.server).server_port
-        ours = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        hosts = self.headers.get_all("Host") or []
-        if len(hosts) != 1 or hosts[0].lower() not in ours:
-            raise Refused(421, "this server is 127.0.0.1 alone")
-        origin = self.headers.get("Origin")
-        if origin is not None and origin.lower() not in {f"http://{host}" for host in ours}:
-            raise Refused(403, "another site's page may ask for nothing here")
-        is_navigation = is_opening and self.headers.get("Sec-Fetch-Mode") == "navigate"
-        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not is_navigation:
-            raise Refused(403, "another site's page may ask for nothing here")
-
-    def _has_token(self, query: Mapping[str, str]) -> bool:
-        """Report whether the request carries the server's token: in its URL, a header or a cookie."""
-        scheme, _, bearer = (self.headers.get("Authorization") or "").partition(" ")
-        if scheme.lower() == "bearer" and self._is_token(bearer.strip()):
-            return True
-        if self._is_token(query.get("token", "")):
-            return True
-        cookies = ";".join(self.headers.get_all("Cookie") or []).split(";")
-        pairs = (cookie.strip().partition("=") for cookie in cookies)
-        return any(self._is_token(value) for name, _, value in pairs if name == self._cookie_name())
-
-    def _token(self) -> str:
-        return cast(_Server, self.server).token
-
-    def _is_token(self, given: str) -> bool:
-        # In constant time: the time of a refusal says nothing about the token.
-        return hmac.compare_digest(given.encode(errors="replace"), self._token().encode())
-
-    def _cookie_name(self) -> str:
-        # A browser sends the cookies of one port to all of them: each server has a name of its own.
-        return f"informer-tour-{cast(_Server, self.server).server_port}"
+    @property
+    def query(self) -> dict[str, str]:
+        """The first value of each parameter. Raises ValueError for more than 20 parameters."""
+        if sum(map(len, self._received.params.values())) > _MAX_PARAMETERS:
+            raise ValueError(f"the query has more than {_MAX_PARAMETERS} parameters")
+        return {name: values[0] for name, values in self._received.params.items() if values[0]}
 
     def read_json(self) -> Json:
         """Return the request's body. Raises Refused."""
-        if self.headers.get_content_type() != "application/json":  # which another site's page cannot send unasked
+        kind = self.header("content-type").partition(";")[0].strip().lower()
+        if kind != "application/json":  # another site's page cannot send it without permission
             raise Refused(415, "the body must be application/json")
-        length = self.headers.get("Content-Length", "")
+        length = self.header("content-length")
         if not (length.isascii() and length.isdigit()):
-            raise Refused(411, "the body's length must be told")
-        if len(length) > 9 or int(length) > _MAX_BODY:
-            raise Refused(413, f"the body is longer than {_MAX_BODY} bytes")
+            raise Refused(411, "the body needs a Content-Length")
         try:
-            value = json.loads(self.rfile.read(int(length)))
+            if len(length) > _MAX_LENGTH_DIGITS:
+                raise RequestBodyTooLarge(_MAX_BODY)
+            value = json.loads(self._received.connection.read_body(self._received, _MAX_BODY))
+        except RequestBodyTooLarge:
+            raise Refused(413, f"the body is longer than {_MAX_BODY} bytes") from None
         except (ValueError, RecursionError):
             raise Refused(400, "the body is no JSON") from None
         if not isinstance(value, dict):
             raise Refused(400, "the body is no object")
         return value
 
-    def _send(self, code: int, kind: str, body: bytes) -> None:
-        self.send_response(code)
-        for name, value in _HEADERS.items():
-            self.send_header(name, value)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        if self._cookie:
-            self.send_header("Set-Cookie", self._cookie)
-        if code == 401:
-            self.send_header("WWW-Authenticate", "Bearer")
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: the page asks for many files."""
+def _response(code: int, kind: str, body: bytes, cookie: str = "") -> Response:
+    response = Response(code, body, f"{kind}; charset=utf-8", _HEADERS)
+    if cookie:
+        response.headers["Set-Cookie"] = cookie
+    if code == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _refusal(code: int, why: str) -> Response:
+    response = _response(code, *_as_json({"error": why}))
+    # The rest of the connection may be an unread body, not a request.
+    response.close = True
+    return response
 
 
 @contextlib.contextmanager

@@ -16,6 +16,10 @@ transport    http.Transport, the bottom round tripper, in the order of a request
   redirect     which response asks for another request
   failures     errors in Go's words
 
+server       the other side: handlers, a multiplexer and a server, for webhooks and metrics
+server_connection   the connections of every server: threads, limits, TLS and the stop
+server_request      requests and responses of a server, and the parser of their bytes
+
 It builds on public names of the standard library's http.client and ssl, and of urllib3 for TLS within TLS. It does not
 use requests or urllib3's pool: any thread must be able to abort a request within milliseconds, also during the connect
 or before the response, and both libraries hide the socket that this requires.

@@ -1,30 +1,29 @@
-"""The server side of net/http for a manager's endpoints and webhooks, on the standard library's server.
+"""The server side of net/http for a manager's endpoints and webhooks: handlers, a multiplexer and a server.
 
-A handler is an object with `serve_http(resp, req)`, or such a function. Each connection has its own thread, which ends
-with it; a connection may carry several requests. Differences from Go: the server sends the response when the handler
-has returned. An exception of the handler becomes a 500 whose text only appears in the log. The limits are those of
-controller-runtime's servers: 1 MiB of headers, 32 seconds to receive them, 90 seconds of idle time.
+A handler is an object with `serve_http(resp, req)`, or such a function. The connections, their threads and their limits
+are those of server_connection.py. The limits include controller-runtime's: 1 MiB of headers, 32 seconds to receive
+them, 90 seconds of idle time. Differences from Go: the server sends the response when the handler has returned. An
+exception of the handler becomes a 500 whose text only appears in the log.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import posixpath
 import socket
-import socketserver
 import ssl
 import threading
 import urllib.parse
 from collections.abc import Callable
-from contextlib import suppress
-from email.message import Message
-from http.server import BaseHTTPRequestHandler
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
 from clientgo import klog
 from clientgo.context import Context, background
+from clientgo.golang.http import server_request
+from clientgo.golang.http.header import Header
+from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
 from clientgo.klog.exceptions import operational_error
-from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = [
     "Handler",
@@ -43,19 +42,7 @@ __all__ = [
 ]
 
 _TEXT = "text/plain; charset=utf-8"
-_IDLE_TIMEOUT = 90.0
 _MAX_PORT = 65535
-_HEADER_TIMEOUT = 32.0
-# Seconds between two checks of the accepting thread for a shutdown.
-_POLL_SECONDS = 0.05
-
-
-class RequestBodyTooLarge(Exception):
-    """Raised for a body above the handler's limit. Go: http.MaxBytesError."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__("http: request body too large")
-        self.limit = limit
 
 
 @operational_error
@@ -76,7 +63,7 @@ class Request:
         self,
         method: str = "GET",
         target: str = "/",
-        headers: Message | None = None,
+        headers: Header | None = None,
         read: Callable[[int], bytes] | None = None,
         ctx: Context | None = None,
         remote_addr: str = "",
@@ -86,7 +73,7 @@ class Request:
         self.method = method
         self.path = urllib.parse.unquote(path)
         """The decoded path. Go: req.URL.Path."""
-        self.headers = headers if headers is not None else Message()
+        self.headers = headers if headers is not None else Header()
         self.remote_addr = remote_addr
         self._read = read
         self._ctx = ctx if ctx is not None else background()
@@ -116,9 +103,33 @@ class Request:
 
     def with_path(self, path: str) -> Request:
         """Return a copy of the request with another path."""
-        changed = Request(self.method, "", self.headers, self._read, self._ctx, self.remote_addr)
-        changed.path, changed.raw_query = path, self.raw_query
+        changed = copy.copy(self)
+        changed.path = path
         return changed
+
+
+class _Received(Request):
+    """A request on a connection."""
+
+    def __init__(self, received: server_request.Request, ctx: Context) -> None:
+        names = received.headers
+        headers = Header((_canonical(name), value) for name in names for value in received.header_values(name))
+        host, port = received.connection.peer[:2]
+        super().__init__(received.method, "", headers, None, ctx, f"{host}:{port}")
+        self.path, self.raw_query = received.path, received.raw_query
+        self._received = received
+
+    def read_body(self, limit: int) -> bytes:
+        received = self._received
+        try:
+            return cast("bytes", received.connection.read_body(received, limit))
+        except server_request.Malformed as err:
+            raise ConnectionResetError(str(err)) from None
+
+
+def _canonical(name: str) -> str:
+    """Return the spelling that Go gives a header's name: "Content-Type"."""
+    return "-".join(word.capitalize() for word in name.split("-"))
 
 
 class ResponseWriter:
@@ -270,204 +281,6 @@ def _listen(host: str, port: int) -> socket.socket:
 _NO_IPV6 = frozenset({97, 99})  # EAFNOSUPPORT, EADDRNOTAVAIL: the kernel supports it, the machine does not
 
 
-class _Connection(BaseHTTPRequestHandler):
-    """The handler of one connection."""
-
-    protocol_version = "HTTP/1.1"
-    timeout = _HEADER_TIMEOUT
-    server: _Listening
-
-    def setup(self) -> None:
-        super().setup()
-        if isinstance(self.connection, ssl.SSLSocket):
-            self.connection.do_handshake()
-
-    def handle_one_request(self) -> None:
-        if not self.server.state.set_idle(self.connection):
-            self.close_connection = True
-            return
-        super().handle_one_request()
-
-    def parse_request(self) -> bool:
-        # Called after the request's first line has been read.
-        if not self.server.state.set_active(self.connection):
-            self.close_connection = True
-            return False
-        self.connection.settimeout(_HEADER_TIMEOUT)
-        try:
-            return super().parse_request() and self._is_answerable()
-        finally:
-            self.connection.settimeout(_IDLE_TIMEOUT)
-
-    def _is_answerable(self) -> bool:
-        """Report whether the body's length is known. Chunked requests get a 411, since clients of these servers send
-        none.
-        """
-        length = self.headers.get("Content-Length", "0")
-        if self.headers.get("Transfer-Encoding") is not None or not length.isdigit():
-            self.close_connection = True
-            self.send_error(411)
-            return False
-        return True
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the same function for every HTTP method: the handler decides about methods."""
-        if name.startswith("do_"):
-            return self._serve
-        raise AttributeError(name)
-
-    def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length", "0"))
-        left = [length]
-
-        def read(count: int) -> bytes:
-            data = self.rfile.read(min(count, left[0]))
-            left[0] -= len(data)
-            return data
-
-        host, port = self.client_address[:2]
-        request = Request(self.command, self.path, self.headers, read, self.server.state.ctx, f"{host}:{port}")
-        resp = ResponseWriter()
-        try:
-            self.server.state.handler(resp, request)
-        except (Exception, SystemExit) as err:  # SystemExit would end only the connection's thread, without a message
-            klog.from_context(self.server.state.ctx).error(err, "http: panic serving", path=request.path)
-            resp = ResponseWriter()
-            error(resp, "internal server error", 500)
-        if left[0]:
-            # The unread rest of a body is not skipped: the connection ends.
-            self.close_connection = True
-        self._send(resp)
-
-    def _send(self, resp: ResponseWriter) -> None:
-        resp.write_header(200)
-        self.send_response_only(resp.status)
-        headers = resp.header()
-        if resp.body:
-            headers.setdefault("Content-Type", _TEXT)
-        headers["Content-Length"] = str(len(resp.body))
-        if self.close_connection:
-            headers["Connection"] = "close"
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(resp.body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Do nothing: handlers log requests if needed."""
-
-
-class _State:
-    """The open connections of a server, and its shutdown state."""
-
-    def __init__(self, handler: Callable[[ResponseWriter, Request], None], ctx: Context) -> None:
-        self.handler = handler
-        self.ctx = ctx
-        # Guards the other attributes; notified when a connection has ended.
-        self._changed = threading.Condition()
-        self._idle: set[socket.socket] = set()
-        self._active: set[socket.socket] = set()
-        self._closing = False
-
-    def set_idle(self, connection: socket.socket) -> bool:
-        """Mark the connection as waiting for a request. Returns False during a shutdown."""
-        with self._changed:
-            self._active.discard(connection)
-            if not self._closing:
-                self._idle.add(connection)
-            return not self._closing
-
-    def set_active(self, connection: socket.socket) -> bool:
-        """Mark the connection as busy. Returns False if it was closed before."""
-        with self._changed:
-            was_idle = connection in self._idle
-            self._idle.discard(connection)
-            if was_idle:
-                self._active.add(connection)
-            return was_idle
-
-    def closed(self, connection: socket.socket) -> None:
-        with self._changed:
-            self._idle.discard(connection)
-            self._active.discard(connection)
-            self._changed.notify_all()
-
-    def close_idle(self) -> None:
-        """Accept no more requests, and wake the threads that wait for one."""
-        with self._changed:
-            self._closing = True
-            for connection in self._idle:
-                _shut(connection)
-            self._idle.clear()
-
-    def wait_for_active(self, timeout: float | None) -> bool:
-        """Wait until no request is being served. Returns False after `timeout` seconds."""
-        deadline = None if timeout is None else REAL_CLOCK.now() + timeout
-        with self._changed:
-            while self._active:
-                left = None if deadline is None else deadline - REAL_CLOCK.now()
-                if left is not None and left <= 0:
-                    return False
-                self._changed.wait(left)
-        return True
-
-    def close_active(self) -> None:
-        with self._changed:
-            for connection in self._active:
-                _shut(connection)
-
-
-def _shut(connection: socket.socket) -> None:
-    with suppress(OSError):  # it has ended already
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-class _Listening(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """A server that accepts connections on a listening socket."""
-
-    daemon_threads = True
-    # Disabled: socketserver's list contains unnamed daemon threads; `server_close` below joins ours.
-    block_on_close = False
-
-    def __init__(self, listener: socket.socket, state: _State, name: str, tls: ssl.SSLContext | None) -> None:
-        super().__init__(listener.getsockname(), _Connection, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listener
-        self.state = state
-        self._server_name = name
-        self._tls = tls
-        self._connection_threads: set[threading.Thread] = set()
-
-    def get_request(self) -> tuple[socket.socket, Any]:
-        connection, address = self.socket.accept()
-        if self._tls is not None:
-            # The connection's own thread does the handshake, so that a silent client does not block others.
-            connection.settimeout(_HEADER_TIMEOUT)
-            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
-        return connection, address
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        thread = threading.Thread(
-            target=self._process, args=(request, client_address), name=f"{self._server_name}-connection", daemon=True
-        )
-        self._connection_threads = {each for each in self._connection_threads if each.is_alive()} | {thread}
-        thread.start()
-
-    def _process(self, request: socket.socket, client_address: Any) -> None:
-        try:
-            with suppress(OSError, ValueError):  # the client has gone, or does not use TLS
-                self.finish_request(request, client_address)
-        finally:
-            self.shutdown_request(request)
-            self.state.closed(request)
-
-    def server_close(self) -> None:
-        super().server_close()
-        for thread in self._connection_threads:
-            thread.join()
-
-
 class Server:
     """A server that serves a handler on a listening socket. Go: http.Server."""
 
@@ -483,11 +296,14 @@ class Server:
         self.addr = addr
         self._name = name
         self._tls = tls
-        self._state = _State(to_handler(handler), ctx if ctx is not None else background())
+        self._handler = to_handler(handler)
+        self._ctx = ctx if ctx is not None else background()
+        # Guards the next two attributes.
         self._lock = threading.Lock()
-        self._listening: _Listening | None = None
+        self._connections: ConnectionServer | None = None
         self._ended = False
-        self._left = threading.Event()
+        # Set when `shutdown` has waited for the current requests.
+        self._is_drained = threading.Event()
 
     def listen_and_serve(self) -> None:
         """Listen at `addr` and serve. Blocks until `shutdown`. Raises OSError."""
@@ -495,16 +311,18 @@ class Server:
 
     def serve(self, listener: socket.socket) -> None:
         """Serve until `shutdown`; closes the listener. Blocks until the connections' threads have ended."""
+        tls = self._tls
         with self._lock:
             if self._ended:
                 listener.close()
                 return
-            listening = self._listening = _Listening(listener, self._state, self._name, self._tls)
+            context = None if tls is None else lambda: tls
+            connections = self._connections = ConnectionServer(listener, self._respond, self._name, tls=context)
         try:
-            listening.serve_forever(_POLL_SECONDS)
-            self._left.wait()
+            connections.run()
+            self._is_drained.wait()
         finally:
-            listening.server_close()
+            connections.stop()
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Accept no more requests, and wait for the current ones.
@@ -513,14 +331,23 @@ class Server:
         """
         with self._lock:
             self._ended = True
-            listening = self._listening
-        if listening is None:
+            connections = self._connections
+        if connections is None:
             return
         try:
-            listening.shutdown()
-            self._state.close_idle()
-            if not self._state.wait_for_active(timeout):
-                self._state.close_active()
+            if not connections.drain(timeout):
                 raise TimeoutError("context deadline exceeded")
         finally:
-            self._left.set()
+            self._is_drained.set()
+
+    def _respond(self, received: server_request.Request) -> server_request.Response:
+        received.connection.check_body(received)
+        resp = ResponseWriter()
+        try:
+            self._handler(resp, _Received(received, self._ctx))
+        except (Exception, SystemExit) as err:  # SystemExit would end only the connection's thread, without a message
+            klog.from_context(self._ctx).error(err, "http: panic serving", path=received.path)
+            resp = ResponseWriter()
+            error(resp, "internal server error", 500)
+        resp.write_header(200)
+        return server_request.Response(resp.status, bytes(resp.body), _TEXT if resp.body else "", resp.header())

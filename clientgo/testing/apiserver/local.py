@@ -16,8 +16,7 @@ from clientgo.golang import http
 from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.store.local_watch import LocalStream
 from clientgo.testing.apiserver.store.storage import Event
-from clientgo.testing.apiserver.wire.http import MAX_BODY
-from clientgo.testing.apiserver.wire.messages import Request
+from clientgo.testing.apiserver.wire.http import MAX_BODY, Request
 
 
 class LocalTransport:

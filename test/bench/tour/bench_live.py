@@ -41,10 +41,10 @@ from looker import PERIOD
 from clientgo import context, informers, kubernetes, tour
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.golang.http.server_connection import Connection
 from clientgo.testing.apiserver import Environment
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
-from clientgo.tour.web import Request
 from clientgo.util import workqueue
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,14 +79,16 @@ class Costs:
         return self.spent / max(1, self.looks)
 
     def watch(self) -> None:
-        answer = Request.handle_one_request
+        serve = Connection.serve_one
 
-        def handle_one_request(request: Request) -> None:
+        def serve_one(connection: Connection) -> bool:
             began = thread_time()
-            answer(request)
-            self.looks, self.spent = self.looks + 1, self.spent + thread_time() - began
+            try:
+                return serve(connection)
+            finally:
+                self.looks, self.spent = self.looks + 1, self.spent + thread_time() - began
 
-        Request.handle_one_request = handle_one_request  # type: ignore[method-assign]
+        Connection.serve_one = serve_one  # type: ignore[method-assign]
 
 
 class Counts:

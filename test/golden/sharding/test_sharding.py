@@ -21,7 +21,7 @@ from clientgo.testing.apiserver.kinds import selectors, shard_selector, shards
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.verbs import options as listoptions
 from clientgo.testing.apiserver.wire.errors import ApiError
-from clientgo.testing.apiserver.wire.messages import Request
+from clientgo.testing.apiserver.wire.http import Request
 
 Json = dict[str, Any]
 

@@ -91,7 +91,7 @@ def test_the_page_keeps_its_connection_but_for_what_is_refused():
 
 
 def test_threads_of_the_page_leave_signals_to_the_program():
-    names = ("tour ticker", "informer-tour")
+    names = ("tour ticker", "informer-tour-accept")
     with tour.serve():
         ids = [thread.native_id for thread in threading.enumerate() if thread.name in names]
         states = [Path(f"/proc/self/task/{number}/status").read_text() for number in ids]

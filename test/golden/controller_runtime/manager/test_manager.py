@@ -8,7 +8,6 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from email.message import Message
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from clientgo.controller_runtime.metrics.server import Options as MetricsOptions
 from clientgo.controller_runtime.webhook.admission import metrics as admission
 from clientgo.controller_runtime.webhook.conversion import metrics as conversion
 from clientgo.controller_runtime.webhook.internal.metrics import instrumented_hook
+from clientgo.golang.http import Header
 from clientgo.golang.http.server import Request, ResponseWriter
 from clientgo.testing import synctest
 from clientgo.tools.leaderelection import resourcelock
@@ -360,7 +360,7 @@ def test_healthz(case: dict[str, Any]) -> None:
     for step in case["steps"]:
         args, expect = step["args"], step["expect"]
         resp = ResponseWriter()
-        handler.serve_http(resp, Request(args["method"], f"{args['path']}?{args['query']}", Message()))
+        handler.serve_http(resp, Request(args["method"], f"{args['path']}?{args['query']}", Header()))
         headers = dict(resp.header())
         # The server says so by itself where the handler does not.
         headers.setdefault("Content-Type", "text/plain; charset=utf-8")

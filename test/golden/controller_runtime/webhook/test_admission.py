@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from email.message import Message
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from clientgo.apimachinery.util.jsonpatch import Operation
 from clientgo.apimachinery.util.validation import field
 from clientgo.context import Context, background
 from clientgo.controller_runtime.webhook import admission
+from clientgo.golang.http import Header
 from clientgo.golang.http.server import Request, ResponseWriter
 from clientgo.kubernetes import scheme
 
@@ -104,7 +104,7 @@ class Validator:
 
 def post(webhook: admission.Webhook, args: dict[str, Any]) -> ResponseWriter:
     body = args["body"].encode()
-    headers = Message()
+    headers = Header()
     headers["Content-Type"] = args["content_type"]
     headers["Content-Length"] = str(len(body))
     response = ResponseWriter()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from email.message import Message
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from clientgo.context import Context, background
 from clientgo.controller_runtime import log
 from clientgo.controller_runtime.log import zap
 from clientgo.controller_runtime.webhook import admission
+from clientgo.golang.http import Header
 from clientgo.golang.http.server import Request, ResponseWriter
 from clientgo.klog import Logger
 from clientgo.kubernetes.scheme import SCHEME
@@ -198,7 +198,7 @@ def test_an_object_in_the_place_of_a_function_is_asked() -> None:
 
 def served(body: bytes, announced: int | None = None) -> str:
     """Return the response of a webhook that admits every request."""
-    headers = Message()
+    headers = Header()
     headers["Content-Type"] = "application/json"
     headers["Content-Length"] = str(len(body) if announced is None else announced)
     response = ResponseWriter()

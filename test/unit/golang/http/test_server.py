@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import socket
+import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from patience import PATIENCE
 
 from clientgo.golang import http
-from clientgo.golang.http.server import ListenError, Request, ResponseWriter, Server, listen
+from clientgo.golang.http import server_connection
+from clientgo.golang.http.server import ListenError, Request, RequestBodyTooLarge, ResponseWriter, Server, listen
 from clientgo.golang.http.transport import Transport
 
 
@@ -78,6 +82,130 @@ def test_a_request_that_takes_too_long_is_cut_off(serving: Serving) -> None:
         serving.server.shutdown(0.0)
     serving.join()
     assert isinstance(serving.answers[0], Exception)
+
+
+@contextlib.contextmanager
+def serve(handler: Callable[[ResponseWriter, Request], None], tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Serve the handler, and yield the port."""
+    server, listener = Server(handler, name="raw", tls=tls), listen("127.0.0.1:0")
+    thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.shutdown(PATIENCE)
+        thread.join()
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+
+
+def answer(port: int, data: bytes) -> bytes:
+    """Send bytes, and return the whole response up to the end of the connection."""
+    received = b""
+    with connect(port) as sock, contextlib.suppress(ConnectionError):
+        sock.sendall(data)
+        while part := sock.recv(65536):
+            received += part
+    return received
+
+
+def echo(resp: ResponseWriter, req: Request) -> None:
+    try:
+        resp.write(req.read_body(10))
+    except RequestBodyTooLarge as err:
+        resp.write(f"more than {err.limit}")
+    except OSError as err:
+        resp.write(f"incomplete: {err}")
+
+
+HEAD = b"POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "body"),
+    [
+        (b"Content-Length: 3\r\n\r\nabc", 200, b"abc"),
+        (b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nTrailer: 1\r\n\r\n", 200, b"abc"),
+        (b"Content-Length: 11\r\n\r\n", 200, b"more than 10"),
+        (b"Transfer-Encoding: chunked\r\n\r\nb\r\n", 200, b"more than 10"),
+        (b"Transfer-Encoding: chunked\r\n\r\nx\r\n", 200, b"incomplete: malformed chunk"),
+        (b"\r\n", 200, b""),
+        (b"Content-Length: -1\r\n\r\n", 400, b"400 Bad Request: bad Content-Length"),
+        (b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, b"400 Bad Request: several values of Content-Length"),
+        (b"Transfer-Encoding: gzip\r\n\r\n", 501, b"501 Not Implemented: unsupported transfer encoding"),
+        (b"Expect: wonders\r\nContent-Length: 1\r\n\r\n", 417, b"417 Expectation Failed: unknown expectation"),
+    ],
+)
+def test_a_body_is_read_by_the_rules_of_go(data: bytes, status: int, body: bytes) -> None:
+    with serve(echo) as port:
+        head, _, rest = answer(port, HEAD + data).partition(b"\r\n\r\n")
+    assert (head[9:12], rest) == (str(status).encode(), body)
+
+
+def test_an_unread_body_is_no_second_request() -> None:
+    seen: list[str] = []
+
+    def ignore(resp: ResponseWriter, req: Request) -> None:
+        seen.append(req.path)
+
+    smuggled = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+    with serve(ignore) as port:
+        data = f"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: {len(smuggled)}\r\n\r\n".encode() + smuggled
+        assert b"Connection: close" in answer(port, data)
+    assert seen == ["/a"]
+
+
+def test_a_connection_carries_several_requests_and_their_names_are_canonical() -> None:
+    def names(resp: ResponseWriter, req: Request) -> None:
+        resp.write(",".join(name for name, _ in req.headers.items()) + f" {req.path} {req.query()}")
+
+    with serve(names) as port:
+        received = answer(
+            port,
+            b"GET /a%20b?x=1&y HTTP/1.1\r\nHOST: x\r\ncontent-type: t\r\n\r\n"
+            b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        )
+    assert b"Host,Content-Type /a b {'x': ['1'], 'y': ['']}" in received
+    assert received.count(b"HTTP/1.1 200 OK") == 2
+
+
+@pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+def test_a_head_must_arrive_in_time(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_connection, "_HEAD_SECONDS", 0.1)
+    with serve(echo) as port, connect(port) as sock:
+        sock.sendall(data)
+        assert sock.recv(1) == b""
+
+
+def test_an_idle_connection_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_connection, "_MAX_CONNECTIONS", 1)
+    with serve(echo) as port, connect(port) as first:
+        first.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert first.recv(12) == b"HTTP/1.1 200"
+        # Until the first connection is idle, the server refuses others with 503.
+        for _ in range(10_000):
+            if answer(port, HEAD + b"\r\n").startswith(b"HTTP/1.1 200 "):
+                break
+        else:
+            raise AssertionError("the idle connection stayed")
+        first.recv(65536)
+        assert first.recv(1) == b""
+
+
+def test_a_client_that_stops_in_the_handshake_does_not_delay_a_shutdown() -> None:
+    server, listener = Server(echo, tls=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)), listen("127.0.0.1:0")
+    thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
+    thread.start()
+    with connect(listener.getsockname()[1]) as silent:
+        silent.sendall(b"\x16\x03\x01")
+        server.shutdown(PATIENCE)
+        thread.join(16.0)
+        assert not thread.is_alive()
+        with contextlib.suppress(ConnectionError):
+            assert silent.recv(1) == b""
+    thread.join()
 
 
 def test_an_address_in_use_is_named_once_in_words() -> None:

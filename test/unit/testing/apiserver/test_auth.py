@@ -13,8 +13,8 @@ from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, BOUND_KINDS,
 from clientgo.testing.apiserver.access.users import ANONYMOUS, AUTHENTICATED, User
 from clientgo.testing.apiserver.wire import negotiation
 from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.http import Request
 from clientgo.testing.apiserver.wire.jsonio import Json
-from clientgo.testing.apiserver.wire.messages import Request
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.utils.clock import testing as clocktesting
 

@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import PATIENCE
 
+from clientgo.golang.http import server_connection, server_request
+from clientgo.golang.http.server_request import Malformed, parse_head
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.wire import http, messages
-from clientgo.testing.apiserver.wire.messages import Malformed, parse_head
+from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.warnings import warning_headers
 
 pytestmark = pytest.mark.shared_server
@@ -51,8 +52,8 @@ def read_all(sock: socket.socket) -> bytes:
 def code_of(raw: bytes) -> int:
     try:
         request = parse_head(raw)
-        if not messages.is_chunked(request):
-            messages.content_length(request)
+        if not server_request.is_chunked(request):
+            server_request.content_length(request)
     except Malformed as err:
         return err.code
     return 200
@@ -118,10 +119,10 @@ def test_a_head_is_read_as_go_reads_it(raw: bytes, code: int) -> None:
 )  # fmt: skip
 def test_a_chunk_size_is_a_plain_hexadecimal_number(line: bytes, size: int | None) -> None:
     if size is not None:
-        assert messages.chunk_size(line) == size
+        assert server_request.chunk_size(line) == size
         return
     with pytest.raises(Malformed):
-        messages.chunk_size(line)
+        server_request.chunk_size(line)
 
 
 PIECES = [b"GET", b" ", b"/", b"HTTP/1.1", b"\r\n", b"\n", b"\r", b":", b"Host", b"\x00", b"\xff", b"%", b"?", b"a"]
@@ -132,8 +133,8 @@ PIECES += [b"Content-Length", b"Transfer-Encoding", b"chunked", b"5", b"\t"]
 def test_any_bytes_are_a_request_or_malformed(raw: bytes) -> None:
     with contextlib.suppress(Malformed):
         request = parse_head(raw)
-        messages.is_chunked(request)
-        messages.content_length(request)
+        server_request.is_chunked(request)
+        server_request.content_length(request)
         assert isinstance(request.keep_alive, bool)
 
 
@@ -205,7 +206,7 @@ def test_a_watch_may_ask_for_any_number_of_seconds(env: Environment, seconds: st
 
 @pytest.mark.parametrize("data", [b"GET / HT", b"GET / HTTP/1.1\r\nA: b\r\n"])
 def test_a_head_has_to_arrive_in_time(env: Environment, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(server_connection, "_HEAD_SECONDS", 0.2)
     with connect(env) as sock:
         sock.sendall(data)
         assert sock.recv(65536) == b""
@@ -213,7 +214,7 @@ def test_a_head_has_to_arrive_in_time(env: Environment, data: bytes, monkeypatch
 
 def test_drops_do_not_make_more_time(env: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is for the whole head: who sends a byte now and then is hung up on as well."""
-    monkeypatch.setattr(http, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(server_connection, "_HEAD_SECONDS", 0.5)
     with connect(env) as sock:
         sock.settimeout(0.05)
         answer: bytes | None = None
@@ -232,7 +233,7 @@ def test_drops_do_not_make_more_time(env: Environment, monkeypatch: pytest.Monke
 
 
 def test_a_body_has_to_arrive_in_time(env: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(server_connection, "_BODY_SECONDS", 0.2)
     with connect(env) as sock:
         sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nshort")
         assert sock.recv(65536) == b""
@@ -256,9 +257,9 @@ def test_a_body_that_is_framed_wrongly_is_a_bad_request(env: Environment, data: 
 def test_a_large_head_is_refused_and_costs_linear_time(env: Environment, send: Send) -> None:
     line = b"a:b\r\n"
     head = b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-    full = head + line * ((http.MAX_HEAD - len(head) - 2) // len(line)) + b"\r\n"
+    full = head + line * ((server_connection.MAX_HEAD - len(head) - 2) // len(line)) + b"\r\n"
     assert send(env, full).startswith(b"HTTP/1.1 200 ")
-    assert send(env, head + line * (http.MAX_HEAD // 2)).startswith(b"HTTP/1.1 431 ")
+    assert send(env, head + line * (server_connection.MAX_HEAD // 2)).startswith(b"HTTP/1.1 431 ")
 
 
 def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environment, send: Send) -> None:
@@ -292,7 +293,7 @@ def test_an_idle_connection_makes_room_for_a_new_one(send: Send) -> None:
             sock.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert sock.recv(65536).startswith(b"HTTP/1.1 200 ")
             # The answer is there before its thread waits for the next request: the first shall be idle the longest.
-            eventually(lambda: all(each.idle_since is not None for each in [*server._connections]))
+            eventually(lambda: all(each.idle_since is not None for each in server.connections()))
         assert send(env, b"GET /readyz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
         assert idle[0].recv(1) == b""
 
@@ -316,7 +317,7 @@ def test_connections_in_use_are_not_closed_for_new_ones() -> None:
 
 
 def test_a_line_break_in_a_header_becomes_a_blank() -> None:
-    head = messages.head(200, {"A": "b\r\nC: d", "E": ["f", "g\n"]})
+    head = server_request.head(200, {"A": "b\r\nC: d", "E": ["f", "g\n"]})
     assert head == b"HTTP/1.1 200 OK\r\nA: b  C: d\r\nE: f\r\nE: g \r\n\r\n"
 
 
@@ -342,9 +343,9 @@ def test_a_stop_closes_the_connections_that_streams_have_taken_over() -> None:
     """Such a connection has no thread that would close it."""
     taken = threading.Event()
 
-    def handle(request: messages.Request, too_large: bool) -> messages.Response:
+    def handle(request: http.Request, too_large: bool) -> http.Response:
         taken.set()
-        return messages.Response(200, stream=True)
+        return http.Response(200, stream=True)
 
     server = http.HttpServer("127.0.0.1", 0, handle, ssl.create_default_context)
     server.start()

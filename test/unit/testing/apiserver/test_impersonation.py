@@ -10,10 +10,11 @@ import requests
 import urllib3
 from patience import PATIENCE
 
+from clientgo.golang.http.server_request import parse_head
 from clientgo.testing.apiserver import Environment, User, admin_user
 from clientgo.testing.apiserver.access.impersonation import impersonated
 from clientgo.testing.apiserver.access.rbac import Authorizer
-from clientgo.testing.apiserver.wire.messages import parse_head
+from clientgo.testing.apiserver.wire.http import Request
 
 pytestmark = pytest.mark.shared_server
 Json = dict[str, Any]
@@ -106,7 +107,7 @@ def test_an_identity_has_all_its_parts(env: Environment) -> None:
 )
 def test_the_groups_of_everybody_are_added(env: Environment, name: str, groups: list[str], wanted: list[str]) -> None:
     head = "".join(f"\r\nImpersonate-Group: {group}" for group in groups)
-    request = parse_head(f"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-User: {name}{head}".encode())
+    request = parse_head(f"GET / HTTP/1.1\r\nHost: x\r\nImpersonate-User: {name}{head}".encode(), make=Request)
     assert list(impersonated(Authorizer(env.server.store), request, admin_user()).groups) == wanted
 
 

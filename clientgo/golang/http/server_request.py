@@ -1,8 +1,8 @@
-"""HTTP/1 messages as bytes and as values: heads and chunk lines read by the rules of Go's net/http, answers written.
+"""The requests and responses of a server, and the one parser of their bytes.
 
-Pure functions of bytes. A request that Go's server rejects raises Malformed with the same status: headers whose names
-are no tokens or whose values contain control characters, several hosts, sizes with a sign or a prefix, unknown
-versions.
+Replaces readRequest and transfer.go of Go's net/http. The functions are pure. A request that Go's server rejects raises
+Malformed with Go's status. Examples: header names that are not tokens, values with control characters, two Host
+headers, sizes with a sign or a prefix, unknown versions. server_connection.py reads the bytes from a socket.
 """
 
 from __future__ import annotations
@@ -10,39 +10,68 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar, overload
 from urllib.parse import parse_qs, unquote, urlsplit
 
+__all__ = [
+    "LAST_CHUNK",
+    "REASONS",
+    "Malformed",
+    "Request",
+    "Response",
+    "chunk",
+    "chunk_size",
+    "content_length",
+    "end_of_head",
+    "has_body",
+    "head",
+    "is_chunked",
+    "parse_head",
+]
+
 REASONS = {
+    100: "Continue",
     200: "OK",
     201: "Created",
     202: "Accepted",
     204: "No Content",
+    301: "Moved Permanently",
+    302: "Found",
+    303: "See Other",
     304: "Not Modified",
+    307: "Temporary Redirect",
+    308: "Permanent Redirect",
     400: "Bad Request",
     401: "Unauthorized",
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
     406: "Not Acceptable",
+    408: "Request Timeout",
     409: "Conflict",
     410: "Gone",
+    411: "Length Required",
+    412: "Precondition Failed",
     413: "Request Entity Too Large",
     415: "Unsupported Media Type",
     417: "Expectation Failed",
+    421: "Misdirected Request",
     422: "Unprocessable Entity",
     429: "Too Many Requests",
     431: "Request Header Fields Too Large",
     500: "Internal Server Error",
     501: "Not Implemented",
+    502: "Bad Gateway",
     503: "Service Unavailable",
     504: "Gateway Timeout",
     505: "HTTP Version Not Supported",
+    507: "Insufficient Storage",
 }
+"""The reason phrases. Go: http.StatusText."""
 
 
 class Malformed(Exception):
-    """The bytes are no HTTP request; the connection is answered with `code` and closed."""
+    """Raised for bytes that are not an HTTP request; the server responds with `code` and closes the connection."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -59,19 +88,7 @@ def _without_semicolons(query: str) -> str:
 class Request:
     """One parsed request. Header names are lower-case, the values of one name joined; `path` is decoded."""
 
-    __slots__ = (
-        "_repeated",
-        "body",
-        "connection",
-        "headers",
-        "method",
-        "minor",
-        "params",
-        "path",
-        "raw_query",
-        "user",
-        "warnings",
-    )
+    __slots__ = ("_repeated", "connection", "headers", "method", "minor", "params", "path", "raw_query")
 
     def __init__(
         self,
@@ -83,10 +100,7 @@ class Request:
         minor: int = 1,
         repeated: dict[str, list[str]] | None = None,
     ) -> None:
-        """Initialize a request.
-
-        Raises Malformed for an invalid target. The response on `connection` may become a stream.
-        """
+        """Initialize a request. `connection` reads its body. Raises Malformed for an invalid target."""
         path, query = _split_target(target)
         try:
             self.params: dict[str, list[str]] = (
@@ -102,23 +116,11 @@ class Request:
         self._repeated = repeated or {}
         # Of HTTP/1.minor.
         self.minor = minor
-        self.body = b""
         self.connection = connection
-        self.user: Any = None
-        # What the answer warns of, whatever else it says.
-        self.warnings: list[str] = []
 
     def param(self, name: str, default: str = "") -> str:
         values = self.params.get(name)
         return values[0] if values else default
-
-    def flag(self, name: str) -> bool:
-        """Return a boolean of the query as Kubernetes reads it: all but 0 and false is true, an empty value too.
-
-        Only the first value counts; a parameter that is absent is false. Go: Convert_Slice_string_To_bool.
-        """
-        values = self.params.get(name)
-        return values is not None and values[0] != "0" and values[0].casefold() != "false"
 
     def header(self, name: str, default: str = "") -> str:
         return self.headers.get(name, default)
@@ -160,9 +162,9 @@ def _split_target(target: str) -> tuple[str, str]:
 
 
 class Response:
-    """A response. With `stream` it has no body, and the pump owns the connection."""
+    """A response. With `stream` it has no body, and the handler has taken over the connection."""
 
-    __slots__ = ("body", "content_type", "headers", "status", "stream")
+    __slots__ = ("body", "close", "content_type", "headers", "status", "stream")
 
     def __init__(
         self,
@@ -171,13 +173,17 @@ class Response:
         content_type: str = "application/json",
         headers: Mapping[str, str | Sequence[str]] | None = None,
         stream: bool = False,
+        *,
+        close: bool = False,
     ) -> None:
+        """Initialize a response. With `close` the connection ends after it."""
         self.status = status
         self.body = body
         self.content_type = content_type
         # A name with several values goes out as several headers.
         self.headers: dict[str, str | Sequence[str]] = dict(headers or {})
         self.stream = stream
+        self.close = close
 
 
 # ---- writing
@@ -222,8 +228,19 @@ def end_of_head(data: bytearray, searched: int) -> tuple[int, int] | None:
     return found.span() if found is not None else None
 
 
-def parse_head(raw: bytes, connection: Any = None) -> Request:
-    """Parse a request from its head without the last line break. Raises Malformed."""
+RequestT = TypeVar("RequestT", bound=Request)
+
+
+@overload
+def parse_head(raw: bytes, connection: Any = None) -> Request: ...
+
+
+@overload
+def parse_head(raw: bytes, connection: Any = None, *, make: type[RequestT]) -> RequestT: ...
+
+
+def parse_head(raw: bytes, connection: Any = None, *, make: type[Any] = Request) -> Any:
+    """Parse a request from its head without the last line break; `make` is its type. Raises Malformed."""
     lines = [line.removesuffix("\r") for line in raw.decode("utf-8", "replace").split("\n")]
     method, target, minor = _request_line(lines[0])
     values = _header_values(lines[1:])
@@ -235,7 +252,7 @@ def parse_head(raw: bytes, connection: Any = None) -> Request:
         raise Malformed(400, "malformed Host header")
     headers = {name: ", ".join(given) for name, given in values.items()}
     repeated = {name: given for name, given in values.items() if len(given) > 1}
-    return Request(method, target, headers, connection, minor=minor, repeated=repeated)
+    return make(method, target, headers, connection, minor=minor, repeated=repeated)
 
 
 def _request_line(line: str) -> tuple[str, str, int]:
@@ -284,6 +301,14 @@ def _has_control(text: str) -> bool:
     A printable text has none, which is fast to check.
     """
     return not text.isprintable() and _CONTROL.search(text) is not None
+
+
+def has_body(request: Request) -> bool:
+    """Report whether a body follows the head. Raises Malformed for sizes and encodings that Go's server rejects."""
+    headers = request.headers
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        return False
+    return is_chunked(request) or content_length(request) > 0
 
 
 def is_chunked(request: Request) -> bool:
