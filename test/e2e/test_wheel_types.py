@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import venv
@@ -43,17 +44,23 @@ def test_type_checkers_accept_programs_and_a_scaffolded_project(
     }
     (work / "pyrightconfig.json").write_text(json.dumps(settings))
 
+    wrong = work / "typing" / "wrong.py"
+    wrong.write_text("from clientgo import rest\n\nrest.Config(host=7)\n")
     pyright = Path(sys.executable).with_name("pyright")
-    checked = run(pyright, "--project", "pyrightconfig.json", "--pythonpath", python, cwd=work)
     options = ("--strict", "--explicit-package-bases", "--python-executable", python, "--cache-dir", tmp_path / "cache")
     mypy = (sys.executable, "-m", "mypy", *options)
 
-    assert "0 errors" in checked
-    # The library is found in the wheel, with its types: otherwise the checkers would know nothing and accept all.
-    assert "Success: no issues found in 2 source files" in run(*mypy, "typing", cwd=work)
+    # The checkers find the library in the wheel, with its types. Otherwise they would accept the wrong file too.
+    # One run checks that file and all others, since each run reads the library again.
+    with pytest.raises(AssertionError) as by_pyright:
+        run(pyright, "--project", "pyrightconfig.json", "--pythonpath", python, cwd=work)
+    with pytest.raises(AssertionError) as by_mypy:
+        run(*mypy, "typing", cwd=work)
+
+    found = str(by_pyright.value)
+    assert re.findall(r"^ *(\S+):\d+:\d+ - error: ", found, re.M) == [str(wrong)], found
+    assert "reportArgumentType" in found and "\n1 error, " in found
+    found = str(by_mypy.value)
+    assert re.findall(r"^(\S+):\d+: error: .*(\[.*\])$", found, re.M) == [("typing/wrong.py", "[arg-type]")], found
+    assert "Found 1 error in 1 file (checked 3 source files)" in found
     assert "Success: no issues found" in run(*mypy, "shop_operator", cwd=project)
-    (work / "typing" / "wrong.py").write_text("from clientgo import rest\n\nrest.Config(host=7)\n")
-    with pytest.raises(AssertionError, match="reportArgumentType"):
-        run(pyright, "--pythonpath", python, "typing/wrong.py", cwd=work)
-    with pytest.raises(AssertionError, match=r"\[arg-type\]"):
-        run(*mypy, "typing/wrong.py", cwd=work)
