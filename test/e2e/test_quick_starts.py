@@ -36,7 +36,7 @@ class Shell:
             "PATH": f"{folder}/.venv/bin:{folder}/bin:{tools}:/usr/bin:/bin",
             "HOME": str(folder),
             "BROWSER": "true",  # the command that does nothing
-            "PIP_NO_COMPILE": "1",
+            "PIP_COMPILE": "0",  # PIP_NO_COMPILE=1 would set the same option to 1, and pip would compile everything
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             **{key: value for key, value in os.environ.items() if key.startswith("PIP_") or key.endswith("_proxy")},
         }
