@@ -205,7 +205,12 @@ class _DelayingType(InspectableDelayingQueue[T]):
         self._inner.shut_down_with_drain()
 
     def add_after(self, item: T, duration: float) -> None:
-        """Add `item` after `duration` seconds; immediately if that is not positive. Does nothing after a shutdown."""
+        """Add `item` after `duration` seconds; immediately if that is not positive. Does nothing after a shutdown.
+
+        Raises ValueError for a NaN, which would delay all later items without end. Go's durations are integers.
+        """
+        if duration != duration:
+            raise ValueError(f"the delay of {item!r} is not a number")
         if self.shutting_down():
             return
         if self._metrics is not None:

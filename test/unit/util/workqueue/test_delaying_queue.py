@@ -76,6 +76,13 @@ def test_earliest_time_counts(case: Case) -> None:
     assert case.step(0.02) == []
 
 
+def test_a_delay_that_is_not_a_number_is_refused_and_delays_no_other(case: Case) -> None:
+    with pytest.raises(ValueError, match="the delay of 'a' is not a number"):
+        case.add_after("a", float("nan"))
+    case.add_after("b", 1.0)
+    assert case.step(1.0) == ["b"]
+
+
 def test_a_delay_that_is_longer_than_a_condition_can_wait_is_a_delay(bubble: synctest.Bubble) -> None:
     waits: list[float] = []
 
