@@ -516,3 +516,66 @@ def test_the_sink_that_is_the_api_wants_a_namespace() -> None:
             call(context.background(), eventsv1.Event())
     event = eventsv1.Event(metadata=metav1.ObjectMeta(name="e", namespace="ns"))
     assert sink.create(context.background(), event) is event
+
+
+def test_dropped_events_are_logged_at_each_doubling(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster = broadcaster_of(Sink())
+    logged = []
+    for _ in range(9):
+        before = len(caplog.messages)
+        broadcaster.event_dropped()
+        logged.append(len(caplog.messages) - before)
+    assert logged == [1, 1, 0, 1, 0, 0, 0, 1, 0]
+    assert "Event watcher is too slow, dropped events" in caplog.text
+    broadcaster.shutdown()
+
+
+def test_an_event_that_is_given_up_is_logged(bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture) -> None:
+    broadcaster = broadcaster_of(Sink(fail=lambda verb: OSError("down")))
+    broadcaster.record_to_sink(context.background(), cached("c", None), RealClock())
+    assert "Unable to write event (retry limit exceeded!)" in caplog.text
+    broadcaster.shutdown()
+
+
+def test_a_handler_that_raises_gets_the_next_event(bubble: synctest.Bubble) -> None:
+    broadcaster, seen = broadcaster_of(Sink()), []
+
+    def handle(event: eventsv1.Event) -> None:
+        seen.append(event.reason)
+        raise ValueError("a bug of the user's")
+
+    broadcaster.start_event_watcher(handle)
+    recorder = broadcaster.new_recorder(SCHEME, "c1")
+    for reason in ("First", "Second"):
+        recorder.eventf(POD, None, "Normal", reason, "a", "n")
+    bubble.wait()
+    assert seen == ["First", "Second"]
+    broadcaster.shutdown()
+
+
+def test_a_recorder_logs_each_event_that_it_cannot_record(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster = broadcaster_of(Sink())
+    recorder = broadcaster.new_recorder(SCHEME, "c1")
+    recorder.eventf(POD, None, "Odd", "R", "a", "n")
+    assert "Unsupported event type" in caplog.text
+    broadcaster.shutdown()
+    recorder.eventf(POD, None, "Normal", "R", "a", "n")
+    assert "Unable to record event (will not retry!)" in caplog.text
+
+
+def test_the_series_are_kept_up_until_the_context_is_done(bubble: synctest.Bubble) -> None:
+    broadcaster = broadcaster_of(Sink())
+    ctx, cancel = context.with_cancel(context.background())
+    before = set(threading.enumerate())
+    broadcaster.start_recording_to_sink_with_context(ctx)
+    upkeep = {thread.name for thread in set(threading.enumerate()) - before}
+    assert {"event-series-refresh", "event-series-finish"} <= upkeep
+    cancel()
+    bubble.sleep(1.0)
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    assert not left & {"event-series-refresh", "event-series-finish", "event-watcher"}
+    broadcaster.shutdown()

@@ -209,3 +209,28 @@ def test_caches_keep_their_bound_and_counts_never_fall(steps: list[tuple[int, in
         correlator.update_state(result.event)
         for cache in (correlator._aggregator._cache, correlator._logger._cache):
             cache._check()
+
+
+def test_an_event_that_the_server_counts_as_none_is_created_again() -> None:
+    """And the time of its first occurrence stays as the server has it."""
+    correlator = record.new_event_correlator(FakePassiveClock(START))
+    for count, first in ((0, "2020-01-01T00:00:00Z"), (3, None)):
+        stored = make_event()
+        stored.count = count
+        if first is None:
+            stored.first_timestamp = None
+        correlator.update_state(stored)
+        result = correlator.event_correlate(make_event())
+        assert result.event is not None
+        assert (result.event.count, result.patch is None) == ((1, True) if count == 0 else (4, False))
+    assert result.event.first_timestamp is None
+
+
+@pytest.mark.parametrize(("pause", "message"), [(400.0, f"{COMBINED}message 9"), (601.0, "message 9")])
+def test_the_interval_of_similar_events_begins_with_the_last_one(pause: float, message: str) -> None:
+    clock = FakePassiveClock(START)
+    correlator = record.new_event_correlator(clock)
+    for event in similar(10):
+        clock.set_time(clock.now() + pause)
+        result = correlator.event_correlate(event)
+    assert result.event is not None and result.event.message == message
