@@ -152,7 +152,10 @@ def _reverse(items: Any) -> list[Any]:
 
 def _distinct(items: Any) -> list[Any]:
     must(list, "distinct", items)
-    return list({frozen(item): item for item in reversed(items)}.values())[::-1]
+    found: dict[Any, Any] = {}
+    for item in items:
+        found.setdefault(frozen(item), item)
+    return list(found.values())
 
 
 def _first(items: Any) -> Optional:
