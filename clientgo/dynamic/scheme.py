@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -15,6 +14,7 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import LINE_FRAMER, JSONSerializer
 from clientgo.apimachinery.runtime.text_source import TextSource
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.apimachinery.util.json import encode
 from clientgo.golang.json import UnmarshalTypeError
 
 _V1 = GroupVersion("", "v1")
@@ -26,7 +26,7 @@ class _UnstructuredSerializer(JSONSerializer):
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
         kind = document.get("kind")
         if not kind:
-            raise new_missing_kind_err(json.dumps(document, separators=(",", ":"), ensure_ascii=False)[:1024])
+            raise new_missing_kind_err(encode(document)[:1024])
         if isinstance(document.get("items"), list):
             _name_items(document)
         if into is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Mutable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from clientgo.apimachinery.runtime.source import Part
-from clientgo.apimachinery.runtime.view import View
+from clientgo.apimachinery.runtime.view import View, equal_json
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.field_types import FieldType
@@ -111,7 +111,7 @@ class ListView(CollectionView, MutableSequence[T], Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ListView):
-            return bool(self._source == other._source)
+            return equal_json(self._source, other._source)
         if not isinstance(other, (list, tuple)):
             return NotImplemented
         return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
@@ -238,7 +238,7 @@ class MapView(CollectionView, MutableMapping[str, T], Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, MapView):
-            return bool(self._source == other._source)
+            return equal_json(self._source, other._source)
         if not isinstance(other, Mapping):
             return NotImplemented
         return dict(self.items()) == dict(other.items())

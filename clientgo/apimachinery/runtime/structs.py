@@ -11,7 +11,7 @@ from clientgo.apimachinery.runtime.field_types import FieldType, has_empty
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo, FieldProperty, field, make_getter
 from clientgo.apimachinery.runtime.source import JSONObject
 from clientgo.apimachinery.runtime.unknown_fields import has_unknown_fields, without_unknown_fields
-from clientgo.apimachinery.runtime.view import View, copy_json
+from clientgo.apimachinery.runtime.view import View, copy_json, equal_json
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.custom_resource import Schema
@@ -139,7 +139,7 @@ class Struct(View, metaclass=StructMeta):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Struct):
             return NotImplemented
-        return type(self) is type(other) and bool(self._snapshot() == other._snapshot())
+        return type(self) is type(other) and equal_json(self._snapshot(), other._snapshot())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"

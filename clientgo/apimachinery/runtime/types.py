@@ -5,11 +5,11 @@ Differs: a field of type RawExtension holds a plain JSON value here, so there is
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.apimachinery.util.json import encode, loads
 from clientgo.golang import utf8
 
 CONTENT_TYPE_JSON: Final = "application/json"
@@ -48,7 +48,7 @@ class Unknown(Object):
     @classmethod
     def from_dict(cls, document: JSONObject) -> Self:
         """Return the document as JSON bytes, with its apiVersion and kind set."""
-        raw = utf8.to_valid(json.dumps(document, separators=(",", ":"), ensure_ascii=False)).encode()
+        raw = encode(document).encode()
         type_meta: dict[str, Any] = {"api_version": document.get("apiVersion"), "kind": document.get("kind")}
         return cls(raw, content_type=CONTENT_TYPE_JSON, **type_meta)
 
@@ -67,7 +67,7 @@ class Unknown(Object):
 
     def to_dict(self) -> JSONObject:
         """Return the JSON object in the bytes. Raises ValueError when the bytes hold something else."""
-        document = json.loads(self.marshal_json())
+        document = loads(utf8.decode_valid(self.marshal_json()))
         if not isinstance(document, dict):
             raise ValueError("runtime.Unknown: not a JSON object")
         return document

@@ -6,6 +6,7 @@ bytes can be kept: beside the document, for the one who writes the object back.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final
 
 # The names of the messages whose unknown fields their object keeps.
@@ -70,22 +71,41 @@ def unknown_fields_of(document: dict[str, Any]) -> dict[str, bytes]:
 
 def without_unknown_fields(value: Any) -> Any:
     """Return a copy in plain dicts and lists."""
-    if isinstance(value, dict):
-        return {key: without_unknown_fields(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without_unknown_fields(item) for item in value]
-    return value
+    return _copied(value, dict)
+
+
+def _copied(value: Any, copy: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return a copy in which `copy` has replaced each dict. Not recursive, since JSON may be nested very deep."""
+    out: list[Any] = [value]
+    # Containers of copies, with the keys or indices of the values that are not copied yet.
+    unfinished: list[tuple[Any, Any]] = [(out, 0)]
+    while unfinished:
+        container, key = unfinished.pop()
+        item = container[key]
+        if isinstance(item, dict):
+            container[key] = copied = copy(item)
+            unfinished += [(copied, name) for name, inner in copied.items() if isinstance(inner, (dict, list))]
+        elif isinstance(item, list):
+            container[key] = items = list(item)
+            unfinished += [(items, index) for index, inner in enumerate(items) if isinstance(inner, (dict, list))]
+    return out[0]
+
+
+def _values_in(value: Any) -> Iterator[Any]:
+    """Yield a value and everything in it. Not recursive."""
+    unfinished = [value]
+    while unfinished:
+        item = unfinished.pop()
+        yield item
+        if isinstance(item, dict):
+            unfinished += item.values()
+        elif isinstance(item, list):
+            unfinished += item
 
 
 def has_unknown_fields(document: Any) -> bool:
     """Report whether any part of the document has unknown fields, also one that was copied from another object."""
-    return UnknownFields.made and _holds_unknown_fields(document)
-
-
-def _holds_unknown_fields(value: Any) -> bool:
-    if isinstance(value, dict):
-        return type(value) is UnknownFields or any(map(_holds_unknown_fields, value.values()))
-    return isinstance(value, list) and any(map(_holds_unknown_fields, value))
+    return UnknownFields.made and any(type(part) is UnknownFields for part in _values_in(document))
 
 
 # What the names of no fields begin with.
@@ -97,25 +117,20 @@ def spell_out(document: dict[str, Any]) -> dict[str, Any]:
 
     Code that compares documents field by field then sees the unknown fields too. See spells_out.
     """
-    plain = {key: _spelled_out(item) for key, item in document.items()}
-    plain.update((_MARK + name, data.hex()) for name, data in unknown_fields_of(document).items())
-    return plain
+    copied: dict[str, Any] = _copied(document, _spelled_out)
+    return copied
 
 
-def _spelled_out(value: Any) -> Any:
-    if isinstance(value, dict):
-        return spell_out(value)
-    return list(map(_spelled_out, value)) if isinstance(value, list) else value
+def _spelled_out(document: dict[str, Any]) -> dict[str, Any]:
+    return {**document, **{_MARK + name: data.hex() for name, data in unknown_fields_of(document).items()}}
 
 
 def spells_out(patch: Any) -> bool:
     """Report whether a patch made of `spell_out`'s copies has one of its names, which no server knows."""
-    return UnknownFields.made and _has_mark(patch)
+    return UnknownFields.made and any(map(_has_mark, _values_in(patch)))
 
 
 def _has_mark(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(key.startswith(_MARK) or _has_mark(item) for key, item in value.items())
-    if isinstance(value, list):
-        return any(map(_has_mark, value))
+        return any(key.startswith(_MARK) for key in value)
     return isinstance(value, str) and value.startswith(_MARK)

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from clientgo.apimachinery.runtime.source import JSONObject, Lazy, Part
-from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, unknown_fields_of
 from clientgo.golang.json import UnmarshalTypeError
 
-__all__ = ["JSONObject", "ReadOnlyError", "View", "child", "copy_json"]
+__all__ = ["JSONObject", "ReadOnlyError", "View", "child", "copy_json", "equal_json"]
 
 
 class ReadOnlyError(TypeError):
@@ -78,6 +78,36 @@ def _copy_unusual(value: Any) -> Any:
     if isinstance(value, Mapping):
         return copy_json(dict(value.items()))
     return copy_json([*value]) if isinstance(value, (list, tuple)) else value
+
+
+def equal_json(one: Any, other: Any) -> bool:
+    """Report whether two JSON values are equal, at any depth. O(size)."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return _equal_deep(one, other)
+
+
+def _equal_deep(one: Any, other: Any) -> bool:
+    """Compare two values without recursion."""
+    unfinished = [(one, other)]
+    while unfinished:
+        left, right = unfinished.pop()
+        left = left.snapshot() if isinstance(left, Lazy) else left
+        right = right.snapshot() if isinstance(right, Lazy) else right
+        if left is right:
+            continue
+        if isinstance(left, dict) and isinstance(right, dict):
+            if left.keys() != right.keys() or unknown_fields_of(left) != unknown_fields_of(right):
+                return False
+            unfinished += [(value, right[key]) for key, value in left.items()]
+        elif isinstance(left, list) and isinstance(right, list):
+            if len(left) != len(right):
+                return False
+            unfinished += zip(left, right)
+        elif left != right:
+            return False
+    return True
 
 
 class View:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
 from clientgo.apimachinery.runtime.interfaces import LazyDecoder
 from clientgo.apimachinery.runtime.text_source import read_event
-from clientgo.apimachinery.util.json import scan
+from clientgo.apimachinery.util.json import TooDeepError, scan_at_any_depth
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang import utf8
@@ -104,8 +104,8 @@ class Decoder:
         if not lines:
             raise EOFError("EOF")
         try:
-            scan(lines[0].lstrip(_JSON_SPACE), 0)
-        except (StopIteration, ValueError, RecursionError):
+            scan_at_any_depth(lines[0].lstrip(_JSON_SPACE), 0)
+        except (StopIteration, ValueError):
             raise ErrUnexpectedEOF from None
         return lines
 
@@ -134,8 +134,10 @@ class Decoder:
     def _decoded_event(self, line: str) -> Event:
         line = line.lstrip(_JSON_SPACE)
         try:
-            document, end = scan(line, 0)
-        except (StopIteration, ValueError, RecursionError):
+            document, end = scan_at_any_depth(line, 0)
+        except TooDeepError as err:
+            raise self._error(f"{err}: {line[:64]!r}") from None
+        except (StopIteration, ValueError):
             raise self._error(f"invalid JSON: {line[:64]!r}") from None
         if end != len(line) and line[end:].strip():
             raise self._error("more than one JSON value in a line")

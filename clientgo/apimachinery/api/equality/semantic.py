@@ -7,12 +7,13 @@ server (see unknown_fields) compare by their bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from clientgo.apimachinery.runtime import Struct
 from clientgo.apimachinery.runtime.documents import copied_document_of
 from clientgo.apimachinery.runtime.unknown_fields import unknown_fields_of
+from clientgo.apimachinery.runtime.view import equal_json
 
 
 class Equalities:
@@ -23,30 +24,40 @@ class Equalities:
 
         Go: DeepEqual.
         """
-        if isinstance(a1, Struct) and isinstance(a2, Struct):
-            return type(a1) is type(a2) and self._same_struct(a1, a2)
-        if isinstance(a1, (str, bytes)) or isinstance(a2, (str, bytes)):
-            return bool(a1 == a2)
-        if isinstance(a1, Mapping) and isinstance(a2, Mapping):
-            return a1.keys() == a2.keys() and all(self.deep_equal(a1[key], a2[key]) for key in a1)
-        if isinstance(a1, Sequence) and isinstance(a2, Sequence):
-            return len(a1) == len(a2) and all(map(self.deep_equal, a1, a2))
-        return bool(a1 == a2)
+        # Not recursive: objects may be nested deeper than Python's stack.
+        unfinished = [(a1, a2)]
+        while unfinished:
+            inner = _parts(*unfinished.pop())
+            if inner is None:
+                return False
+            unfinished += inner
+        return True
 
-    def _same_struct(self, a1: Struct, a2: Struct) -> bool:
-        raw1, raw2 = copied_document_of(a1), copied_document_of(a2)
-        if raw1 == raw2:
-            return True
-        if unknown_fields_of(raw1) != unknown_fields_of(raw2):
-            return False
-        declared = {info.json: attr for attr, info in type(a1)._fields.items()}
-        names = raw1.keys() | raw2.keys()
-        return all(
-            self.deep_equal(getattr(a1, declared[name]), getattr(a2, declared[name]))
-            if name in declared
-            else raw1.get(name) == raw2.get(name)
-            for name in names
-        )
+
+def _parts(one: Any, other: Any) -> Iterable[tuple[Any, Any]] | None:
+    """Return the pairs of values that remain to be compared, or None if the values differ."""
+    if isinstance(one, Struct) and isinstance(other, Struct):
+        return _parts_of_structs(one, other) if type(one) is type(other) else None
+    if isinstance(one, (str, bytes)) or isinstance(other, (str, bytes)):
+        return () if one == other else None
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return [(one[key], other[key]) for key in one] if one.keys() == other.keys() else None
+    if isinstance(one, Sequence) and isinstance(other, Sequence):
+        return zip(one, other) if len(one) == len(other) else None
+    return () if one == other else None
+
+
+def _parts_of_structs(one: Struct, other: Struct) -> Iterable[tuple[Any, Any]] | None:
+    raw1, raw2 = copied_document_of(one), copied_document_of(other)
+    if equal_json(raw1, raw2):
+        return ()
+    if unknown_fields_of(raw1) != unknown_fields_of(raw2):
+        return None
+    declared = {info.json: attr for attr, info in type(one)._fields.items()}
+    names = raw1.keys() | raw2.keys()
+    if not all(name in declared or equal_json(raw1.get(name), raw2.get(name)) for name in names):
+        return None
+    return [(getattr(one, attr), getattr(other, attr)) for attr in map(declared.get, names) if attr is not None]
 
 
 # The default comparison of API objects. Go: equality.Semantic.

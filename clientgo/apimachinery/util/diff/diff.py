@@ -9,15 +9,17 @@ import json
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
-from clientgo.apimachinery.util.json import escape_html
+from clientgo.apimachinery.util.json import escape_html, limited_by_stack
 
 __all__ = ["diff"]
 
 
+@limited_by_stack
 def diff(a: Any, b: Any) -> str:
     """Return a unified diff of two objects as indented JSON, "" if they are equal.
 
-    It compares the output of `pprint` for values that JSON cannot represent.
+    It compares the output of `pprint` for values that JSON cannot represent. Raises TooDeepError for values nested
+    deeper than a few hundred levels.
 
     >>> print(diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), end="")
     @@ -1,4 +1,4 @@

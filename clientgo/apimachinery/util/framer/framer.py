@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import IO, Final, Protocol
 
-from clientgo.apimachinery.util.json import scan
+from clientgo.apimachinery.util.json import scan_at_any_depth
 from clientgo.golang import utf8
 from clientgo.golang.io import ErrShortBuffer, ErrUnexpectedEOF
 
@@ -140,8 +140,8 @@ class _JSONFrameReader:
         frame = bytes(self._arrived[:end])
         text = utf8.decode_valid(frame)
         try:
-            _, length = scan(text, 0)
-        except (StopIteration, ValueError, RecursionError):
+            _, length = scan_at_any_depth(text, 0)
+        except (StopIteration, ValueError):
             length = -1
         if length != len(text):
             raise ValueError(f"invalid JSON: {text[:64]!r}")

@@ -1,5 +1,17 @@
 """JSON as Go writes it (k8s.io/apimachinery/pkg/util/json)."""
 
-from clientgo.apimachinery.util.json.json import encode, escape_html, marshal, scan, unmarshal
+from clientgo.apimachinery.util.json.deep import MAX_DEPTH, TooDeepError, limited_by_stack
+from clientgo.apimachinery.util.json.json import encode, escape_html, loads, marshal, scan, scan_at_any_depth, unmarshal
 
-__all__ = ["encode", "escape_html", "marshal", "scan", "unmarshal"]
+__all__ = [
+    "MAX_DEPTH",
+    "TooDeepError",
+    "encode",
+    "escape_html",
+    "limited_by_stack",
+    "loads",
+    "marshal",
+    "scan",
+    "scan_at_any_depth",
+    "unmarshal",
+]

@@ -7,12 +7,14 @@ whitespace, escaped `<`, `>` and `&`, whole numbers without a point, and U+FFFD 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
+from clientgo.apimachinery.util.json import deep
 from clientgo.golang import utf8
 
 # Returns the value at a position, and its end. This is the C scanner without the rest of json.loads. Raises
@@ -27,7 +29,9 @@ def _reject_constant(name: str) -> Any:
     raise ValueError(f"invalid JSON value: {name}")
 
 
-_decode: Final = json.JSONDecoder(parse_constant=_reject_constant).decode
+_STRICT: Final = json.JSONDecoder(parse_constant=_reject_constant)
+_scan_strict: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(_STRICT)  # type: ignore[attr-defined]
+_blanks: Final = re.compile(r"[ \t\n\r]*").match
 # Matches numbers that Go writes differently: 1000.0, 1e-05, 1e-07, 1e+16. Matches in strings are harmless, and texts
 # with a similar start, such as 10.0.0.1 and node-0, do not match.
 _WHOLE: Final = re.compile(r"\.0(?:[,}\]]|$)")
@@ -49,36 +53,27 @@ def marshal(value: Any) -> str:
 def encode(value: Any, *, sort_keys: bool = False) -> str:
     """Return compact JSON with numbers in Go's format. Nearly as fast as json.dumps if no float differs.
 
-    The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for NaN and infinity.
+    The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for NaN and
+    infinity, and TooDeepError for more than 10,000 levels of nesting.
     """
     try:
         text = (_SORTED if sort_keys else _COMPACT)(value)
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         if "Circular" in str(err):
             raise
-        return utf8.to_valid(_encoded(value, sort_keys))
-    if _WHOLE.search(text) or _SMALL.search(text) or ("+" in text and "e+" in text):
+        text = ""
+    if not text or _WHOLE.search(text) or _SMALL.search(text) or ("+" in text and "e+" in text):
         text = _encoded(value, sort_keys)
     return utf8.to_valid(text)
 
 
 def _encoded(value: Any, sort_keys: bool) -> str:
     """Return compact JSON without json.dumps, which cannot change the format of floats."""
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, dict):
-        pairs: Iterable[tuple[Any, Any]] = value.items()
-        if sort_keys:
-            pairs = sorted(pairs)
-        return f"{{{','.join(f'{_key(key)}:{_encoded(item, sort_keys)}' for key, item in pairs)}}}"
-    if isinstance(value, list | tuple):
-        return f"[{','.join(_encoded(item, sort_keys) for item in value)}]"
-    return json.dumps(value, ensure_ascii=False)
+    return deep.encode(value, _scalar, sort_keys=sort_keys)
 
 
-def _key(key: Any) -> str:
-    """Return a key as json.dumps writes it."""
-    return json.dumps({key: 0}, ensure_ascii=False)[1:-4]
+def _scalar(value: Any) -> str:
+    return _number(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
 
 
 def _number(value: float) -> str:
@@ -110,9 +105,46 @@ def escape_html(text: str) -> str:
 def unmarshal(data: str | bytes) -> Any:
     """Parse a JSON value; integers stay exact. Bytes are UTF-8, and U+FFFD replaces invalid ones.
 
-    Raises ValueError for malformed text, NaN and infinity, and values that are nested too deep. Go: json.Unmarshal.
+    Raises ValueError for malformed text, NaN and infinity, and TooDeepError for more than 10,000 levels of nesting.
+    Go: json.Unmarshal.
     """
+    text = utf8.decode_valid(data) if isinstance(data, bytes) else data
+    with contextlib.suppress(RecursionError):
+        return _STRICT.decode(text)
+    return _whole(text, _scan_strict)
+
+
+def loads(text: str) -> Any:
+    """Parse JSON as json.loads does, which accepts NaN and infinity.
+
+    Raises ValueError for malformed text, TooDeepError for more than 10,000 levels of nesting, never RecursionError.
+    """
+    with contextlib.suppress(RecursionError):
+        return json.loads(text)
+    return _whole(text, scan)
+
+
+def scan_at_any_depth(text: str, at: int) -> tuple[Any, int]:
+    """Return what `scan` returns, also for a value nested so deep that `scan` raises RecursionError.
+
+    Raises StopIteration and ValueError, and TooDeepError for more than 10,000 levels of nesting.
+    """
+    with contextlib.suppress(RecursionError):
+        return scan(text, at)
+    return deep.scan(text, at, scan)
+
+
+def _whole(text: str, scalar: Callable[[str, int], tuple[Any, int]]) -> Any:
+    """Return the only value of a deeply nested text."""
     try:
-        return _decode(utf8.decode_valid(data) if isinstance(data, bytes) else data)
-    except RecursionError:
-        raise ValueError("exceeded max depth") from None
+        value, end = deep.scan(text, _after_blanks(text, 0), scalar)
+    except StopIteration as err:
+        raise json.JSONDecodeError("Expecting value", text, err.value) from None
+    end = _after_blanks(text, end)
+    if end != len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
+
+
+def _after_blanks(text: str, at: int) -> int:
+    return _blanks(text, at).end()  # type: ignore[union-attr]

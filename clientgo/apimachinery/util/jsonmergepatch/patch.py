@@ -8,11 +8,10 @@ Difference: integers are compared and kept exactly; Go converts them to float64.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
-from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.json import TooDeepError, limited_by_stack, marshal, unmarshal
 from clientgo.apimachinery.util.mergepatch import (
     ErrBadJSONDoc,
     PreconditionFunc,
@@ -63,31 +62,47 @@ def _object(document: Any) -> dict[str, Any]:
 
 
 def _diff(original: dict[str, Any], modified: dict[str, Any]) -> dict[str, Any]:
-    """Return the patch between two objects. Go: jsonpatch.getDiff."""
+    """Return the patch between two objects. Not recursive. Go: jsonpatch.getDiff."""
     patch: dict[str, Any] = {}
-    for key, value in modified.items():
-        if key not in original:
-            patch[key] = copy_json(value)
-            continue
-        before = original[key]
-        if isinstance(before, dict) and isinstance(value, dict):
-            if inner := _diff(before, value):
-                patch[key] = inner
-        elif not _matches(before, value):
-            patch[key] = copy_json(value)
-    patch.update({key: None for key in original if key not in modified})
+    unfinished = [(original, modified, patch)]
+    # The patches of inner objects, outer ones first: where they are.
+    inner: list[tuple[dict[str, Any], str]] = []
+    while unfinished:
+        before, after, out = unfinished.pop()
+        for key, value in after.items():
+            old = before.get(key)
+            if isinstance(old, dict) and isinstance(value, dict):
+                out[key] = {}
+                inner.append((out, key))
+                unfinished.append((old, value, out[key]))
+            elif key not in before or not _matches(old, value):
+                out[key] = copy_json(value)
+        out.update({key: None for key in before if key not in after})
+    for out, key in reversed(inner):
+        if not out[key]:
+            del out[key]
     return patch
 
 
 def _matches(a: Any, b: Any) -> bool:
     """Report whether two JSON values are equal; 1 and 1.0 are, 1 and true are not. Go: jsonpatch.matchesValue."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_matches(value, b[key]) for key, value in a.items())
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_matches, a, b))
-    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+    unfinished = [(a, b)]
+    while unfinished:
+        one, other = unfinished.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            if one.keys() != other.keys():
+                return False
+            unfinished += [(value, other[key]) for key, value in one.items()]
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            unfinished += zip(one, other)
+        elif isinstance(one, bool) != isinstance(other, bool) or one != other:
+            return False
+    return True
 
 
+@limited_by_stack
 def merge_patch(original: Any, patch: Any) -> Any:
     """Return `original` with the patch applied; neither is changed. Go: jsonpatch.MergePatch.
 
@@ -133,6 +148,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
+@limited_by_stack
 def create_three_way_json_merge_patch(
     original: bytes | str, modified: bytes | str, current: bytes | str, *fns: PreconditionFunc
 ) -> bytes:
@@ -156,7 +172,9 @@ def create_three_way_json_merge_patch(
 
 def _read(document: bytes | str) -> dict[str, Any]:
     try:
-        value = json.loads(document or "{}")
+        value = unmarshal(document or "{}")
+    except TooDeepError:
+        raise
     except ValueError:
         raise ErrBadJSONDoc from None
     if not isinstance(value, (dict, type(None))):

@@ -6,10 +6,11 @@ Numbers are compared as in that library: integers that exceed an int64 are compa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from clientgo.apimachinery.util.json import limited_by_stack, unmarshal
 
 __all__ = ["InvalidDocumentError", "Operation", "create_patch"]
 
@@ -40,8 +41,10 @@ class Operation:
         return step if self.operation == "remove" else {**step, "value": self.value}
 
 
+@limited_by_stack
 def create_patch(original: bytes | str, current: bytes | str) -> list[Operation]:
-    """Return the operations in an order that applies. Raises InvalidDocumentError.
+    """Return the operations in an order that applies. Raises InvalidDocumentError, and
+    TooDeepError for documents nested deeper than a few hundred levels.
 
     >>> [step.to_dict() for step in create_patch('{"a": [1, 2]}', '{"a": [1], "b": null}')]
     [{'op': 'remove', 'path': '/a/1'}, {'op': 'add', 'path': '/b', 'value': None}]
@@ -53,8 +56,8 @@ def create_patch(original: bytes | str, current: bytes | str) -> list[Operation]
 
 def _parsed(text: bytes | str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return unmarshal(text)
+    except ValueError:
         raise InvalidDocumentError() from None
 
 

@@ -13,13 +13,12 @@ Go's functions take bytes, or maps that some of them change; these functions nev
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from clientgo.apimachinery.runtime.view import copy_json
-from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.json import TooDeepError, limited_by_stack, marshal, unmarshal
 from clientgo.apimachinery.util.mergepatch import (
     ErrBadJSONDoc,
     ErrBadPatchFormatForPrimitiveList,
@@ -72,6 +71,7 @@ class MergeOptions:
 # --- Making a patch ---------------------------------------------------------------------------------------------------
 
 
+@limited_by_stack
 def create_two_way_merge_patch(
     original: bytes | str, modified: bytes | str, data_struct: Any, *fns: PreconditionFunc
 ) -> bytes:
@@ -83,6 +83,7 @@ def create_two_way_merge_patch(
     return create_two_way_merge_patch_using_lookup_patch_meta(original, modified, schema, *fns)
 
 
+@limited_by_stack
 def create_two_way_merge_patch_using_lookup_patch_meta(
     original: bytes | str, modified: bytes | str, schema: LookupPatchMeta, *fns: PreconditionFunc
 ) -> bytes:
@@ -92,6 +93,7 @@ def create_two_way_merge_patch_using_lookup_patch_meta(
     return marshal(patch).encode()
 
 
+@limited_by_stack
 def create_two_way_merge_map_patch(
     original: JSONMap, modified: JSONMap, data_struct: Any, *fns: PreconditionFunc
 ) -> JSONMap:
@@ -100,6 +102,7 @@ def create_two_way_merge_map_patch(
     return create_two_way_merge_map_patch_using_lookup_patch_meta(original, modified, schema, *fns)
 
 
+@limited_by_stack
 def create_two_way_merge_map_patch_using_lookup_patch_meta(
     original: JSONMap, modified: JSONMap, schema: LookupPatchMeta, *fns: PreconditionFunc
 ) -> JSONMap:
@@ -117,7 +120,9 @@ def _check_preconditions(patch: JSONMap, fns: Iterable[PreconditionFunc]) -> Non
 
 def _unmarshal(document: bytes | str | None) -> JSONMap:
     try:
-        value = json.loads(document or "{}")
+        value = unmarshal(document or "{}")
+    except TooDeepError:
+        raise
     except ValueError:
         raise ErrBadJSONDoc from None
     if not isinstance(value, dict):
@@ -292,6 +297,7 @@ def _walk(before: list[Any], after: list[Any], text: Any) -> Iterable[tuple[str,
 # --- Applying a patch -------------------------------------------------------------------------------------------------
 
 
+@limited_by_stack
 def strategic_merge_patch(original: bytes | str, patch: bytes | str, data_struct: Any) -> bytes:
     """Return `original` with the patch applied, documents of the class (or object) `data_struct`. Raises ValueErrors.
 
@@ -301,6 +307,7 @@ def strategic_merge_patch(original: bytes | str, patch: bytes | str, data_struct
     return strategic_merge_patch_using_lookup_patch_meta(original, patch, schema)
 
 
+@limited_by_stack
 def strategic_merge_patch_using_lookup_patch_meta(
     original: bytes | str, patch: bytes | str, schema: LookupPatchMeta
 ) -> bytes:
@@ -312,6 +319,7 @@ def strategic_merge_patch_using_lookup_patch_meta(
     return marshal(merged).encode()
 
 
+@limited_by_stack
 def strategic_merge_map_patch(original: JSONMap, patch: JSONMap, data_struct: Any) -> JSONMap:
     """Return the JSON object `original` with the patch applied. Go: strategicpatch.StrategicMergeMapPatch."""
     from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
@@ -322,6 +330,7 @@ def strategic_merge_map_patch(original: JSONMap, patch: JSONMap, data_struct: An
     return strategic_merge_map_patch_using_lookup_patch_meta(original, patch, schema)
 
 
+@limited_by_stack
 def strategic_merge_map_patch_using_lookup_patch_meta(
     original: JSONMap, patch: JSONMap, schema: LookupPatchMeta
 ) -> JSONMap:
@@ -333,6 +342,7 @@ def strategic_merge_map_patch_using_lookup_patch_meta(
     return _merge_map(copy_json(original), copy_json(patch), schema, options)
 
 
+@limited_by_stack
 def merge_strategic_merge_map_patch_using_lookup_patch_meta(schema: LookupPatchMeta, *patches: JSONMap) -> JSONMap:
     """Combine several patches into one. Go: MergeStrategicMergeMapPatchUsingLookupPatchMeta."""
     merged: JSONMap = {}
@@ -626,6 +636,7 @@ def _without_nulls(value: Any) -> Any:
 # --- Three documents --------------------------------------------------------------------------------------------------
 
 
+@limited_by_stack
 def create_three_way_merge_patch(
     original: bytes | str,
     modified: bytes | str,
@@ -654,6 +665,7 @@ def create_three_way_merge_patch(
     return marshal(patch).encode()
 
 
+@limited_by_stack
 def merging_maps_have_conflicts(left: JSONMap, right: JSONMap, schema: LookupPatchMeta) -> bool:
     """Report whether two patches set different values at the same path. Go: strategicpatch.MergingMapsHaveConflicts."""
     return _fields_have_conflicts(left, right, schema, "", "")

@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Ki
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import SHORT, put_bytes, put_varint
 from clientgo.apimachinery.runtime.timestamps import parse_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
+from clientgo.apimachinery.util.json import encode as encode_json
 from clientgo.golang import utf8
 from clientgo.golang.duration import parse_nanoseconds
 
@@ -149,7 +150,7 @@ def _many(field: Field, value: Any, depth: int) -> bytes:
     parts: list[bytes] = []
     if field.shape is Shape.LIST:
         if not isinstance(value, list):
-            raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
+            raise EncodeError(f"expected a list, got {_shown(value)}")
         for index, item in enumerate(value):
             try:
                 parts += (tag, write(field, null if item is None else item, depth))
@@ -157,7 +158,7 @@ def _many(field: Field, value: Any, depth: int) -> bytes:
                 raise err.within(f"[{index}]") from None
     else:
         if not isinstance(value, dict):
-            raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
+            raise EncodeError(f"expected an object, got {_shown(value)}")
         # Go sorts by bytes, which is another order only for keys that are not valid UTF-8.
         for key in sorted(value, key=None if all(map(str.isascii, value)) else utf8.encode):
             item = value[key]
@@ -193,13 +194,13 @@ def _sized(value: bytes) -> bytes:
 
 def _write_text(field: Field, value: Any, depth: int) -> bytes:
     if not isinstance(value, str):
-        raise EncodeError(f"expected a string, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected a string, got {_shown(value)}")
     return _sized(utf8.encode(value))
 
 
 def _write_message(field: Field, value: Any, depth: int) -> bytes:
     if not isinstance(value, dict):
-        raise EncodeError(f"expected an object, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected an object, got {_shown(value)}")
     body = _encode(field.message, value, depth + 1, _is_type_meta_of_kind)
     size = len(body)
     return SHORT[size] + body if size < 0x80 else put_varint(size) + body
@@ -207,19 +208,19 @@ def _write_message(field: Field, value: Any, depth: int) -> bytes:
 
 def _write_bool(field: Field, value: Any, depth: int) -> bytes:
     if not isinstance(value, bool):
-        raise EncodeError(f"expected a boolean, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected a boolean, got {_shown(value)}")
     return b"\1" if value else b"\0"
 
 
 def _write_int(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise EncodeError(f"expected an integer, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected an integer, got {_shown(value)}")
     return put_varint(value)
 
 
 def _write_double(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise EncodeError(f"expected a number, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected a number, got {_shown(value)}")
     try:
         return struct.pack("<d", value)
     except OverflowError as err:
@@ -255,7 +256,7 @@ def _write_duration(field: Field, value: Any, depth: int) -> bytes:
 
 def _write_quantity(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise EncodeError(f"expected a quantity, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected a quantity, got {_shown(value)}")
     return _sized(put_bytes(b"\n", utf8.encode(value if isinstance(value, str) else json.dumps(value))))
 
 
@@ -268,12 +269,24 @@ def _write_int_or_string(field: Field, value: Any, depth: int) -> bytes:
 def _write_raw(field: Field, value: Any, depth: int) -> bytes:
     if value is None:
         return b"\0"
-    return _sized(put_bytes(b"\n", utf8.encode(_compact(value))))
+    try:
+        text = _compact(value)
+    except RecursionError:
+        text = encode_json(value)
+    return _sized(put_bytes(b"\n", utf8.encode(text)))
+
+
+def _shown(value: Any) -> str:
+    """Return the start of a value's JSON, for messages."""
+    try:
+        return json.dumps(value)[:64]
+    except RecursionError:
+        return encode_json(value)[:64]
 
 
 def _write_strings(field: Field, value: Any, depth: int) -> bytes:
     if not isinstance(value, list):
-        raise EncodeError(f"expected a list, got {json.dumps(value)[:64]}")
+        raise EncodeError(f"expected a list, got {_shown(value)}")
     return _sized(b"".join(b"\n" + _write_text(field, "" if item is None else item, depth) for item in value))
 
 

@@ -15,9 +15,10 @@ from clientgo.apimachinery.runtime.error import is_not_registered_error, new_mis
 from clientgo.apimachinery.runtime.interfaces import Codec, Decoder, Encoder
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
-from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured
+from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured, parse_json
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
+from clientgo.apimachinery.util.json import encode
 from clientgo.golang.fmt import sprintf
 
 T = TypeVar("T")
@@ -226,7 +227,7 @@ class _UnstructuredJSONScheme:
 
         Raises ValueError if the data is not a JSON object, and the missing-kind error.
         """
-        document = json.loads(data)
+        document = parse_json(data)
         if not isinstance(document, dict):
             raise ValueError(f"json: cannot unmarshal {_kind(document)} into an object")
         obj = self.decode_document(document, into)
@@ -237,7 +238,7 @@ class _UnstructuredJSONScheme:
         from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
 
         if not document.get("kind"):
-            raise new_missing_kind_err(json.dumps(document, separators=(",", ":"))[:1024])
+            raise new_missing_kind_err(encode(document)[:1024])
         if into is None:
             into = UnstructuredList if "items" in document else Unstructured
         if into is UnstructuredList or isinstance(into, UnstructuredList):

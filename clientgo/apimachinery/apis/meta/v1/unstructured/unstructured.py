@@ -6,7 +6,6 @@ declared fields: it has the accessors of every object, and `object` for everythi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,11 +18,12 @@ from clientgo.apimachinery.runtime.documents import (
     writable_document_of,
 )
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
-from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured
+from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured, parse_json
 from clientgo.apimachinery.runtime.view import JSONObject
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
+
 
 class UnstructuredContent(LenientAccessors, Object):
     """The base class of unstructured objects and lists, which expose their document."""
@@ -135,7 +135,7 @@ def parse_object(data: bytes | str) -> JSONObject:
     """Parse a JSON object with a kind. Raises ValueError or the missing-kind error."""
     from clientgo.apimachinery.runtime.error import new_missing_kind_err
 
-    document = json.loads(data)
+    document = parse_json(data)
     if not isinstance(document, dict):
         raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
     if not document.get("kind"):
