@@ -86,6 +86,7 @@ class Finalizes(Operator):
         child = self.cached(self.maps, f"{obj['metadata']['name']}-data")
         wanted = self.new_child(obj)
         if child is None:
+            self.check_current(obj["metadata"]["name"], obj["metadata"]["uid"])
             self.create(MAPS, wanted)
         elif child["data"] != wanted["data"]:
             self.update(MAPS, {**child, "data": wanted["data"]})

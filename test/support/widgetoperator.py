@@ -65,6 +65,7 @@ class Operator:
         self.factory = dynamicinformer.new_dynamic_shared_informer_factory(self.client, 0.0)
         self.widgets, self.maps = (self.factory.for_resource(each) for each in (WIDGETS, MAPS))
         limiter: Any = workqueue.new_typed_item_exponential_failure_rate_limiter(0.005, 30.0)
+        self.made: set[tuple[str, str]] = set()
         self.queue: Any = workqueue.new_typed_rate_limiting_queue(limiter)
 
     def run(self) -> None:
@@ -192,7 +193,20 @@ class Operator:
             raise
 
     def create(self, resource: GroupVersionResource, obj: Json) -> Json:
+        """Create an object. Raises RuntimeError to create it once more for a widget that the server no longer has."""
+        metadata = obj["metadata"]
+        for owner in metadata.get("ownerReferences", ()):
+            made = (owner["uid"], metadata.get("name") or metadata["generateName"])
+            if made in self.made:
+                self.check_current(owner["name"], owner["uid"])
+            self.made.add(made)
         return self.at(resource).create(self.ctx, Unstructured(obj), metav1.CreateOptions()).object  # type: ignore[no-any-return]
+
+    def check_current(self, name: str, uid: str) -> None:
+        """Raise RuntimeError for a widget that exists only in the cache, which may be old."""
+        found = self.live(WIDGETS, name)
+        if found is None or found["metadata"]["uid"] != uid:
+            raise RuntimeError(f"the cache shows an old {name}")
 
     def update(self, resource: GroupVersionResource, obj: Json, *subresources: str) -> None:
         self.at(resource).update(self.ctx, Unstructured(obj), metav1.UpdateOptions(), *subresources)
