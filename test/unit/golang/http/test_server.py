@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from patience import PATIENCE
@@ -194,12 +195,32 @@ def test_an_idle_connection_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyP
         assert first.recv(1) == b""
 
 
+class HandshakeContext(ssl.SSLContext):
+    """A TLS context that reports the first read of a handshake."""
+
+    reading: threading.Event
+
+    def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:
+        secure = super().wrap_socket(*args, **kwargs)
+        handshake = secure.do_handshake
+
+        def do_handshake() -> None:
+            self.reading.set()
+            handshake()
+
+        secure.do_handshake = do_handshake  # type: ignore[method-assign, assignment]
+        return secure
+
+
 def test_a_client_that_stops_in_the_handshake_does_not_delay_a_shutdown() -> None:
-    server, listener = Server(echo, tls=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)), listen("127.0.0.1:0")
+    tls = HandshakeContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.reading = threading.Event()
+    server, listener = Server(echo, tls=tls), listen("127.0.0.1:0")
     thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
     thread.start()
     with connect(listener.getsockname()[1]) as silent:
         silent.sendall(b"\x16\x03\x01")
+        assert tls.reading.wait(PATIENCE)
         server.shutdown(PATIENCE)
         thread.join(16.0)
         assert not thread.is_alive()
