@@ -9,7 +9,7 @@ from typing import Any
 from clientgo.tour.picture import Json
 from clientgo.tour.words import Words
 
-__all__ = ["cut", "picture", "plain", "wrap"]
+__all__ = ["cut", "fill", "picture", "plain", "wrap"]
 
 _ENGLISH = Words()
 # As on the page: the way of an object from left to right, and back.
@@ -56,13 +56,13 @@ class _Boxes:
         several = view.get("informers", [view])
         title = str(several[0].get("name", self._words(station)))
         line = "═" if is_here else "─"
-        top = _fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
+        top = fill(f"{line}{'▶' if is_here else line} {title} ", width, line)
         parts = [part for each in several for part in _about(station, each, self._words)]
         content = [text for part in parts for text in wrap(part, width - 2)]
         if len(content) > height - 2:
             content = [*content[: height - 3], f"+{len(content) - height + 3} {self._words.label('box-more', 'more')}"]
         content += [""] * (height - 2 - len(content))
-        return [top, *(f" {_fill(text, width - 2, ' ')} " for text in content), line * width]
+        return [top, *(f" {fill(text, width - 2)} " for text in content), line * width]
 
 
 def _about(station: str, view: Json, words: Words) -> Iterator[str]:
@@ -231,7 +231,8 @@ def cut(text: str, width: int) -> str:
     return text
 
 
-def _fill(text: str, width: int, by: str) -> str:
+def fill(text: str, width: int, by: str = " ") -> str:
+    """Return the text, cut or filled to exactly `width` columns."""
     text = cut(text, width)
     return text + by * (width - _columns(text))
 

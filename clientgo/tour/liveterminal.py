@@ -1,8 +1,8 @@
 """The live tour in a terminal: a program as it runs, with the same picture as on the page.
 
-The program runs in a process of its own with the tour attached (attach.py), and is asked as the page asks it. So what
-it prints does not disturb the picture: the last lines stand below it, and all that is kept is printed at the end. It
-has no input: the keys are the tour's.
+The program runs in a process of its own with the tour attached (attach.py); the screen sends the page's requests. The
+program's output does not disturb the picture: its last lines stand below it, and the kept lines are printed at the
+end. The program has no input: the keys are the tour's. A Chinese locale selects Chinese, and `z` changes the language.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from clientgo.tour.boxes import cut, picture
+from clientgo.tour.boxes import cut, fill, picture
 from clientgo.tour.menus import Item, Menu
 from clientgo.tour.past import Link
 from clientgo.tour.pastmenu import Place, chain_items, change_items, keys_in
 from clientgo.tour.picture import Json
-from clientgo.tour.terminal import draw, first_key, full_screen, is_terminal, resizes
+from clientgo.tour.terminal import MENU_FOOT, draw, first_key, full_screen, is_terminal, language_of, resizes
 from clientgo.tour.words import Words
 
 __all__ = ["Client", "LiveScreen", "show"]
@@ -36,20 +36,78 @@ __all__ = ["Client", "LiveScreen", "show"]
 Ask = Callable[..., Json]
 """Asks the program: a path and, for what changes something, a body. Raises OSError when there is no answer."""
 
-_HELP = "i informer  k queue  ↑↓ choose  p pause  + - slow  w why  c changes  ? help  q end"
-_KEYS_HELP = (
-    ("i", "next informer"),
-    ("k", "next work queue"),
-    ("↑ ↓", "choose a handler or a worker"),
-    ("p", "pause the handler, or let it continue"),
-    ("+ -", "slow the worker down, or less so"),
-    ("space", "freeze the picture, or go on"),
-    ("w", "why is this key here? (of the hops that were kept)"),
-    ("c", "when did this last change?"),
-    ("?", "this help"),
-    ("q", "end the program"),
-)
-_MENU_FOOT = "↑ ↓ choose  Enter go  Esc close"
+_HELP = {
+    "en": "i informer  k queue  ↑↓ pick  p pause  +- slow  w c past  z 中文  ? help  q end",
+    "zh": "i Informer  k 队列  ↑↓ 选  p 暂停  +- 减速  w c 过去  z English  ? 帮助  q 结束",
+}
+_KEYS_HELP = {
+    "en": (
+        ("i", "next informer"),
+        ("k", "next work queue"),
+        ("↑ ↓", "choose a handler or a worker"),
+        ("p", "pause the handler, or let it continue"),
+        ("+ -", "slow the worker down, or less so"),
+        ("space", "freeze the picture, or go on"),
+        ("w", "why is this key here? (of the hops that were kept)"),
+        ("c", "when did this last change?"),
+        ("z", "中文"),
+        ("?", "this help"),
+        ("q", "end the program"),
+    ),
+    "zh": (
+        ("i", "下一个 Informer"),
+        ("k", "下一个工作队列"),
+        ("↑ ↓", "选择事件处理器或 Worker"),
+        ("p", "暂停事件处理器，或者让它继续"),
+        ("+ -", "让 Worker 更慢或更快"),
+        ("空格", "暂停画面，或者继续"),
+        ("w", "这个 key 为什么在这里？（根据导览保留下来的步骤）"),
+        ("c", "上一次变化是什么时候？"),
+        ("z", "English"),
+        ("?", "本帮助"),
+        ("q", "结束程序"),
+    ),
+}
+_SAID = {
+    "en": {
+        "begins": "The informer tour, live: the program begins",
+        "title": "The informer tour: {}",
+        "live": "live",
+        "ending": "the program is ending",
+        "frozen": "the picture stands still",
+        "no-answer": "the program does not answer",
+        "counts": "{elapsed:.1f}s, {calls} calls, {shown}",
+        "skipped": "{} not shown one by one",
+        "all-shown": "all shown one by one",
+        "informer": "{kind}: {objects} objects, {pending} to notify",
+        "parts": "informers: {informers}  queue: {queue}",
+        "none": "none",
+        "handler": "chosen: handler {name}: {state}",
+        "runs": "runs",
+        "paused": "paused",
+        "worker": "chosen: worker {name}: slowed by {state:g}s",
+        "no-choice": "nothing to choose yet",
+    },
+    "zh": {
+        "begins": "Informer 之旅，实时：程序正在启动",
+        "title": "Informer 之旅：{}",
+        "live": "实时",
+        "ending": "程序正在结束",
+        "frozen": "画面已暂停",
+        "no-answer": "程序没有响应",
+        "counts": "{elapsed:.1f} 秒，{calls} 次调用，{shown}",
+        "skipped": "{} 次未逐条显示",
+        "all-shown": "全部逐条显示",
+        "informer": "{kind}：{objects} 个对象，{pending} 个通知待处理",
+        "parts": "Informer：{informers}  工作队列：{queue}",
+        "none": "无",
+        "handler": "已选择：事件处理器 {name}：{state}",
+        "runs": "运行中",
+        "paused": "已暂停",
+        "worker": "已选择：Worker {name}：每个 key 多等 {state:g} 秒",
+        "no-choice": "还没有可以选择的事件处理器或 Worker",
+    },
+}
 _PERIOD = 0.25
 # How long an answer may take, in seconds: a program that is stopped gives none.
 _PATIENCE = 2.0
@@ -91,7 +149,7 @@ class Client:
 class LiveScreen:
     """The screen and the user's choices. Not thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, language: str = "en") -> None:
         self.ask: Ask | None = None
         """None until the program is there to be asked."""
         self.output: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -104,7 +162,7 @@ class LiveScreen:
         self._hops: deque[Json] = deque(maxlen=100)
         self._last = -1
         self._informer = self._queue = self._chosen = 0
-        self._words = Words()
+        self.words = Words(language)
         self.menu: Menu | None = None
 
     def look(self) -> None:
@@ -135,6 +193,9 @@ class LiveScreen:
             return
         act(self)
         self.look()
+
+    def _other_language(self) -> None:
+        self.words = Words("en" if self.words.language == "zh" else "zh")
 
     def _freeze(self) -> None:
         self.is_frozen = not self.is_frozen
@@ -178,15 +239,16 @@ class LiveScreen:
     # ---- menus
 
     def _open_menu(self, title: str, items: list[Item], chosen: int = 0) -> None:
-        self.menu = Menu(title, items, _MENU_FOOT, chosen=chosen)
+        self.menu = Menu(title, items, MENU_FOOT[self.words.language], chosen=chosen)
 
     def _help(self) -> None:
-        self._open_menu(self._words("help-keys"), [(f"{keys:<8}{about}", None) for keys, about in _KEYS_HELP])
+        items: list[Item] = [(f"{fill(keys, 8)}{about}", None) for keys, about in _KEYS_HELP[self.words.language]]
+        self._open_menu(self.words("help-keys"), items)
 
     def _why(self) -> None:
         places = list(dict.fromkeys(keys_in(self._see()["views"])))
         items: list[Item] = [(f"{each[0]}  {each[1]}  {each[2]}".rstrip(), self._chain_of(each)) for each in places]
-        self._open_menu(self._words("why-here-none"), items or [(self._words("nothing"), None)])
+        self._open_menu(self.words("why-here-none"), items or [(self.words("nothing"), None)])
 
     def _chain_of(self, asked: Place) -> Callable[[], None]:
         place, key, handler, version = asked
@@ -194,14 +256,14 @@ class LiveScreen:
         def show() -> None:
             found = self._ask_past(place=place, key=key, handler=handler, version=version)
             links = [Link(each["at"], each["key"]) for each in found["links"]]
-            items = chain_items(self._words, found["hops"], links, None)
-            self._open_menu(f"{self._words('why-here')}: {key} · {place}", items, len(links) - 1)
+            items = chain_items(self.words, found["hops"], links, None)
+            self._open_menu(f"{self.words('why-here')}: {key} · {place}", items, len(links) - 1)
 
         return show
 
     def _changes(self) -> None:
         found = self._ask_past()
-        self._open_menu(self._words("last-changed"), change_items(self._words, found["hops"], found["changes"], None))
+        self._open_menu(self.words("last-changed"), change_items(self.words, found["hops"], found["changes"], None))
 
     def _ask_past(self, **about: str) -> Json:
         assert self.ask is not None  # else there were no views to choose from
@@ -223,6 +285,7 @@ class LiveScreen:
         "-": _faster,
         "w": _why,
         "c": _changes,
+        "z": _other_language,
         "?": _help,
     }
 
@@ -248,46 +311,48 @@ class LiveScreen:
         """Return what is shown, at most `height` lines of at most `width` columns; without colours."""
         if self.menu is not None:
             return [cut(line, width) for line in self.menu.lines(width, height)]
-        head, foot = self._head(), [self._chosen_line(), _HELP]
+        head, foot = self._head(), [self._chosen_line(), _HELP[self.words.language]]
         room = max(0, height - len(head) - len(foot))
-        hops = [_hop(each) for each in [*self._hops][-min(8, room // 6) :]] if room >= 6 else []
+        hops = [_hop(each, self.words) for each in [*self._hops][-min(8, room // 6) :]] if room >= 6 else []
         printed = [f"│ {line}" for line in [*self.output][-min(6, room // 6) :]] if room >= 6 else []
         body = room - len(hops) - len(printed)
-        middle = picture(self._see()["views"], width, body)
+        middle = picture(self._see()["views"], width, body, words=self.words)
         middle += [""] * (body - len(middle))
         return [cut(line, width) for line in [*head, *middle, *hops, *printed, *foot]][:height]
 
     def _head(self) -> list[str]:
-        seen = self._seen
+        seen, said = self._seen, _SAID[self.words.language]
         if seen is None:
-            return ["The informer tour, live: the program begins", "", ""]
-        how = "it is ending" if self.is_ending else "the picture stands still" if self.is_frozen else "live"
+            return [said["begins"], "", ""]
+        how = "ending" if self.is_ending else "frozen" if self.is_frozen else "live"
         if not self._answers:
-            how = "the program does not answer"
-        told = f"{seen['skipped']} not told one by one" if seen["skipped"] else "all told"
+            how = "no-answer"
+        shown = said["skipped"].format(seen["skipped"]) if seen["skipped"] else said["all-shown"]
         marks = ("▶" if number == self._informer else "" for number in range(len(seen["informers"])))
-        informers = ", ".join(
-            f"{mark}{each['kind']}: {each['objects']} objects, {each['pending']} to tell"
-            for mark, each in zip(marks, seen["informers"], strict=True)
+        comma = "，" if self.words.language == "zh" else ", "
+        informers = comma.join(
+            mark + said["informer"].format_map(each) for mark, each in zip(marks, seen["informers"], strict=True)
         )
-        queue = seen["queues"][self._queue] if self._queue < len(seen["queues"]) else "none"
+        queue = seen["queues"][self._queue] if self._queue < len(seen["queues"]) else said["none"]
         return [
-            f"The informer tour: {self._title}  [{how}]",
-            f"{seen['elapsed']:.1f}s, {seen['calls']} calls, {told}",
-            f"informers: {informers or 'none'}  queue: {queue}",
+            f"{said['title'].format(self._title)}  [{said[how]}]",
+            said["counts"].format(elapsed=seen["elapsed"], calls=seen["calls"], shown=shown),
+            said["parts"].format(informers=informers or said["none"], queue=queue),
         ]
 
     def _chosen_line(self) -> str:
         kind, name, state = self._choice()
+        said = _SAID[self.words.language]
         if kind == "handler":
-            return f"chosen: handler {name}: {'paused' if state else 'runs'}"
-        return f"chosen: worker {name}: slowed by {state:g}s" if kind else "nothing to choose yet"
+            return said["handler"].format(name=name, state=said["paused" if state else "runs"])
+        return said["worker"].format(name=name, state=state) if kind else said["no-choice"]
 
 
-def _hop(hop: Json) -> str:
+def _hop(hop: Json, words: Words) -> str:
     version = f" @{hop['version']}" if hop["version"] else ""
-    error = f" {hop['more']['error']}" if hop["more"].get("error") else ""
-    return f"+{hop['time']:.2f}s {hop['station']}.{hop['kind']} {hop['key']}{version}{error}"
+    error = f"  {words.error(hop['more']['error'])}" if hop["more"].get("error") else ""
+    about = words.kind(hop["station"], hop["kind"])
+    return f"+{hop['time']:.2f}s {hop['station']}.{hop['kind']} {hop['key']}{version}  {about}{error}"
 
 
 # ---- the terminal, and the program
@@ -312,7 +377,7 @@ def show(command: Sequence[str]) -> int:
     except OSError as err:
         sys.stdout.write(f"cannot run {command[0]}: {err}\n")
         return 1
-    screen = LiveScreen()
+    screen = LiveScreen(language=language_of(os.environ))
     with process, _handed_on(process):
         try:
             with full_screen(), resizes() as resized:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from clientgo.tour import past
-from clientgo.tour.boxes import cut, picture
+from clientgo.tour.boxes import cut, fill, picture
 from clientgo.tour.lessontext import LETTERS, Place, lesson_in, lines_of, stops_at
 from clientgo.tour.menus import Item, Menu
 from clientgo.tour.pastmenu import Place as KeyPlace
@@ -34,6 +34,7 @@ from clientgo.tour.words import Words
 
 __all__ = [
     "LESSONS",
+    "MENU_FOOT",
     "Lines",
     "Runs",
     "Screen",
@@ -53,8 +54,8 @@ Json = Mapping[str, Any]
 # Stations that only some machines have.
 _EXTRAS = ("election", "events")
 _HELP = {
-    "en": "→← hops  Enter lesson  x break  w why here  c changes  z 中文  ? help  q quit",
-    "zh": "→← 走一步  Enter 课程  x 故障  w 为什么在这里  c 变化  z English  ? 帮助  q 退出",
+    "en": "→← hops  Enter lesson  x break  w why  c changes  z 中文  ? help  q quit",
+    "zh": "→← 走一步  Enter 课程  x 故障  w 为什么  c 变化  z English  ? 帮助  q 退出",
 }
 _KEYS_HELP = {
     "en": (
@@ -94,7 +95,8 @@ _KEYS_HELP = {
         ("q", "退出"),
     ),
 }
-_MENU_FOOT = {"en": "↑ ↓ choose  Enter go  Esc close", "zh": "↑ ↓ 选择  Enter 确定  Esc 关闭"}
+MENU_FOOT = {"en": "↑ ↓ choose  Enter go  Esc close", "zh": "↑ ↓ 选择  Enter 确定  Esc 关闭"}
+"""The last line of a menu, by language."""
 
 _BOLD, _DIM, _MARK, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[7m", "\x1b[0m"
 
@@ -327,7 +329,7 @@ class Screen:
     # ---- menus
 
     def _open_menu(self, title: str, items: Sequence[Item], chosen: int = 0) -> None:
-        self.menu = Menu(title, items, _MENU_FOOT[self.words.language], chosen=chosen)
+        self.menu = Menu(title, items, MENU_FOOT[self.words.language], chosen=chosen)
 
     def _title_of(self, name: str) -> str:
         lesson = self._runs.lessons.get(name)
@@ -348,7 +350,7 @@ class Screen:
         self._open_menu(self.words("break"), items)
 
     def _help(self) -> None:
-        items: list[Item] = [(f"{keys:<10}{about}", None) for keys, about in _KEYS_HELP[self.words.language]]
+        items: list[Item] = [(f"{fill(keys, 10)}{about}", None) for keys, about in _KEYS_HELP[self.words.language]]
         self._open_menu(self.words("help-keys"), items)
 
     def _hops(self) -> list[Json]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import threading
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+import chinesetexts
 import pytest
 from threadtools import eventually
 
@@ -17,10 +19,19 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
-from clientgo.tour import liveterminal
+from clientgo.tour import liveterminal, terminal
+from clientgo.tour.boxes import cut
 from clientgo.tour.liveterminal import Client, LiveScreen
+from clientgo.tour.words import LANGUAGES
 from clientgo.util import workqueue
 
+# Words of the Chinese screen: the program's, identifiers, and terms that Chinese texts leave in English.
+KNOWN = {
+    *("API", "Add", "Bookmark", "ConfigMap", "Delta", "English", "Enter", "Esc", "FIFO", "Get", "Go", "HasSynced"),
+    *("Indexer", "Informer", "List", "RateLimitingType", "RealFIFO", "Reflector", "Server", "Shown", "True", "Watch"),
+    *("Worker", "add", "apple", "default", "dirty", "key", "lastSyncResourceVersion", "on", "pendingNotifications"),
+    *("processing", "program", "waitingForQueue", "worker-a"),
+}
 UP, DOWN = "\x1b[A", "\x1b[B"
 
 
@@ -34,7 +45,7 @@ class Shown:
         self.queue = self.another_queue()
         self.told: list[str] = []
         self.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=self.add))
-        self.screen = LiveScreen()
+        self.screen = LiveScreen(language="en")
 
     def another_queue(self) -> Any:
         limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 10.0)
@@ -91,7 +102,7 @@ def test_it_shows_what_the_page_shows(shown):
     shown.create("apple")
     text = shown.until("handlers.returned default/apple")
     assert "The informer tour: a program  [live]" in text
-    assert "informers: ▶*v1.ConfigMap: 1 objects, 0 to tell" in text and "queue: 1: RateLimitingType" in text
+    assert "informers: ▶*v1.ConfigMap: 1 objects, 0 to notify" in text and "queue: 1: RateLimitingType" in text
     assert "objects: apple @" in text and "length 1" in text
     assert "last heard" in text and "HasSynced True" in text
     shown.until("worker-a: waiting")
@@ -170,6 +181,69 @@ def test_other_informers_and_queues_are_chosen_by_keys(shown):
     assert "queue: 1: RateLimitingType" in shown.text()
     shown.screen.press("i")  # there is one alone
     assert "▶*v1.ConfigMap" in shown.text()
+
+
+def fields_of(template: str) -> list[str]:
+    return sorted(re.findall(r"\{[^}]*\}", template))
+
+
+def test_both_languages_have_the_same_entries():
+    english, chinese = (liveterminal._SAID[language] for language in LANGUAGES)
+    assert list(english) == list(chinese) and len(english) > 10
+    for name, text in english.items():
+        assert fields_of(text) == fields_of(chinese[name]), name
+        assert text != chinese[name] and chinesetexts.problems(chinese[name]) == []
+    for table in (liveterminal._KEYS_HELP, terminal._KEYS_HELP):
+        assert len(table["en"]) == len(table["zh"]) and len(table["en"]) > 10
+        assert all(ours != theirs for (_, ours), (_, theirs) in zip(table["en"], table["zh"], strict=True))
+    shared = [keys for keys, _ in liveterminal._KEYS_HELP["en"] if keys.isascii() and keys != "space"]
+    assert set(shared) <= {keys for keys, _ in liveterminal._KEYS_HELP["zh"]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_line_of_keys_fits_eighty_columns_in_both_languages(language):
+    for keys in (liveterminal._HELP, terminal._HELP, terminal.MENU_FOOT):
+        assert cut(keys[language], 80) == keys[language]
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_the_chinese_screen_has_no_english_sentence_and_no_english_word_of_its_own(shown, is_paused):
+    shown.create("apple")
+    shown.until("handlers.returned default/apple")
+    shown.until("worker-a: waiting")
+    assert shown.screen.words.language == "en"
+    shown.screen.press("z")
+    if is_paused:
+        shown.screen.press("p")
+        shown.screen.press(DOWN)
+        shown.screen.press("+")
+    texts = [shown.text(400, 60)]
+    assert "[实时]" in texts[0] and "个对象" in texts[0] and "事件处理器返回" in texts[0]
+    assert ("已暂停" in texts[0]) == is_paused and ("每个 key 多等 0.1 秒" in texts[0]) == is_paused
+    for key in ("w", "c", "?"):
+        shown.screen.press(key)
+        texts.append(shown.text(400, 60))
+        shown.screen.press("\x1b")
+    shown.screen.press(" ")
+    assert "[画面已暂停]" in shown.text()
+    assert "空格" in texts[3] and "结束程序" in texts[3]
+    for text in texts:
+        assert chinesetexts.english(text.replace("a program", "").replace("\n", " | ")) == []
+    # Also single words: what is left is the program's, identifiers, and terms that the texts leave in English.
+    words = {word for text in texts for word in re.findall(r"[A-Za-z][A-Za-z'.-]+", text)}
+    assert sorted(each for each in words - KNOWN if not set(each) & set("._")) == []
+    shown.screen.press("z")
+    assert "[the picture stands still]" in shown.text()
+
+
+@pytest.mark.parametrize("height", [24, 50])
+def test_a_chinese_screen_fits_eighty_columns(shown, height):
+    shown.until("worker-a: waiting")
+    shown.screen.press("z")
+    lines = shown.screen.lines(80, height)
+    assert len(lines) <= height and any("工作队列" in line for line in lines)
+    for line in lines:
+        assert len(line) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in line) <= 80
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60), (40, 10), (1, 1), (10, 3), (20, 100)])
