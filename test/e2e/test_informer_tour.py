@@ -144,6 +144,9 @@ def test_something_breaks_and_another_thread_goes_on(page):
     page.click("#tab-break", draws=False)
     page.click("[data-fault=cut]")
     assert (page.hop, page.stations) == (20, before)
+    page.until("return document.querySelector('#undo')")
+    decisions = "[...document.querySelectorAll('#pane .list p.log')].map((each) => each.textContent)"
+    assert page.run(f"return {decisions}") == [f"hop 20: {tour.FAULTS['cut'].title}"]
     page.key("n")
     page.run("document.querySelector('#bp-station').value = 'reflector'")
     page.click("#breakpoint button")

@@ -76,7 +76,7 @@ export function breakPane(t, fault, app, point, act) {
     el("h3", {}, t("thread-what")),
     threads.length ? el("div", { class: "list" }, threads.map((name) => el("button", { type: "button", "data-thread": name, disabled: !act.isThreadFree, title: act.isThreadFree ? null : t("no-machine"), onclick: () => act.thread(name) }, name))) : el("p", { class: "quiet" }, t("one-thread")),
     app.decisions.length ? el("h3", {}, t("decisions")) : null,
-    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
+    app.decisions.length ? el("div", { class: "list" }, app.decisions.map((each) => el("p", { class: "log" }, `${t("hop")} ${each.at + 1}${t("colon")}${each.kind === "fault" ? fault(each.name) : each.name}`)),
       el("button", { type: "button", id: "undo", onclick: act.undo }, t("undo"))) : null,
     el("h3", {}, t("log")),
     ...(point?.log.length ? point.log.map((line) => el("p", { class: "log" }, line)) : [el("p", { class: "quiet" }, t("nothing"))]),

@@ -1,6 +1,6 @@
 // The tour: which run, which hop of it, and what the keys and buttons do.
 
-import { Address, copy, fromHash, link, toHash } from "/page/address.js";
+import { copy, fromHash, link, toHash } from "/page/address.js";
 import { drawTicks } from "/page/ticks.js";
 import { AT_ONCE, breakPane, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
 import { $, complain, fail, flipTheme, paint, remember, remembered, say } from "/page/shell.js";
@@ -9,31 +9,21 @@ import { live } from "/page/live.js";
 import { drawMachine } from "/page/machine.js";
 import { playOpening, wasSeen } from "/page/overlay.js";
 import { source } from "/page/source.js";
-import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
+import { GLOSSARY } from "/page/words.js";
 import { EXTRAS, Picture } from "/page/picture.js";
 import { lessonIn, lessonPane } from "/page/lesson.js";
+import { lessonWalk } from "/page/walk.js";
 import { el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfRun } from "/page/past.js";
-import { noteStep, progressOf } from "/page/progress.js";
+import { pace, player } from "/page/play.js";
 import { isBranch, listen, markPlaces } from "/page/questions.js";
 import { tips } from "/page/tip.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
+import { address, app, faultOf, hop, kindOf, t, titleOf } from "/page/state.js";
 
-const app = {
-  tour: null, trace: null, states: [], at: -1, scenario: "", settings: {}, decisions: [], lesson: null, place: { step: -1, asked: false }, stops: [],
-  tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
-  start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false, offers: null,
-};
-const address = new Address();
-const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
-const kindOf = (station, kind) => (app.language === "zh" && CHINESE[`${station}.${kind}`]) || app.tour.kinds[station][kind];
-const faultOf = (name) => (app.language === "zh" && CHINESE[name]) || app.tour.faults[name];
-// A lesson's title is that of its scenario.
-const titleOf = (scenario) => {
-  const lesson = app.tour.lessons.find((each) => each.scenario === scenario.name);
-  return lesson ? `${lesson.number}. ${lesson[app.language]?.title || lesson.title}${progressOf(lesson.name).done ? " ✓" : ""}` : scenario.title;
-};
-
+const { play, stop } = player({ to, reach });
+const { openQuestion, judged, lessonAnswer, lessonNext, lessonBack, isLost, toLesson, toBranch } = lessonWalk(
+  { run, find, to, draw, stop, withDecisions, drawSettings: () => drawSettings() });
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
   show("object");
@@ -187,221 +177,8 @@ const breakpoint = () => {
 const first = () => { stop(); address.mark(); return to(-1); };
 const last = async () => { stop(); address.mark(); while (await reach(app.trace.points.length)) { /* all of it */ } return to(app.trace.points.length - 1); };
 
-// Milliseconds from hop to hop. A recording may go by its own times instead: "r10" is ten times as fast.
-const pace = () => ($("speed").value.startsWith("r") ? 0 : Number($("speed").value));
-
-function stop() {
-  app.playing = false;
-  $("play").textContent = "▶▶";
-  $("play").title = t("play");
-}
-
-// A recording by its own times: hops that are closer than a frame are drawn together, so that the speed is kept.
-async function playByTimes(playing) {
-  const time = (at) => app.trace.points[at]?.hop.time ?? 0;
-  let [moment, before] = [time(app.at), performance.now()];
-  while (app.playing === playing) {
-    await new Promise((done) => requestAnimationFrame(done));
-    const now_ = performance.now();
-    const { value } = $("speed");
-    if (!value.startsWith("r")) { app.playing = false; return play(); }
-    moment += ((now_ - before) / 1000) * Number(value.slice(1));
-    before = now_;
-    let number = app.at;
-    while (app.playing === playing && (await reach(number + 1)) && time(number + 1) <= moment) number += 1;
-    if (app.playing !== playing) return undefined;
-    if (number > app.at) await to(number);
-    if (!(await reach(number + 1))) return stop();
-  }
-  return undefined;
-}
-
-async function play() {
-  if (app.playing) return stop();
-  const playing = app.playing = {};
-  $("play").textContent = "▮▮";
-  $("play").title = t("pause");
-  if ($("speed").value.startsWith("r")) return playByTimes(playing);
-  while (app.playing === playing) {
-    const began = performance.now();
-    if (!(await to(app.at + 1, true))) return stop();
-    await reach(app.at + 1);
-    if ($("speed").value.startsWith("r")) return playByTimes(playing);
-    const pause = Math.max(30, pace());
-    while (app.playing === playing && performance.now() - began < pause) await new Promise((done) => setTimeout(done, Math.min(100, pause - (performance.now() - began))));
-  }
-  return undefined;
-}
-
-// ---- lessons
-
-// The question that is open, for the places in the picture and the letters; null without one.
-function openQuestion() {
-  const { place, lesson } = app;
-  const step = lesson?.steps[place.step + 1];
-  const isOpen = app.tab === "lesson" && place.asked && place.running === undefined && !place.lost && step?.answers.length;
-  return isOpen ? { answers: step.answers, choose: (number) => lessonAnswer(number).catch(fail) } : null;
-}
-
-// The answer that was given to the question of the hop that is shown, for its marks in the picture; null without one.
-function judged() {
-  const { place, lesson, stops, at } = app;
-  const isShown = app.tab === "lesson" && place.answered >= 0 && !place.asked && !place.branch && stops[place.step] === at;
-  return isShown ? { step: lesson.steps[place.step], answered: place.answered } : null;
-}
-
-async function lessonAnswer(answered) {
-  const { step } = app.place;
-  const { answers } = app.lesson.steps[step + 1];
-  await lessonNext(answered);
-  if (app.place.step === step + 1) noteStep(app.lesson, step + 1, answers[answered].right);
-}
-
-const matching = ({ station, kind, key, handler }) => (each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler);
-
-// Report whether decisions led away from the lesson: its next step does not happen in this run, with the same machine.
-async function isLost() {
-  const { lesson, place } = app;
-  const step = lesson?.steps[place.step + 1];
-  if (!app.decisions.length || place.step < 0 || !step || JSON.stringify(step.machine) !== JSON.stringify(lesson.steps[place.step].machine)) return false;
-  return (await find(matching(step.stop), await stopOf(place.step))) < 0;
-}
-
-// The hop at which a step stops. It is known from going there, or found: each step stops behind the one before.
-async function stopOf(step) {
-  const { steps } = app.lesson;
-  for (let number = 0; number <= step; number++) {
-    if (app.stops[number] !== undefined || JSON.stringify(steps[number].machine) !== JSON.stringify(steps[step].machine)) continue;
-    const isFirst = number === 0 || JSON.stringify(steps[number - 1].machine) !== JSON.stringify(steps[number].machine);
-    const found = await find(matching(steps[number].stop), isFirst ? -1 : app.stops[number - 1]);
-    if (found >= 0) app.stops[number] = found;
-  }
-  return step < 0 ? -1 : app.stops[step] ?? -1;
-}
-
-async function toLesson() {
-  const { branch, ...place } = app.place;
-  Object.assign(app, { tab: "lesson", stops: [], place });
-  if (branch) await useSettings(branch.settings);
-  await withDecisions([], -1);
-  await reading(async () => to(await stopOf(app.place.step)));
-}
-
-// Go to the run in which a wrong answer to the last question is right; the lesson's own run is one click away.
-async function toBranch(branch) {
-  stop();
-  const { lesson, place, settings } = app;
-  const from = branch.fault ? await stopOf(place.step - 1) : -1;
-  address.mark();
-  app.place = { ...place, branch: { settings } };
-  await useSettings({ ...lesson.steps[place.step].machine, ...branch.machine }, branch.fault ? [{ at: from, kind: "fault", name: branch.fault }] : []);
-  let number = from;
-  for (let time = 0; time < branch.times; time++) number = await find(matching(branch.stop), number);
-  app.at = number - 1;
-  await reading(() => to(number, true));
-  $("pane").focus({ preventScroll: true }); // the button is gone: keys go on with the lesson
-}
-
-async function useSettings(settings, decisions = []) {
-  Object.assign(app, { settings, decisions, at: -1 });
-  await run();
-  app.offers = await source.offers(app.scenario, settings);
-  await drawSettings();
-}
-
-// `answered`: the answer to the open question; -1 to see the answer without one.
-async function lessonNext(answered = -1) {
-  const { place, lesson } = app;
-  if (!lesson?.steps[place.step + 1]) return;
-  if (place.running !== undefined) { app.hurry = true; return; }
-  if (place.branch) {
-    await toLesson();
-    return lessonNext(answered);
-  }
-  address.mark();
-  const from = app.at;
-  if (place.lost) {
-    app.decisions = [];
-    app.place = { ...place, lost: false };
-    if (!(await run())) return;
-    return lessonNext(answered);
-  }
-  if (!place.asked && lesson.steps[place.step + 1].ask) {
-    app.place = { ...place, asked: true };
-    return draw();
-  }
-  const anew = await useMachine(lesson, place.step + 1);
-  const before = anew ? -1 : await stopOf(place.step);
-  app.at = before;
-  const number = await find(matching(lesson.steps[place.step + 1].stop));
-  if (number < 0 && app.decisions.length) {
-    // The decisions led away from the lesson: say so, and let the same key lead back.
-    app.at = before;
-    app.place = { ...place, lost: true };
-    return draw();
-  }
-  if (number < 0) return complain(t("notfound"));
-  app.stops[place.step + 1] = number;
-  if (place.asked) {
-    app.place = { ...place, running: answered };
-    if (!(await runThrough(anew ? -1 : from, number))) return;
-  }
-  app.place = { step: place.step + 1, asked: false, ...(place.asked ? { answered } : {}) };
-  app.at = number - 1;
-  await reading(() => to(number, true));
-  noteStep(lesson, place.step + 1);
-}
-
-// Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion, or
-// who go on. False when the reader went elsewhere.
-const LONGEST_RUN = 2400;
-async function runThrough(from, number) {
-  if (from >= number - 1 || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return true;
-  app.hurry = false;
-  const { trace, place } = app;
-  const began = performance.now();
-  const each = Math.min(260, LONGEST_RUN / (number - from));
-  while (app.trace === trace && app.place === place) {
-    const at = Math.min(number - 1, from + Math.floor((performance.now() - began) / each));
-    if (at !== app.at && at > from) { app.at = at; draw(); }
-    if (at >= number - 1 || app.hurry) return true;
-    await new Promise((done) => requestAnimationFrame(done));
-  }
-  return false;
-}
-
-// On a narrow page the lesson is below the picture: its reader is not taken to the picture, and a step begins at its top.
-async function reading(move) {
-  app.reading = true;
-  try {
-    return await move();
-  } finally {
-    app.reading = false;
-    if (!matchMedia("(min-width: 821px)").matches) $("pane").scrollIntoView({ block: "start" });
-  }
-}
-
-// The machine that a lesson wants for a step; whether it is another one than before. Most lessons want none.
-async function useMachine(lesson, step) {
-  if (lesson.steps.every((each) => !Object.keys(each.machine).length)) return false;
-  const wanted = lesson.steps[step]?.machine ?? {};
-  if (JSON.stringify(wanted) === JSON.stringify(app.settings)) return false;
-  await useSettings(wanted);
-  return true;
-}
-
-async function lessonBack() {
-  if (app.place.branch) await toLesson();
-  address.mark();
-  if (app.place.asked) app.place = { ...app.place, asked: false };
-  else app.place = { step: app.place.step - 1, asked: false };
-  await useMachine(app.lesson, app.place.step);
-  return reading(async () => to(await stopOf(app.place.step)));
-}
-
 // ---- showing
 
-const hop = () => app.trace?.points[app.at]?.hop;
 const newest = (key) => Object.keys(app.trace.objects).filter((ref) => ref.startsWith(`${key}@`)).sort((a, b) => Number(b.split("@")[1]) - Number(a.split("@")[1]))[0] ?? "";
 
 function show(tab) {

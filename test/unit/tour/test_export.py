@@ -87,6 +87,19 @@ def test_the_page_refers_to_files_that_are_there_and_to_no_server(tmp_path):
     assert script.count("modules[") > 2 * len([*PAGE.glob("*.js")])
 
 
+@pytest.mark.parametrize("path", sorted(PAGE.glob("*.js")), ids=lambda path: path.name)
+def test_a_module_of_the_page_has_one_subject_in_at_most_600_lines_and_uses_its_imports(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("// ") and len(text.splitlines()) <= 600
+    for names, module in re.findall(r'^import \{([^}]*)\} from "/page/([\w-]+\.js)";$', text, re.MULTILINE):
+        exported = set(
+            re.findall(r"^export (?:const|(?:async )?function|class) ([\w$]+)", (PAGE / module).read_text(), re.M)
+        )
+        for name in (each.split(" as ")[-1].strip() for each in names.split(",")):
+            assert len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text)) >= 2, f"{name} is not used"
+        assert {each.split(" as ")[0].strip() for each in names.split(",")} <= exported, module
+
+
 def modules(folder: Path, **texts: str) -> Path:
     for name, text in texts.items():
         (folder / f"{name}.js").write_text(text)
