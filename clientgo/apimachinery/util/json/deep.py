@@ -15,7 +15,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, Final, ParamSpec, TypeVar
 
 MAX_DEPTH: Final = 10_000
@@ -49,6 +48,8 @@ def limited_by_stack(function: Callable[P, R]) -> Callable[P, R]:
     return limited
 
 
+# At a quotation mark it reads the string. It does not recurse there.
+_read_string: Final = json.JSONDecoder().raw_decode
 _skip_blanks: Final = re.compile(r"[ \t\n\r]*").match
 
 
@@ -80,7 +81,7 @@ def scan(text: str, at: int, scalar: Callable[[str, int], tuple[Any, int]]) -> t
                 continue
             at = end + 1
         else:
-            value, at = scanstring(text, at + 1, True) if char == '"' else scalar(text, at)
+            value, at = _read_string(text, at) if char == '"' else scalar(text, at)
             _add(container, key, value)
         # After a value: close containers until one has another value.
         while unfinished:
@@ -110,7 +111,7 @@ def _read_key(text: str, at: int, keys: dict[str, str]) -> tuple[str, int]:
     """Return the key at a position, and the position of its value."""
     if text[at : at + 1] != '"':
         raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-    key, at = scanstring(text, at + 1, True)
+    key, at = _read_string(text, at)
     at = _skip_blanks(text, at).end()  # type: ignore[union-attr]
     if text[at : at + 1] != ":":
         raise json.JSONDecodeError("Expecting ':' delimiter", text, at)
