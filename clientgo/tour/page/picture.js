@@ -75,7 +75,7 @@ const LABEL = 5.6;      // of a character in the labels' font, which is narrower
 // The attribute of a text that was shortened: tip.js shows all of it.
 const full = (text, shown) => (text === shown ? {} : { "data-full": text });
 // A label with the sign for nothing behind it, where there is room for both.
-const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 8 }, "–")] : [fits(label, inner, LABEL)]);
+const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 4 }, "–")] : [fits(label, inner, LABEL)]);
 const fits = (text, width, char = CHAR) => {
   const most = Math.max(3, Math.floor(width / char));
   if (columns(text) <= most) return text;
