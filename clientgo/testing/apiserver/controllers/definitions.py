@@ -6,6 +6,8 @@ real server does within a second.
 
 from __future__ import annotations
 
+import threading
+
 from clientgo import klog
 from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.controllers.objects import Objects
@@ -23,7 +25,8 @@ _ATTEMPTS = 20
 class Establisher:
     """A controller that makes the registry serve the stored definitions.
 
-    Thread-safe: all state is in store and registry.
+    Thread-safe: all state is in store and registry. A group's definitions are read and served in one step, since a
+    thread that read them before a deletion could otherwise serve a deleted definition without end.
     """
 
     def __init__(self, store: Store, registry: Registry, pump: Watches, times: Times, clients: WebhookClients) -> None:
@@ -32,6 +35,8 @@ class Establisher:
         self._pump = pump
         self._times = times
         self._clients = clients
+        # Held from reading a group's definitions until they are served. Store, registry and pump have their own locks.
+        self._serving = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<Establisher {self._registry!r}>"
@@ -61,6 +66,10 @@ class Establisher:
 
     def serve_group(self, name: str) -> None:
         """Make the served resources of a group those of its definitions."""
+        with self._serving:
+            self._serve_group(name)
+
+    def _serve_group(self, name: str) -> None:
         store, registry = self._store, self._registry
         definitions = [s.obj for s in store.list(crd.STORAGE)[1] if s.name.partition(".")[2] == name]
         # Not the built-in group of that name, whose objects would go with the last definition.
