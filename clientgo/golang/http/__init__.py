@@ -25,19 +25,44 @@ use requests or urllib3's pool: any thread must be able to abort a request withi
 or before the response, and both libraries hide the socket that this requires.
 """
 
-from clientgo.golang.http.client import Client, URLError, basic_auth, describe
-from clientgo.golang.http.header import Header
-from clientgo.golang.http.message import (
-    Body,
-    BytesBody,
-    ClientTrace,
-    Request,
-    Response,
-    RoundTripper,
-    RoundTripperWrapper,
-    redacted_url,
-)
-from clientgo.golang.http.transport import Transport
+from typing import TYPE_CHECKING
+
+from clientgo.utils.later import later
+
+if TYPE_CHECKING:
+    from clientgo.golang.http.client import Client, URLError, basic_auth, describe
+    from clientgo.golang.http.header import Header
+    from clientgo.golang.http.message import (
+        Body,
+        BytesBody,
+        ClientTrace,
+        Request,
+        Response,
+        RoundTripper,
+        RoundTripperWrapper,
+        redacted_url,
+    )
+    from clientgo.golang.http.transport import Transport
+else:
+    # A server needs no client.
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "client": ["Client", "URLError", "basic_auth", "describe"],
+            "header": ["Header"],
+            "message": [
+                "Body",
+                "BytesBody",
+                "ClientTrace",
+                "Request",
+                "Response",
+                "RoundTripper",
+                "RoundTripperWrapper",
+                "redacted_url",
+            ],
+            "transport": ["Transport"],
+        },
+    )
 
 __all__ = [
     "Body",
