@@ -77,6 +77,8 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/apimachinery/runtime/promoted.py:_snake_case": OWN_SOURCE,
     "clientgo/apimachinery/runtime/serializer/json/json.py:_ESCAPE": Attack("\\ud800", functions=("sub",)),
     "clientgo/apimachinery/runtime/text_source.py:_TEN_DIGITS": Attack("0", functions=("search",)),
+    "clientgo/apimachinery/util/json/deep.py:_skip_blanks": Attack(" "),
+    "clientgo/apimachinery/util/json/json.py:_blanks": Attack(" "),
     "clientgo/apimachinery/util/json/json.py:_SMALL": Attack("e-0"),
     "clientgo/apimachinery/util/json/json.py:_WHOLE": Attack(".0"),
     "clientgo/apimachinery/util/managedfields/fieldpath.py:_UNUSUAL": Attack("e"),

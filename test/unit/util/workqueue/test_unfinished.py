@@ -11,6 +11,7 @@ import pytest
 
 from clientgo.testing import synctest
 from clientgo.util import workqueue
+from clientgo.util.workqueue import metrics as metrics_module
 from clientgo.util.workqueue.beyond.dropping_priority_queue import DroppingPriorityQueue
 from clientgo.utils.clock import REAL_CLOCK, WithTicker
 from clientgo.utils.clock.testing import FakeClock
@@ -40,6 +41,12 @@ def dropping(clock: WithTicker, name: str = PODS) -> Any:
 
 
 queues = pytest.mark.parametrize("new_queue", [plain, rate_limiting, priority, dropping])
+
+
+@pytest.fixture(autouse=True)
+def _no_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make queues without metrics: a manager in an earlier test may have set a provider for the whole process."""
+    monkeypatch.setattr(metrics_module, "_global_metrics_provider", None)
 
 
 @pytest.fixture
