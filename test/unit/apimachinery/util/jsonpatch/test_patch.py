@@ -94,7 +94,7 @@ def test_the_library_has_no_limit_of_its_own() -> None:
 def test_copies_into_their_own_value_cannot_exhaust_the_stack() -> None:
     deep = [
         step
-        for i in range(12)
+        for i in range(15)
         for step in (
             {"op": "copy", "from": "/a", "path": "/b"},
             {"op": "move", "from": "/b", "path": "/a" + "/a" * 2**i},
