@@ -16,6 +16,7 @@ def filled() -> Contents:
         assert maps is not None
         server.create(definitions, "", CRD)
         server.create(maps, "default", {"metadata": {"name": "a"}, "data": {"size": "1"}})
+        assert server.controllers.wait_idle()
         return server.store.all_contents()
 
 
