@@ -80,14 +80,16 @@ BLOCKING: dict[str, Callable[[], Callable[[], object]]] = {
 def interrupted_in_condition(error: RuntimeError) -> bool:
     """Report whether CPython turned the interrupt into `error`.
 
-    A signal handler that raises at the first instruction of `Condition._acquire_restore` leaves the condition's lock
-    free, and the `with` around `wait` fails to release it. The call ends nevertheless, and the interrupt is the context
-    of its error. `Thread.start` and `Event.wait` have this flaw too, so the library cannot prevent it.
+    A signal handler that raises inside `Condition.wait`, between the release of the lock and its return, leaves the
+    lock free, and the `with` around `wait` fails to release it. The call ends nevertheless, and the interrupt is the
+    context of its error. `Thread.start` and `Event.wait` have this flaw too, so the library cannot prevent it.
     """
-    if str(error) != "release unlocked lock" or not isinstance(error.__context__, KeyboardInterrupt):
+    texts = ("release unlocked lock", "cannot release un-acquired lock")
+    if str(error) not in texts or not isinstance(error.__context__, KeyboardInterrupt):
         return False
-    functions = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__context__.__traceback__)]
-    return "_acquire_restore" in functions
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__context__.__traceback__)]
+    # The last function is the signal handler.
+    return files[-2:-1] == [threading.__file__]
 
 
 def interrupt(interrupter: Interrupter, call: Callable[[], object]) -> None:
