@@ -42,19 +42,19 @@ def check_fields(module: ModuleType) -> None:
     """
     exported = [getattr(module, name, None) for name in module.__all__]
     structs = dict.fromkeys(cls for cls in exported if isinstance(cls, type) and issubclass(cls, Struct))
-    complaints: list[str] = []
+    problems: list[str] = []
     waiting = list(structs)
     while waiting:
         cls = waiting.pop(0)
-        for info, complaint, inner in _fields_of(cls):
-            if complaint:
-                complaints.append(f"{place(cls, info.attr)}: {cls.__name__}.{info.attr} {complaint}")
+        for info, problem, inner in _fields_of(cls):
+            if problem:
+                problems.append(f"{place(cls, info.attr)}: {cls.__name__}.{info.attr} {problem}")
             for found in inner:
                 if found not in structs and found.__module__.startswith(module.__name__):
                     structs[found] = None
                     waiting.append(found)
-    if complaints:
-        raise ValueError("\n".join(complaints))
+    if problems:
+        raise ValueError("\n".join(problems))
 
 
 def _fields_of(cls: type[Struct]) -> Iterator[tuple[FieldInfo, str, list[type[Struct]]]]:
@@ -73,8 +73,8 @@ def _fields_of(cls: type[Struct]) -> Iterator[tuple[FieldInfo, str, list[type[St
         except (NameError, KeyError):  # It is none, or for type checkers alone: they look at it.
             annotation = Any
         fits = _fits(_without_none(annotation), is_read_as)
-        complaint = "" if fits else f'is declared as "{info.type}", and annotated as {_shown(annotation)}'
-        yield info, complaint, list(_structs_in(is_read_as))
+        problem = "" if fits else f'is declared as "{info.type}", and annotated as {_shown(annotation)}'
+        yield info, problem, list(_structs_in(is_read_as))
 
 
 class _Annotated:

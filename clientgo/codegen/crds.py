@@ -174,8 +174,8 @@ def _subresources(cls: type[ResourceObject], settings: CustomResource, schema: J
 
 
 def _column(column: PrinterColumn) -> JSONObject:
-    said: JSONObject = {"name": column.name, "type": column.type, "jsonPath": column.json_path}
-    _put(said, description=column.description, format=column.format)
+    document: JSONObject = {"name": column.name, "type": column.type, "jsonPath": column.json_path}
+    _put(document, description=column.description, format=column.format)
     if column.priority:
-        said["priority"] = column.priority
-    return said
+        document["priority"] = column.priority
+    return document

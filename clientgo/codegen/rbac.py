@@ -119,11 +119,11 @@ def _document(namespace: str, name: str, rules: list[_Rule]) -> JSONObject:
 
 
 def _rule_document(rule: _Rule) -> JSONObject:
-    said = {
+    document = {
         "apiGroups": rule.groups,
         "resources": rule.resources,
         "resourceNames": rule.resource_names,
         "nonResourceURLs": rule.urls,
         "verbs": rule.verbs,
     }
-    return {name: list(values) for name, values in said.items() if values}
+    return {name: list(values) for name, values in document.items() if values}

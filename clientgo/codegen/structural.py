@@ -151,8 +151,8 @@ class _Field:
     cls: type[Struct]
     info: FieldInfo
 
-    def error(self, complaint: str) -> ValueError:
-        return ValueError(f"{place(self.cls, self.info.attr)}: {self.cls.__name__}.{self.info.attr}: {complaint}")
+    def error(self, problem: str) -> ValueError:
+        return ValueError(f"{place(self.cls, self.info.attr)}: {self.cls.__name__}.{self.info.attr}: {problem}")
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class _Writer:
         if text := self._description(cls):
             schema["description"] = text
         if cls.SCHEMA is not None:
-            schema = _marked(schema, cls.SCHEMA, lambda complaint: ValueError(f"{cls.__name__}: {complaint}"))
+            schema = _marked(schema, cls.SCHEMA, lambda problem: ValueError(f"{cls.__name__}: {problem}"))
         return _sorted(schema)
 
     def field(self, found: _Field, above: tuple[type, ...]) -> JSONObject:
@@ -268,7 +268,7 @@ def _marked(schema: JSONObject, marker: Schema, error: Any) -> JSONObject:
 def _rule(rule: ValidationRule | str) -> JSONObject:
     if isinstance(rule, str):
         return {"rule": rule}
-    said = {
+    document = {
         "rule": rule.rule,
         "message": rule.message,
         "messageExpression": rule.message_expression,
@@ -276,7 +276,7 @@ def _rule(rule: ValidationRule | str) -> JSONObject:
         "fieldPath": rule.field_path,
         "optionalOldSelf": rule.optional_old_self,
     }
-    return {key: value for key, value in said.items() if value not in ("", None)}
+    return {key: value for key, value in document.items() if value not in ("", None)}
 
 
 def _check_map_keys(items: JSONObject, marker: Schema, found: _Field) -> None:

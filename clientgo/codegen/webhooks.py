@@ -50,14 +50,14 @@ def configurations(
 
 
 def _document(
-    what: str, prefix: str, annotations: Mapping[str, str], webhooks: Mapping[str, JSONObject]
+    phase: str, prefix: str, annotations: Mapping[str, str], webhooks: Mapping[str, JSONObject]
 ) -> JSONObject:
-    metadata: JSONObject = {"name": f"{prefix}{what.lower()}-webhook-configuration"}
+    metadata: JSONObject = {"name": f"{prefix}{phase.lower()}-webhook-configuration"}
     if annotations:
         metadata["annotations"] = dict(annotations)
     return {
         "apiVersion": _API_VERSION,
-        "kind": f"{what}WebhookConfiguration",
+        "kind": f"{phase}WebhookConfiguration",
         "metadata": metadata,
         "webhooks": [webhooks[name] for name in sorted(webhooks)],
     }

@@ -100,8 +100,8 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
     put(f"{clientset.informers}.__init__", informer_gen.render_init(clientset))
     for directory, versions in clientset.by_directory().items():
         group = versions[0].group or "core"
-        for package, what in ((f"{clientset.clientset}.typed", "clients"), (clientset.listers, "listers")):
-            put(f"{package}.{directory}.__init__", f'"""The {what} of the API group {group}. {client_gen.GENERATED}"""\n')
+        for package, contents in ((f"{clientset.clientset}.typed", "clients"), (clientset.listers, "listers")):
+            put(f"{package}.{directory}.__init__", f'"""The {contents} of the API group {group}. {client_gen.GENERATED}"""\n')
         put(f"{clientset.informers}.{directory}.__init__", informer_gen.render_group_interface(clientset, directory, versions))
     for version in clientset.groups:
         place = f"{version.directory}.{version.version}"

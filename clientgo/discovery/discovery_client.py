@@ -316,8 +316,8 @@ def _api_versions_to_groups(document: dict[str, Any]) -> metav1.APIGroupList:
 def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
     """Report whether a Content-Type declares JSON of that kind. Go: ContentTypeIsGVK."""
     base, params = parse_media_type(content_type)
-    said = (params.get("g"), params.get("v"), params.get("as"))
-    return base == _JSON and said == (gvk.group, gvk.version, gvk.kind)
+    named = (params.get("g"), params.get("v"), params.get("as"))
+    return base == _JSON and named == (gvk.group, gvk.version, gvk.kind)
 
 
 def server_groups_and_resources(

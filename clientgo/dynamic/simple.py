@@ -190,9 +190,9 @@ class _DynamicResourceClient:
 
     def _at(self, request: Request, name: str, *subresources: str) -> Request:
         """Set the URL's path. Raises ValueError for an invalid namespace or name."""
-        for what, value in (("namespace", self._namespace), ("resource name", name)):
+        for part, value in (("namespace", self._namespace), ("resource name", name)):
             if messages := is_valid_path_segment_name(value):
-                raise ValueError(f"invalid {what} {quote(value)}: [{' '.join(messages)}]")
+                raise ValueError(f"invalid {part} {quote(value)}: [{' '.join(messages)}]")
         resource = self._resource
         segments = ["apis", resource.group] if resource.group else ["api"]
         segments.append(resource.version)

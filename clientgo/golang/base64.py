@@ -34,18 +34,18 @@ def _fault(raw: bytes) -> int:
     """Return the position of the error: Go reads four letters at a time and reports an incomplete last group at its
     start.
     """
-    places = [(at, byte) for at, byte in enumerate(raw) if byte not in b"\r\n"]
-    for number, (at, byte) in enumerate(places):
+    positions = [(at, byte) for at, byte in enumerate(raw) if byte not in b"\r\n"]
+    for number, (at, byte) in enumerate(positions):
         if byte in _LETTERS:
             continue
         if byte != ord("=") or number % 4 < 2:
             return at
         if number % 4 == 2:
             # A second padding character is required here.
-            if number + 1 == len(places):
+            if number + 1 == len(positions):
                 return len(raw)
-            if places[number + 1][1] != ord("="):
-                return places[number + 1][0] - 1
+            if positions[number + 1][1] != ord("="):
+                return positions[number + 1][0] - 1
             number += 1
-        return places[number + 1][0]  # the text after the padding
-    return len(raw) - len(places) % 4
+        return positions[number + 1][0]  # the text after the padding
+    return len(raw) - len(positions) % 4

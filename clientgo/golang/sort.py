@@ -191,10 +191,10 @@ class _Sorter:
             return j
 
         quarter = (b - a) // 4
-        places = [a + quarter, a + quarter * 2, a + quarter * 3]
+        indexes = [a + quarter, a + quarter * 2, a + quarter * 3]
         if b - a >= _LONG:
-            places = [median(place - 1, place, place + 1) for place in places]
-        return median(*places), swaps
+            indexes = [median(place - 1, place, place + 1) for place in indexes]
+        return median(*indexes), swaps
 
     def _reverse(self, a: int, b: int) -> None:
         for i in range((b - a) // 2):

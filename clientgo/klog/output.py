@@ -92,11 +92,11 @@ def module_shows(n: int, depth: int) -> bool:
 
 def _vmodule_of(path: str) -> int:
     """Return the verbosity of the first matching pattern, or -1."""
-    whole = path.removesuffix(".py").replace(os.sep, "/")
-    base = whole.rpartition("/")[2]
+    module_path = path.removesuffix(".py").replace(os.sep, "/")
+    base = module_path.rpartition("/")[2]
     for pattern, verbosity in SETTINGS.vmodule.items():
         if "/" in pattern:
-            if fnmatch.fnmatchcase(whole, pattern) or fnmatch.fnmatchcase(whole, f"*/{pattern}"):
+            if fnmatch.fnmatchcase(module_path, pattern) or fnmatch.fnmatchcase(module_path, f"*/{pattern}"):
                 return verbosity
         elif fnmatch.fnmatchcase(base, pattern):
             return verbosity

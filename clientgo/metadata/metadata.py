@@ -156,9 +156,9 @@ class _ResourceClient:
 
     def _segments(self, name: str) -> builtins.list[str]:
         """Return the segments of the URL's path. Raises ValueError for an invalid namespace or name."""
-        for what, value in (("namespace", self._namespace), ("resource name", name)):
+        for part, value in (("namespace", self._namespace), ("resource name", name)):
             if messages := is_valid_path_segment_name(value):
-                raise ValueError(f"invalid {what} {quote(value)}: [{' '.join(messages)}]")
+                raise ValueError(f"invalid {part} {quote(value)}: [{' '.join(messages)}]")
         group, version, resource = self._resource.group, self._resource.version, self._resource.resource
         return [
             *(("apis", group) if group else ("api",)),

@@ -108,16 +108,16 @@ class DeferredDiscoveryRESTMapper:
                 self._delegate = new_discovery_rest_mapper(get_api_group_resources(self._cl))
             return self._delegate
 
-    def _ask(self, question: Callable[[meta.RESTMapper], T]) -> T:
+    def _query(self, query: Callable[[meta.RESTMapper], T]) -> T:
         """Ask the delegate, and a new one if it has no match and may be outdated."""
         delegate = self._get_delegate()
         try:
-            return question(delegate)
+            return query(delegate)
         except Exception:
             if self._cl.fresh():
                 raise
         self.reset()
-        return self._ask(question)
+        return self._query(query)
 
     def reset(self) -> None:
         """Drop the discovery results. Go: Reset."""
@@ -128,25 +128,25 @@ class DeferredDiscoveryRESTMapper:
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
         """See meta.RESTMapper. This and all other methods also raise the errors of discovery."""
-        return self._ask(lambda mapper: mapper.kind_for(resource))
+        return self._query(lambda mapper: mapper.kind_for(resource))
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
-        return self._ask(lambda mapper: mapper.kinds_for(resource))
+        return self._query(lambda mapper: mapper.kinds_for(resource))
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        return self._ask(lambda mapper: mapper.resource_for(input))
+        return self._query(lambda mapper: mapper.resource_for(input))
 
     def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
-        return self._ask(lambda mapper: mapper.resources_for(input))
+        return self._query(lambda mapper: mapper.resources_for(input))
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> meta.RESTMapping:
-        return self._ask(lambda mapper: mapper.rest_mapping(gk, *versions))
+        return self._query(lambda mapper: mapper.rest_mapping(gk, *versions))
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[meta.RESTMapping]:
-        return self._ask(lambda mapper: mapper.rest_mappings(gk, *versions))
+        return self._query(lambda mapper: mapper.rest_mappings(gk, *versions))
 
     def resource_singularizer(self, resource: str) -> str:
-        return self._ask(lambda mapper: mapper.resource_singularizer(resource))
+        return self._query(lambda mapper: mapper.resource_singularizer(resource))
 
     def __str__(self) -> str:
         try:

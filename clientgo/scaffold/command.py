@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _init(root: Path, given: argparse.Namespace) -> int:
     name = names.project(given.project_name or root.name.lower())
     project = Project(domain=names.domain(given.domain), name=name, repo=names.repo(given.repo or name))
-    _tell(root, scaffolds.init(root, project))
+    _report(root, scaffolds.init(root, project))
     print(f"Next: define a resource with:\n$ {_PROG} create api")
     return 0
 
@@ -48,7 +48,7 @@ def _create_api(root: Path, given: argparse.Namespace) -> int:
     done = scaffolds.create_api(
         root, resource, with_resource=given.resource, with_controller=given.controller, force=given.force
     )
-    _tell(root, done)
+    _report(root, done)
     print(f"Next: edit the types and the controller; after a change of types or markers:\n$ {_PROG} generate")
     return 0
 
@@ -61,7 +61,7 @@ def _create_webhook(root: Path, given: argparse.Namespace) -> int:
         spoke=tuple(names.version(each) for each in given.spoke),
     )
     done = scaffolds.create_webhook(root, given.group, given.version, given.kind, wanted, force=given.force)
-    _tell(root, done)
+    _report(root, done)
     print(f"Next: say in the webhooks what they fill in and refuse; after a change of markers:\n$ {_PROG} generate")
     return 0
 
@@ -84,7 +84,7 @@ def _new(root: Path, given: argparse.Namespace) -> int:
     if made:
         folder.mkdir()
     try:
-        _tell(folder, scaffolds.init(folder, project))
+        _report(folder, scaffolds.init(folder, project))
     except BaseException:
         if made:
             folder.rmdir()
@@ -107,7 +107,7 @@ def _add_api(root: Path, given: argparse.Namespace) -> int:
     done = scaffolds.create_api(
         root, resource, with_resource=not controller, with_controller=controller, force=False
     )
-    _tell(root, done)
+    _report(root, done)
     return 0
 
 
@@ -116,7 +116,7 @@ def _version(root: Path, given: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(root: Path, done: Done) -> None:
+def _report(root: Path, done: Done) -> None:
     generated = [name for name in done.changed if "/generated/" in name]
     for name in done.changed:
         if name not in generated:

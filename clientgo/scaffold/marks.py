@@ -83,10 +83,10 @@ def _find(lines: Sequence[str], name: str, new: Sequence[str], file: str) -> int
     found = [index for index, line in enumerate(lines) if line.strip() == mark(name)]
     if len(found) == 1:
         return found[0]
-    what = "\n".join(f"    {line}" for line in new)
+    shown = "\n".join(f"    {line}" for line in new)
     if found:
-        raise Refused(f"{file} has the line `{mark(name)}` {len(found)} times; leave one, where this belongs:\n{what}")
-    raise Refused(f"{file} has no line `{mark(name)}`; put it back, where this belongs:\n{what}")
+        raise Refused(f"{file} has the line `{mark(name)}` {len(found)} times; leave one, where this belongs:\n{shown}")
+    raise Refused(f"{file} has no line `{mark(name)}`; put it back, where this belongs:\n{shown}")
 
 
 def _contains(lines: Sequence[str], wanted: Sequence[str]) -> bool:

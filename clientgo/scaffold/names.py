@@ -37,21 +37,21 @@ class Refused(Exception):
     """The command cannot be carried out and has changed nothing. The message is for the user."""
 
 
-def _complain(what: str, value: str, complaints: list[str]) -> str:
-    if complaints:
-        raise Refused(f"{what} {value!r}: {'; '.join(complaints)}")
+def _checked(subject: str, value: str, problems: list[str]) -> str:
+    if problems:
+        raise Refused(f"{subject} {value!r}: {'; '.join(problems)}")
     return value
 
 
 def domain(value: str) -> str:
     """Return a valid domain such as example.com. Raises Refused."""
-    return _complain("the domain", value, is_dns1123_subdomain(value))
+    return _checked("the domain", value, is_dns1123_subdomain(value))
 
 
 def project(value: str) -> str:
     """Return a valid project name, the prefix of its namespace, services and roles. Raises Refused."""
     too_long = [f"must be no more than {_LONGEST_PROJECT} bytes"] if len(value) > _LONGEST_PROJECT else []
-    return _complain("the project name", value, is_dns1035_label(value) + too_long)
+    return _checked("the project name", value, is_dns1035_label(value) + too_long)
 
 
 def repo(value: str) -> str:
@@ -89,7 +89,7 @@ def is_installed(name: str) -> bool:
 
 def group(value: str) -> str:
     """Return a valid API group without its domain, such as shop. Raises Refused."""
-    _complain("the group", value, is_dns1123_subdomain(value))
+    _checked("the group", value, is_dns1123_subdomain(value))
     folder = group_package(value)
     if not folder.isidentifier():
         raise Refused(f"the group {value!r}: {folder!r} is no name of a Python package")
@@ -116,7 +116,7 @@ def kind(value: str) -> str:
         raise Refused(f"the kind {value!r}: must start with an uppercase character")
     if not _KIND.fullmatch(value):
         raise Refused(f"the kind {value!r}: expected letters and digits")
-    _complain("the kind", value, is_dns1035_label(value.lower()))
+    _checked("the kind", value, is_dns1035_label(value.lower()))
     if keyword.iskeyword(value):
         raise Refused(f"the kind {value!r}: it is a word of Python's, no name of a class")
     if value == "List":
@@ -130,7 +130,7 @@ def kind(value: str) -> str:
 
 def plural(value: str) -> str:
     """Return a valid plural, the resource's name in paths, such as orders. Raises Refused."""
-    return _complain("the plural", value, is_dns1035_label(value))
+    return _checked("the plural", value, is_dns1035_label(value))
 
 
 def path(value: str) -> str:

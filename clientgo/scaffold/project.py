@@ -41,9 +41,9 @@ class Webhooks:
     spoke: tuple[str, ...] = ()
 
     def document(self) -> JSONObject:
-        said = {"conversion": self.conversion, "defaulting": self.defaulting, "spoke": list(self.spoke)}
-        said |= {"validation": self.validation}
-        return {**{key: value for key, value in said.items() if value}, "webhookVersion": "v1"}
+        document = {"conversion": self.conversion, "defaulting": self.defaulting, "spoke": list(self.spoke)}
+        document |= {"validation": self.validation}
+        return {**{key: value for key, value in document.items() if value}, "webhookVersion": "v1"}
 
 
 @dataclass(frozen=True)
@@ -81,35 +81,35 @@ class Resource:
         return f"{self.qualified_group}/{self.version}, Kind={self.kind}"
 
     def document(self) -> JSONObject:
-        said: JSONObject = {}
+        document: JSONObject = {}
         if self.api:
-            said["api"] = {"crdVersion": "v1", "namespaced": self.namespaced}
-        said["controller"] = self.controller
+            document["api"] = {"crdVersion": "v1", "namespaced": self.namespaced}
+        document["controller"] = self.controller
         if not self.api:
-            said["core"] = True
-        said |= {"domain": self.domain, "group": self.group, "kind": self.kind, "path": self.path}
+            document["core"] = True
+        document |= {"domain": self.domain, "group": self.group, "kind": self.kind, "path": self.path}
         if self.plural != naming.plural(self.kind):
-            said["plural"] = self.plural
-        said["version"] = self.version
+            document["plural"] = self.plural
+        document["version"] = self.version
         if self.webhooks != Webhooks():
-            said["webhooks"] = self.webhooks.document()
-        return {key: value for key, value in said.items() if value not in ("", False)}
+            document["webhooks"] = self.webhooks.document()
+        return {key: value for key, value in document.items() if value not in ("", False)}
 
     @classmethod
-    def from_document(cls, said: JSONObject) -> Self:
-        kind = names.kind(_text(said, "kind"))
-        api, webhooks = _object(said, "api"), _object(said, "webhooks")
-        own_domain = _text(said, "domain", "")
+    def from_document(cls, document: JSONObject) -> Self:
+        kind = names.kind(_text(document, "kind"))
+        api, webhooks = _object(document, "api"), _object(document, "webhooks")
+        own_domain = _text(document, "domain", "")
         return cls(
-            group=names.group(_text(said, "group")),
-            version=names.version(_text(said, "version")),
+            group=names.group(_text(document, "group")),
+            version=names.version(_text(document, "version")),
             kind=kind,
             domain=names.domain(own_domain) if own_domain else "",
-            plural=names.plural(_text(said, "plural", naming.plural(kind))),
-            path=names.path(_text(said, "path")),
+            plural=names.plural(_text(document, "plural", naming.plural(kind))),
+            path=names.path(_text(document, "path")),
             namespaced=_boolean(api, "namespaced"),
-            api="api" in said,
-            controller=_boolean(said, "controller"),
+            api="api" in document,
+            controller=_boolean(document, "controller"),
             webhooks=Webhooks(
                 defaulting=_boolean(webhooks, "defaulting"),
                 validation=_boolean(webhooks, "validation"),
@@ -174,18 +174,18 @@ class Project:
         path = root / FILE
         try:
             text = _read(path)
-            said = yaml.safe_load(text)
-            if not isinstance(said, dict):
+            document = yaml.safe_load(text)
+            if not isinstance(document, dict):
                 raise Refused("expected fields")
-            if _text(said, "version") != VERSION or LAYOUT not in _texts(said, "layout"):
+            if _text(document, "version") != VERSION or LAYOUT not in _texts(document, "layout"):
                 raise Refused(f"expected version {VERSION!r} and the layout {LAYOUT}")
-            resources = said.get("resources", [])
+            resources = document.get("resources", [])
             if not isinstance(resources, list) or not all(isinstance(each, dict) for each in resources):
                 raise Refused("resources: expected a list of objects")
             return cls(
-                domain=names.domain(_text(said, "domain")),
-                name=names.project(_text(said, "projectName")),
-                repo=names.repo(_text(said, "repo")),
+                domain=names.domain(_text(document, "domain")),
+                name=names.project(_text(document, "projectName")),
+                repo=names.repo(_text(document, "repo")),
                 resources=tuple(Resource.from_document(each) for each in resources),
                 text=text,
             )
@@ -210,33 +210,33 @@ def _read(path: Path) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _identity(said: JSONObject) -> tuple[Any, ...]:
-    return said.get("group"), said.get("version"), said.get("kind")
+def _identity(document: JSONObject) -> tuple[Any, ...]:
+    return document.get("group"), document.get("version"), document.get("kind")
 
 
-def _text(said: JSONObject, name: str, default: str | None = None) -> str:
-    value = said.get(name, default)
+def _text(document: JSONObject, name: str, default: str | None = None) -> str:
+    value = document.get(name, default)
     if not isinstance(value, str):
         raise Refused(f"{name}: expected a text, found {value!r}")
     return value
 
 
-def _texts(said: JSONObject, name: str) -> list[str]:
-    value = said.get(name, [])
+def _texts(document: JSONObject, name: str) -> list[str]:
+    value = document.get(name, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise Refused(f"{name}: expected a list of texts, found {value!r}")
     return value
 
 
-def _boolean(said: JSONObject, name: str) -> bool:
-    value = said.get(name, False)
+def _boolean(document: JSONObject, name: str) -> bool:
+    value = document.get(name, False)
     if not isinstance(value, bool):
         raise Refused(f"{name}: expected true or false, found {value!r}")
     return value
 
 
-def _object(said: JSONObject, name: str) -> JSONObject:
-    value = said.get(name, {})
+def _object(document: JSONObject, name: str) -> JSONObject:
+    value = document.get(name, {})
     if not isinstance(value, dict):
         raise Refused(f"{name}: expected an object, found {value!r}")
     return value

@@ -157,7 +157,7 @@ def create_webhook(root: Path, group: str, version: str, kind: str, wanted: Webh
         if force:
             work.overwrite()
         resource = replace(resource, webhooks=both)
-        _create_webhooks(work, project, resource, wanted, anew=force or had == Webhooks())
+        _create_webhooks(work, project, resource, wanted, is_new=force or had == Webhooks())
         return _finish(work, project.with_resource(resource))
 
 
@@ -309,7 +309,7 @@ def _create_controller(work: Workspace, project: Project, resource: Resource) ->
 
 
 def _create_webhooks(
-    work: Workspace, project: Project, resource: Resource, wanted: Webhooks, *, anew: bool
+    work: Workspace, project: Project, resource: Resource, wanted: Webhooks, *, is_new: bool
 ) -> None:
     package, values = project.package, _values(project, resource)
     file = f"{_folder(values['webhook'])}.py"
@@ -317,7 +317,7 @@ def _create_webhooks(
     _once(work, f"{package}/webhook/{resource.package}/__init__.py", "webhook/group_init.py", values)
     _once(work, f"{_folder(values['webhook'].rpartition('.')[0])}/__init__.py", "webhook/version_init.py", values)
     bare = render("webhook/webhook.py", values)
-    if anew:
+    if is_new:
         work.create(file, bare)
     if wanted.defaulting:
         _add_defaulter(work, file, package, values)
@@ -348,8 +348,8 @@ def _add_validator(work: Workspace, file: str, package: str, values: dict[str, s
     _add_webhook_test(work, "validator", values)
 
 
-def _add_webhook_test(work: Workspace, what: str, values: dict[str, str]) -> None:
-    work.create(f"test/unit/test_{values['versioned']}_{what}.py", render(f"webhook/test_{what}.py", values))
+def _add_webhook_test(work: Workspace, kind: str, values: dict[str, str]) -> None:
+    work.create(f"test/unit/test_{values['versioned']}_{kind}.py", render(f"webhook/test_{kind}.py", values))
     _once(work, f"test/e2e/test_{values['versioned']}_webhooks.py", "webhook/test_webhooks_e2e.py", values)
 
 

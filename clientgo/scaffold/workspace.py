@@ -31,7 +31,7 @@ class Workspace:
         self.copy = copy
         self._force = False
         # Conflicts with existing files. All are reported together.
-        self._complaints: list[str] = []
+        self._problems: list[str] = []
         self._kept: list[str] = []
 
     def overwrite(self) -> None:
@@ -50,10 +50,10 @@ class Workspace:
                 self._kept.append(name)
                 return
             if not self._force and not (there.is_file() and _text_of(there, name) == text):
-                self._complaints.append(f"{name} is there already, and is another one")
+                self._problems.append(f"{name} is there already, and is another one")
                 return
             if there.is_dir():
-                self._complaints.append(f"{name} is a folder")
+                self._problems.append(f"{name} is a folder")
                 return
         self._put(path, text)
         if executable:
@@ -82,7 +82,7 @@ class Workspace:
                 raise Refused(f"there is no file {name}, where this belongs:\n" + "\n".join(lines))
             self._put(path, edit(_text_of(path, name)))
         except Refused as err:
-            self._complaints.append(str(err))
+            self._problems.append(str(err))
 
     def write(self, name: str, text: str) -> None:
         """Write a generated file, replacing any existing one."""
@@ -90,8 +90,8 @@ class Workspace:
 
     def check(self) -> None:
         """Raise Refused with all that stands in the way, if anything does."""
-        if self._complaints:
-            raise Refused("\n".join(dict.fromkeys(self._complaints)))
+        if self._problems:
+            raise Refused("\n".join(dict.fromkeys(self._problems)))
 
     @property
     def kept(self) -> list[str]:

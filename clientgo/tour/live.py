@@ -68,7 +68,7 @@ class Sum:
     """The calls of one function."""
 
     calls: int
-    told: int
+    emitted: int
     rate: float
     """Calls a second, over the last second."""
 
@@ -109,11 +109,11 @@ class Live(Attached):
         self.clock = clock
         self.secrecy = Secrecy()
         """By the identities of reflectors."""
-        self._seam = Seam((*TAPS, *taps), self._hear, clock=clock, probes=self._probes(), metered=True)
-        self._controls = Seam((), self._hear, probes=self._control_probes())
+        self._seam = Seam((*TAPS, *taps), self._receive, clock=clock, probes=self._probes(), metered=True)
+        self._controls = Seam((), self._receive, probes=self._control_probes())
         # Appended to in the threads that hop, and emptied by who looks, so that each hop gets one place in a row: the
         # numbers that hops have of their own may come a little out of order.
-        self._heard: deque[Hop] = deque()
+        self._arrived: deque[Hop] = deque()
         # Guards the next two, for a moment; never taken where hops happen.
         self._collecting = threading.Lock()
         self._kept: list[Hop] = []
@@ -154,7 +154,7 @@ class Live(Attached):
 
     def detach(self) -> None:
         """Watch no more, and let go who is paused. The machinery is then as it was."""
-        self._ask(paused=frozenset(), delays={}, reason="the tour detached")
+        self._request(paused=frozenset(), delays={}, reason="the tour detached")
         with self._changed:
             self._is_detached = True
             self._changed.notify_all()
@@ -198,14 +198,14 @@ class Live(Attached):
 
     # ---- what is always noted, where hops happen
 
-    def _hear(self, hop: Hop) -> None:
+    def _receive(self, hop: Hop) -> None:
         place = threading.get_ident(), hop.station
         if hop.kind in _NAMES_OWNER:
             self._owners[place] = hop.owner
         elif hop.kind in _OF_THREAD:
             # It happens at a decoder or a notification: its owner is the reflector or the handler of the thread.
             hop = replace(hop, owner=self._owners.get(place))
-        self._heard.append(hop)
+        self._arrived.append(hop)
 
     def _probes(self) -> tuple[Probe, ...]:
         return (
@@ -291,20 +291,20 @@ class Live(Attached):
 
     def pause(self, handler: str) -> None:
         """Let a handler's thread wait before its next call, until `go_on`. Its notifications pile up meanwhile."""
-        self._ask(paused=self._paused | {handler})
+        self._request(paused=self._paused | {handler})
 
     def go_on(self, handler: str) -> None:
         """Let the handler go on."""
-        self._ask(paused=self._paused - {handler})
+        self._request(paused=self._paused - {handler})
 
     def slow(self, thread: str, delay: float) -> None:
         """Let a worker's thread wait so many seconds each time it took a key; 0 for no longer. Raises ValueError."""
         if not 0 <= delay <= LONGEST_DELAY:
             raise ValueError(f"a worker is slowed down by 0 to {LONGEST_DELAY:g} seconds, not {delay}")
         delays = {**self._delays, thread: delay}
-        self._ask(delays={name: each for name, each in delays.items() if each})
+        self._request(delays={name: each for name, each in delays.items() if each})
 
-    def asked(self) -> tuple[frozenset[str], Mapping[str, float]]:
+    def requested(self) -> tuple[frozenset[str], Mapping[str, float]]:
         """Return the paused handlers, and the delays of workers in seconds."""
         return self._paused, self._delays
 
@@ -334,9 +334,9 @@ class Live(Attached):
             is_absent = self._visited is not None and now - self._visited > ABSENCE
             if not is_absent or not (self._paused or self._delays):
                 return
-        self._ask(paused=frozenset(), delays={}, reason="no page of the tour is connected")
+        self._request(paused=frozenset(), delays={}, reason="no page of the tour is connected")
 
-    def _ask(
+    def _request(
         self,
         *,
         paused: frozenset[str] | None = None,
@@ -398,17 +398,17 @@ class Live(Attached):
             return not self._is_detached
 
     def tick(self) -> None:
-        """Note how much was done, and let some more be told. For the ticker alone, or in its place."""
+        """Record the number of calls and allow further hops. Only the ticker calls it, or a test in its place."""
         now = self.clock.now()
         for tap, meter in self._seam.meters.items():
             marks = self._marks[tap]
-            calls, told = meter.read()
+            calls, emitted = meter.read()
             before = marks[-1] if marks else (now, 0, 0)
-            # What was told takes from what is allowed, time gives.
-            left = max(0.0, self._allowed[tap] - (told - before[2]))
+            # Each emitted hop uses the allowance up, and time restores it.
+            left = max(0.0, self._allowed[tap] - (emitted - before[2]))
             self._allowed[tap] = min(float(BURST), left + PER_SECOND * (now - before[0]))
             meter.allow(int(self._allowed[tap]))
-            marks.append((now, calls, told))
+            marks.append((now, calls, emitted))
         with self._collecting:
             self._collect()
         self._note_calls(now)
@@ -434,7 +434,7 @@ class Live(Attached):
         with self._changed:
             return list(self._informers)
 
-    def brings_secrets(self, parts: Any) -> bool:
+    def carries_secrets(self, parts: Any) -> bool:
         """Report whether an informer with these parts holds Secrets, by its resource, its description or its type."""
         source = id(parts.indexer if parts.reflector is None else parts.reflector)
         self.secrecy.mark_description(source, parts.kind)
@@ -484,9 +484,9 @@ class Live(Attached):
 
     def hops(self, since: int = -1, key: str = "", most: int = 200) -> list[Hop]:
         """Return the last `most` hops that were kept: behind place `since`, of `key` if one is given."""
-        return self.heard(since, key, most)[0]
+        return self.hops_since(since, key, most)[0]
 
-    def heard(self, since: int = -1, key: str = "", most: int = 200) -> tuple[list[Hop], int]:
+    def hops_since(self, since: int = -1, key: str = "", most: int = 200) -> tuple[list[Hop], int]:
         """Return `hops` and the place of the last hop, -1 for none: later hops are behind that place."""
         with self._collecting:
             self._collect()
@@ -497,18 +497,18 @@ class Live(Attached):
         return kept[max(0, len(kept) - most) :], last
 
     def _collect(self) -> None:
-        heard, kept = self._heard, self._kept
-        while heard:
-            kept.append(heard.popleft())
+        hops_since, kept = self._arrived, self._kept
+        while hops_since:
+            kept.append(hops_since.popleft())
         gone = max(0, len(kept) - KEPT_HOPS)
         del kept[:gone]
         self._first += gone
 
 
-_Asked = tuple[frozenset[str], Mapping[str, float]]
+_Requested = tuple[frozenset[str], Mapping[str, float]]
 
 
-def _log_changes(before: _Asked, after: _Asked, reason: str) -> None:
+def _log_changes(before: _Requested, after: _Requested, reason: str) -> None:
     """Log the start and the end of each pause and delay: without it, a stopped handler looks like a bug."""
     logger = klog.background()
     for handler in sorted(after[0] - before[0]):

@@ -68,7 +68,7 @@ _KEYS_HELP = {
         ("q", "结束程序"),
     ),
 }
-_SAID = {
+_TEXTS = {
     "en": {
         "begins": "The informer tour, live: the program begins",
         "title": "The informer tour: {}",
@@ -211,7 +211,7 @@ class LiveScreen:
         self._chosen = max(0, self._chosen - 1)
 
     def _down(self) -> None:
-        self._chosen = min(max(0, len(self._steered()) - 1), self._chosen + 1)
+        self._chosen = min(max(0, len(self._controllable()) - 1), self._chosen + 1)
 
     def _pause(self) -> None:
         kind, name, paused = self._choice()
@@ -246,15 +246,15 @@ class LiveScreen:
         self._open_menu(self.words("help-keys"), items)
 
     def _why(self) -> None:
-        places = list(dict.fromkeys(keys_in(self._see()["views"])))
-        items: list[Item] = [(f"{each[0]}  {each[1]}  {each[2]}".rstrip(), self._chain_of(each)) for each in places]
+        locations = list(dict.fromkeys(keys_in(self._see()["views"])))
+        items: list[Item] = [(f"{each[0]}  {each[1]}  {each[2]}".rstrip(), self._chain_of(each)) for each in locations]
         self._open_menu(self.words("why-here-none"), items or [(self.words("nothing"), None)])
 
     def _chain_of(self, asked: Place) -> Callable[[], None]:
         place, key, handler, version = asked
 
         def show() -> None:
-            found = self._ask_past(place=place, key=key, handler=handler, version=version)
+            found = self._request_past(place=place, key=key, handler=handler, version=version)
             links = [Link(each["at"], each["key"]) for each in found["links"]]
             items = chain_items(self.words, found["hops"], links, None)
             self._open_menu(f"{self.words('why-here')}: {key} · {place}", items, len(links) - 1)
@@ -262,10 +262,10 @@ class LiveScreen:
         return show
 
     def _changes(self) -> None:
-        found = self._ask_past()
+        found = self._request_past()
         self._open_menu(self.words("last-changed"), change_items(self.words, found["hops"], found["changes"], None))
 
-    def _ask_past(self, **about: str) -> Json:
+    def _request_past(self, **about: str) -> Json:
         assert self.ask is not None  # else there were no views to choose from
         try:
             chosen = {"informer": self._informer, "queue": self._queue}
@@ -294,7 +294,7 @@ class LiveScreen:
     def _see(self) -> Json:
         return self._seen or {"views": {}, "informers": [], "queues": []}
 
-    def _steered(self) -> list[tuple[str, str, Any]]:
+    def _controllable(self) -> list[tuple[str, str, Any]]:
         """Return the handlers of the shown informer, and all workers: (kind, name, paused or slowed by)."""
         views = self._see()["views"]
         handlers = [("handler", each["name"], each["paused"]) for each in views.get("handlers", {}).get("handlers", [])]
@@ -302,8 +302,8 @@ class LiveScreen:
         return [*handlers, *(("worker", name, each["delay"]) for name, each in workers.items())]
 
     def _choice(self) -> tuple[str, str, Any]:
-        steered = self._steered()
-        return steered[min(self._chosen, len(steered) - 1)] if steered else ("", "", 0)
+        controllable = self._controllable()
+        return controllable[min(self._chosen, len(controllable) - 1)] if controllable else ("", "", 0)
 
     # ---- what is shown
 
@@ -321,31 +321,31 @@ class LiveScreen:
         return [cut(line, width) for line in [*head, *middle, *hops, *printed, *foot]][:height]
 
     def _head(self) -> list[str]:
-        seen, said = self._seen, _SAID[self.words.language]
+        seen, texts = self._seen, _TEXTS[self.words.language]
         if seen is None:
-            return [said["begins"], "", ""]
+            return [texts["begins"], "", ""]
         how = "ending" if self.is_ending else "frozen" if self.is_frozen else "live"
         if not self._answers:
             how = "no-answer"
-        shown = said["skipped"].format(seen["skipped"]) if seen["skipped"] else said["all-shown"]
+        shown = texts["skipped"].format(seen["skipped"]) if seen["skipped"] else texts["all-shown"]
         marks = ("▶" if number == self._informer else "" for number in range(len(seen["informers"])))
         comma = "，" if self.words.language == "zh" else ", "
         informers = comma.join(
-            mark + said["informer"].format_map(each) for mark, each in zip(marks, seen["informers"], strict=True)
+            mark + texts["informer"].format_map(each) for mark, each in zip(marks, seen["informers"], strict=True)
         )
-        queue = seen["queues"][self._queue] if self._queue < len(seen["queues"]) else said["none"]
+        queue = seen["queues"][self._queue] if self._queue < len(seen["queues"]) else texts["none"]
         return [
-            f"{said['title'].format(self._title)}  [{said[how]}]",
-            said["counts"].format(elapsed=seen["elapsed"], calls=seen["calls"], shown=shown),
-            said["parts"].format(informers=informers or said["none"], queue=queue),
+            f"{texts['title'].format(self._title)}  [{texts[how]}]",
+            texts["counts"].format(elapsed=seen["elapsed"], calls=seen["calls"], shown=shown),
+            texts["parts"].format(informers=informers or texts["none"], queue=queue),
         ]
 
     def _chosen_line(self) -> str:
         kind, name, state = self._choice()
-        said = _SAID[self.words.language]
+        texts = _TEXTS[self.words.language]
         if kind == "handler":
-            return said["handler"].format(name=name, state=said["paused" if state else "runs"])
-        return said["worker"].format(name=name, state=state) if kind else said["no-choice"]
+            return texts["handler"].format(name=name, state=texts["paused" if state else "runs"])
+        return texts["worker"].format(name=name, state=state) if kind else texts["no-choice"]
 
 
 def _hop(hop: Json, words: Words) -> str:

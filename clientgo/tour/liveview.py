@@ -26,7 +26,7 @@ from clientgo.tour.livepast import Owners, answer
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
-from clientgo.tour.taps import key_of, told, version_of
+from clientgo.tour.taps import arguments_of, key_of, version_of
 from clientgo.tour.viewschema import check_views
 
 __all__ = ["LiveView"]
@@ -60,7 +60,7 @@ _STATIONS = dict.fromkeys(hop.partition(".")[0] for hop in _RATES)
 
 
 class LiveView:
-    """Paints. Remembers of the reflectors what their hops told, at every tick. Thread-safe."""
+    """The view of a live program. Keeps the last facts of each reflector's hops at every tick. Thread-safe."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -85,7 +85,7 @@ class LiveView:
         `key`: only that object's hops. Raises ValueError for numbers that are none.
         """
         seen, hops = self._see(informer, queue, since, key)
-        shown = [{**(told := hop.to_dict()), "more": self._scrubbed_fields(told["more"])} for hop in hops]
+        shown = [{**(document := hop.to_dict()), "more": self._scrubbed_fields(document["more"])} for hop in hops]
         return {**seen, "hops": shown}
 
     def look(self, after: int, informer: int = 0, queue: int = 0, since: int = -1, key: str = "") -> Json:
@@ -110,8 +110,8 @@ class LiveView:
         short = [_short(hop, codes) for hop in hops]
         for each in short:
             each["more"] = self._scrubbed_fields(each["more"])
-        told_codes = [code.to_dict() for _, code in codes.values()]
-        return {"look": number, "views": changed, **rest, "hops": short, "codes": told_codes}
+        code_documents = [code.to_dict() for _, code in codes.values()]
+        return {"look": number, "views": changed, **rest, "hops": short, "codes": code_documents}
 
     def _see(self, informer: int, queue: int, since: int, key: str) -> tuple[Json, list[Hop]]:
         """Return the view without its hops, and the hops."""
@@ -132,7 +132,7 @@ class LiveView:
             "workers": self._workers(rates),
         }
         check_views(views)
-        hops, last = live.heard(since, key, _HOPS)
+        hops, last = live.hops_since(since, key, _HOPS)
         calls = sum(each.calls for each in sums.values())
         seen = {
             "views": views,
@@ -141,7 +141,7 @@ class LiveView:
             "unlisted": live.unlisted(),
             "last": last,
             "calls": calls,
-            "skipped": calls - sum(each.told for each in sums.values()),
+            "skipped": calls - sum(each.emitted for each in sums.values()),
             "elapsed": round(live.clock.now() - self._began, 3),
         }
         return seen, hops
@@ -161,7 +161,7 @@ class LiveView:
         is_secret, kept = False, None
         if 0 <= informer < len(informers):
             parts = informers[informer].parts()
-            is_secret = self._live.brings_secrets(parts)
+            is_secret = self._live.carries_secrets(parts)
             kept = parts.indexer.contents().items.get(key)
             states = [state for state in states if kept is None or _is_alike(state, kept)] + [kept]
         found = {}
@@ -195,13 +195,13 @@ class LiveView:
             "links": [{"at": index[link.at], "key": link.key} for link in links],
             "changes": {part: index[at] for part, at in changes.items()},
             "kept": len(hops),
-            "skipped": sum(each.calls - each.told for each in sums),
+            "skipped": sum(each.calls - each.emitted for each in sums),
         }
 
     def _may_be(self, state: Any) -> bool:
         """Report whether a state of an unknown source may come from an informer of Secrets."""
         parts = (each.parts() for each in self._live.informers())
-        return any(each.kind == type_string(state) for each in parts if self._live.brings_secrets(each))
+        return any(each.kind == type_string(state) for each in parts if self._live.carries_secrets(each))
 
     def _scrubbed_fields(self, fields: Json) -> Json:
         if not any(isinstance(fields.get(name), str) for name in ("error", "message")):
@@ -216,7 +216,7 @@ class LiveView:
         if known is None:
             for informer in self._live.informers():
                 parts = informer.parts()
-                if self._live.brings_secrets(parts):
+                if self._live.carries_secrets(parts):
                     self._secrecy.learn(parts.indexer.contents(_LEARNED).items.values())
             known = self._secrecy.scrubbed(text)
             if len(self._texts) >= _TEXTS:
@@ -228,7 +228,7 @@ class LiveView:
 
     def _remember(self) -> None:
         with self._lock:
-            hops, self._last = self._live.heard(self._last, most=KEPT_HOPS)
+            hops, self._last = self._live.hops_since(self._last, most=KEPT_HOPS)
             for hop in hops:
                 if hop.station == "reflector":
                     self._remember_reflector(hop)
@@ -279,11 +279,11 @@ class LiveView:
     def _reflector(self, parts: Any, rates: Any) -> Json:
         if parts is None or parts.reflector is None:
             return {}
-        heard = parts.reflector.last_heard()
-        facts = [] if heard is None else [["heard", _seconds(parts.clock.now() - heard)]]
+        contact = parts.reflector.last_contact()
+        facts = [] if contact is None else [["heard", _seconds(parts.clock.now() - contact)]]
         # One that was watching before the tour came has told nothing yet.
         usual = {
-            "state": "idle" if heard is None else "watching",
+            "state": "idle" if contact is None else "watching",
             "lists": 0,
             "watches": 0,
             "bookmarks": 0,
@@ -311,7 +311,7 @@ class LiveView:
         if parts is None:
             return {}
         contents = parts.indexer.contents(_SHOWN)
-        is_secret = self._live.brings_secrets(parts)
+        is_secret = self._live.carries_secrets(parts)
 
         def value_of(index: str, value: str) -> str:
             # An index function of the program's may return what a Secret holds.
@@ -336,14 +336,14 @@ class LiveView:
     def _handlers(self, parts: Any, rates: Any) -> Json:
         if parts is None:
             return {}
-        paused, _ = self._live.asked()
+        paused, _ = self._live.requested()
         now = parts.clock.now()
         handlers = []
         for number, handler in enumerate(parts.handlers):
             length, contents = handler.waiting(), handler.contents(_SHOWN)
-            told_now = () if contents.delivering is None else (contents.delivering,)
+            delivering = () if contents.delivering is None else (contents.delivering,)
             facts = [["length", length]]
-            for oldest in (*told_now, *contents.taken[:1], *contents.pending[:1])[:1]:
+            for oldest in (*delivering, *contents.taken[:1], *contents.pending[:1])[:1]:
                 facts.append(["oldest", _seconds(now - getattr(oldest, "queued_at", now))])
             in_call = self._live.in_call(handler)
             if in_call is not None:
@@ -395,7 +395,7 @@ class LiveView:
                 held.since.pop(item, None)
 
     def _workers(self, rates: Any) -> Json:
-        _, delays = self._live.asked()
+        _, delays = self._live.requested()
         now = self._live.clock.now()
         workers = {}
         for number, work in enumerate(self._live.workers()[: 2 * _SHOWN]):
@@ -410,13 +410,13 @@ class LiveView:
 
     def _overview(self, parts: Any) -> Json:
         pending = sum(handler.waiting() for handler in parts.handlers)
-        heard = None if parts.reflector is None else parts.reflector.last_heard()
+        contact = None if parts.reflector is None else parts.reflector.last_contact()
         return {
             "kind": parts.kind,
             "objects": parts.indexer.size(),
             "pending": pending,
             "version": "" if parts.reflector is None else parts.reflector.last_sync_resource_version(),
-            "heard": None if heard is None else round(parts.clock.now() - heard, 1),
+            "heard": None if contact is None else round(parts.clock.now() - contact, 1),
         }
 
     def _queue_name(self, number: int, queue: Any) -> str:
@@ -465,7 +465,7 @@ def _delta(delta: Any) -> Json:
 
 
 def _notice(notification: Any) -> Json:
-    method, obj, _ = told(notification)
+    method, obj, _ = arguments_of(notification)
     key, version = key_of(obj), version_of(obj)
     return {
         "method": method,

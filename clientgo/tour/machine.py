@@ -93,9 +93,9 @@ class Machine:
             self.show(replica)
             self.spawn("controller", replica.run, replica.ctx)
         else:
-            self.spawn(f"elector-{replica.name}", self._stand_for_election, replica)
+            self.spawn(f"elector-{replica.name}", self._run_election, replica)
 
-    def _stand_for_election(self, replica: Process) -> None:
+    def _run_election(self, replica: Process) -> None:
         def lead(ctx: Context) -> None:
             self.show(replica)
             replica.run(ctx)
@@ -135,7 +135,7 @@ class Machine:
         self._cancel()
         for replica in self._replicas:
             replica.stop()
-            replica.wire.mend()
+            replica.wire.reconnect()
         for thread in self._threads:
             thread.join()
         for replica in self._replicas:

@@ -19,7 +19,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.secrecy import item_text
-from clientgo.tour.taps import key_of, told, version_of
+from clientgo.tour.taps import arguments_of, key_of, version_of
 
 __all__ = ["Json", "Painter", "Scene"]
 
@@ -294,7 +294,7 @@ class Painter:
         return keys if total <= self._most else [*keys, f"+{total - self._most}"]
 
     def _notice(self, notification: Any) -> Json:
-        method, obj, _ = told(notification)
+        method, obj, _ = arguments_of(notification)
         return {
             "method": method,
             "key": key_of(obj),

@@ -147,13 +147,13 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 _PARTIAL = frozenset({"recording", "source", "code", "hop"})
 
 
-def check(what: str, entry: Any, note: Callable[[LineError], object]) -> Json | None:
-    """Return a line of the kind `what` with sound fields; None if nothing is left. Each error goes to `note`."""
-    if not isinstance(entry, dict) or entry.get("what") != what:
-        note(LineError("what", f"must be {what!r}, as at the line's beginning"))
+def check(kind: str, entry: Any, note: Callable[[LineError], object]) -> Json | None:
+    """Return a line of this kind with sound fields; None if nothing is left. Each error goes to `note`."""
+    if not isinstance(entry, dict) or entry.get("what") != kind:
+        note(LineError("what", f"must be {kind!r}, as at the line's beginning"))
         return None
     sound: Json = {}
-    fields = _FIELDS.get(what, {})
+    fields = _FIELDS.get(kind, {})
     for name, value in entry.items():
         error = _time(value) if name == "t" else fields.get(name, _anything)(value)
         place = name
@@ -163,9 +163,9 @@ def check(what: str, entry: Any, note: Callable[[LineError], object]) -> Json | 
             sound[name] = value
             continue
         note(LineError(place, error))
-        if what not in _PARTIAL:
+        if kind not in _PARTIAL:
             return None
-    for name in _NEEDED.get(what, ()):
+    for name in _NEEDED.get(kind, ()):
         if name not in sound:
             if name not in entry:
                 note(LineError(name, "is missing"))

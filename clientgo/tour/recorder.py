@@ -87,7 +87,7 @@ class Recorder(Attached):
         self._redact = redact
         self.secrecy = Secrecy()
         """By the numbers of sources."""
-        self._seam = Seam((*TAPS, *taps) if hops else (), self._hear, clock=clock, probes=self._probes())
+        self._seam = Seam((*TAPS, *taps) if hops else (), self._receive, clock=clock, probes=self._probes())
         # Appended to in the threads of the machinery, taken from by the writer.
         self._entries: deque[tuple[float, Json | Hop]] = deque()
         self._skipped = 0
@@ -133,12 +133,12 @@ class Recorder(Attached):
 
     # ---- what is noted, in the threads of the machinery
 
-    def note(self, what: str, **about: Any) -> None:
+    def note(self, kind: str, **about: Any) -> None:
         """Write a line, soon. Only the line may refer to its objects."""
         if not self._is_over:
-            self._entries.append((self._now(), {"what": what, **about}))
+            self._entries.append((self._now(), {"what": kind, **about}))
 
-    def _hear(self, hop: Hop) -> None:
+    def _receive(self, hop: Hop) -> None:
         if len(self._entries) < _MOST_HOPS:
             self._entries.append((self._now(), hop))
         else:
@@ -244,9 +244,9 @@ class Recorder(Attached):
                 yield _line(time, self._readable(entry))
         except (ValueError, TypeError, RecursionError) as err:
             # What is no JSON is one line's trouble, not the recording's.
-            what = "hop" if isinstance(entry, Hop) else entry["what"]
+            kind = "hop" if isinstance(entry, Hop) else entry["what"]
             yield _line(
-                time, {"what": "unwritten", "of": what, "error": self.secrecy.scrubbed(f"{type(err).__name__}: {err}")}
+                time, {"what": "unwritten", "of": kind, "error": self.secrecy.scrubbed(f"{type(err).__name__}: {err}")}
             )
 
     def _hop_lines(self, time: float, hop: Hop) -> Iterator[str]:
@@ -299,14 +299,14 @@ def _close_anyway(file: TextIO) -> None:
 
 def _line(time: float, entry: Json) -> str:
     # In this order: who looks for something reads the beginning of each line alone.
-    what = entry.pop("what")
-    return _encode({"what": what, "t": time, **entry}) + "\n"
+    kind = entry.pop("what")
+    return _encode({"what": kind, "t": time, **entry}) + "\n"
 
 
 def _code(code: Code) -> Json:
-    told = code.to_dict()
-    del told["lines"]
-    return told
+    document = code.to_dict()
+    del document["lines"]
+    return document
 
 
 def _kept(obj: Any) -> Any:
@@ -325,11 +325,11 @@ class _RecordedSource:
         self._lock = threading.Lock()
         self._requests = 0
 
-    def _begin(self, what: str, options: metav1.ListOptions) -> int:
+    def _begin(self, kind: str, options: metav1.ListOptions) -> int:
         self._recorder.begin(self._number)
         with self._lock:
             number, self._requests = self._requests, self._requests + 1
-        self._recorder.note(what, source=self._number, request=number, options=options.to_dict())
+        self._recorder.note(kind, source=self._number, request=number, options=options.to_dict())
         return number
 
     def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Any:

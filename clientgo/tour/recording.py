@@ -110,15 +110,15 @@ class Known:
 
     def apply(self, entry: Json) -> None:
         """Apply a line of the source. Invalid parts are skipped."""
-        what = entry["what"]
-        if what == "listed":
+        kind = entry["what"]
+        if kind == "listed":
             items = [item for item in entry.get("items", ()) if isinstance(item, dict)]
             self._publish({key_of(item): item for item in items}, str(entry.get("version", "")))
-        elif what == "watch":
+        elif kind == "watch":
             options = entry.get("options")
             streams = isinstance(options, dict) and options.get("sendInitialEvents") is True
             self._streamed = {} if streams else None
-        elif what == "event" and isinstance(entry.get("object"), dict):
+        elif kind == "event" and isinstance(entry.get("object"), dict):
             self._apply_event(entry.get("type"), entry["object"])
 
     def _publish(self, objects: dict[str, Json], version: str) -> None:
@@ -183,13 +183,13 @@ class Recording:
         """Number of damaged lines that were found so far."""
         self.damages: list[str] = []
         """The first of them."""
-        self.is_whole = False
+        self.is_complete = False
         """True if the recording was ended in order."""
         # The places at which lines begin: the number of a line is one more than its index.
         self._lines = array("q", [0])
         # Damages that were described already: a line may be read many times.
         self._described: set[tuple[int, str]] = set()
-        self._hop_places = array("q")
+        self._hop_offsets = array("q")
         self._hop_times = array("d")
         self._codes: dict[int, Json] = {}
         # Guards the file's position and the counts of damages.
@@ -233,7 +233,7 @@ class Recording:
                 length += self._pass_over()
             found = _BEGINNING.match(line)
             if found is None or not line.endswith(b"}\n"):
-                self._note_damage(f"line {number} is cut off or no line of a recording")
+                self._add_damage(f"line {number} is cut off or no line of a recording")
             else:
                 self._note_line(found[1].decode(), float(found[2]), place, line)
             place += length
@@ -259,58 +259,58 @@ class Recording:
                 break
         return length
 
-    def _note_damage(self, what: str) -> None:
+    def _add_damage(self, text: str) -> None:
         self.damaged += 1
         if len(self.damages) < _DAMAGES:
-            self.damages.append(printable(what))
+            self.damages.append(printable(text))
 
-    def _note_line(self, what: str, time: float, place: int, line: bytes) -> None:
+    def _note_line(self, kind: str, time: float, place: int, line: bytes) -> None:
         self.duration = max(self.duration, time)
-        if what == "hop":
+        if kind == "hop":
             self.hops += 1
-            self._hop_places.append(place)
+            self._hop_offsets.append(place)
             # Several threads wrote: times may differ a little from the order, which a search needs.
             self._hop_times.append(max(time, self._hop_times[-1]) if self._hop_times else time)
-        elif what in _WIRE:
+        elif kind in _WIRE:
             found = _SOURCE.search(line, 0, 200)
             if found is None:
                 self._note_field(place, LineError("source", "is missing at the line's beginning"))
                 return
             source = self.sources.setdefault(int(found[1]), Source(int(found[1])))
-            self._note_wire(source, what, time, place, line)
-        elif what in ("code", "skipped"):
-            self._note_aside(what, self._parse(what, line, place))
-        elif what == "end":
-            self.is_whole = True
+            self._note_wire(source, kind, time, place, line)
+        elif kind in ("code", "skipped"):
+            self._note_aside(kind, self._parse(kind, line, place))
+        elif kind == "end":
+            self.is_complete = True
 
-    def _note_wire(self, source: Source, what: str, time: float, place: int, line: bytes) -> None:
-        if what == "source":
-            about = self._parse(what, line, place) or {}
+    def _note_wire(self, source: Source, kind: str, time: float, place: int, line: bytes) -> None:
+        if kind == "source":
+            about = self._parse(kind, line, place) or {}
             source.name, source.type = about.get("name", ""), about.get("type", "")
             return
         source.entries.append(place)
         source.times.append(max(time, source.times[-1]) if source.times else time)
-        source.events += what == "event"
-        source.lists += what == "listed"
+        source.events += kind == "event"
+        source.lists += kind == "listed"
 
-    def _note_aside(self, what: str, about: Json | None) -> None:
+    def _note_aside(self, kind: str, about: Json | None) -> None:
         if about is None:
             return
-        if what == "skipped":
+        if kind == "skipped":
             self.skipped += about["hops"]
         else:
             self._codes[about["code"]] = {name: about[name] for name in _NO_CODE if name in about}
 
     # ---- reading
 
-    def _parse(self, what: str, line: bytes, place: int) -> Json | None:
+    def _parse(self, kind: str, line: bytes, place: int) -> Json | None:
         """Return a line's sound fields; None, and a damage is noted, if it makes no sense."""
         try:
             entry = _loads(line)
         except (ValueError, RecursionError) as err:
             self._note_field(place, LineError("line", f"cannot be read: {err}"))
             return None
-        return check(what, entry, lambda err: self._note_field(place, err))
+        return check(kind, entry, lambda err: self._note_field(place, err))
 
     def _note_field(self, place: int, err: LineError) -> None:
         """Describe what is wrong with a field of the line at a place, once."""
@@ -320,17 +320,17 @@ class Recording:
                 return
             if len(self._described) < _DESCRIBED:
                 self._described.add((number, err.field))
-            self._note_damage(f"line {number}: {err}")
+            self._add_damage(f"line {number}: {err}")
 
     def note_undecoded(self, entry: Json, field: str, err: Exception) -> None:
         """Note that an object in a line, which `entry` returned, cannot be decoded."""
         self._note_field(entry["place"], LineError(field, f"cannot be decoded: {type(err).__name__}: {err}"[:500]))
 
-    def _read(self, what: str, place: int) -> Json | None:
+    def _read(self, kind: str, place: int) -> Json | None:
         with self._lock:
             self._file.seek(place)
             line = self._file.readline(LONGEST_LINE)
-        return self._parse(what, line, place)
+        return self._parse(kind, line, place)
 
     def entry(self, source: Source, number: int) -> Json | None:
         """Return a line of a source; None for a line that makes no sense. `place` is where it is in the file."""
@@ -384,17 +384,17 @@ class Recording:
     def hops_until(self, time: float, most: int = 60) -> list[Json]:
         """Return the last hops of the recorded program up to a time, as Hop.to_dict returns them."""
         last = bisect.bisect_right(self._hop_times, time)
-        found = [self._read("hop", self._hop_places[number]) for number in range(max(0, last - most), last)]
-        return [self._whole(hop) for hop in found if hop is not None]
+        found = [self._read("hop", self._hop_offsets[number]) for number in range(max(0, last - most), last)]
+        return [self._complete(hop) for hop in found if hop is not None]
 
-    def _whole(self, hop: Json) -> Json:
+    def _complete(self, hop: Json) -> Json:
         texts = dict.fromkeys(("version", "old", "thread", "station", "kind", "key"), "")
         nothing = {**texts, "merged": [], "more": {}, "number": 0}
         code = {**_NO_CODE, **self._codes.get(hop.get("code", -1), {})}
-        whole = {**nothing, **hop, "time": hop.get("t", 0.0), "code": code}
-        del whole["what"]
-        whole.pop("t", None)
-        return whole
+        complete = {**nothing, **hop, "time": hop.get("t", 0.0), "code": code}
+        del complete["what"]
+        complete.pop("t", None)
+        return complete
 
     def to_dict(self) -> Json:
         """Return the facts about it as JSON."""
@@ -408,7 +408,7 @@ class Recording:
             "skipped": self.skipped,
             "damaged": self.damaged,
             "damages": list(self.damages),
-            "whole": self.is_whole,
+            "whole": self.is_complete,
         }
 
     def __repr__(self) -> str:

@@ -43,9 +43,9 @@ def _line(call: Call, playback: Any, entry: Json) -> None:
     event = call()
     if event is not None and event.type not in ("BOOKMARK", "ERROR"):
         about = {"key": key_of(event.object), "version": version_of(event.object), "object": event.object}
-        call.tell("line", more={"type": str(event.type)}, **about)
+        call.emit("line", more={"type": str(event.type)}, **about)
     elif event is not None and event.type == "ERROR":
-        call.tell("line", more={"type": str(event.type)})
+        call.emit("line", more={"type": str(event.type)})
 
 
 TAPS = (

@@ -56,18 +56,18 @@ class ReplayPage(PageServer):
         return {"hops": self._recording.hops_until(_moment(query.get("time", "0")))}
 
     def _run(self, request: Request, query: dict[str, str]) -> Json:
-        asked = request.read_json()
+        body = request.read_json()
         sources = {scenario_of(source).name: source for source in self._recording.sources.values() if source.entries}
-        source = sources.get(str(asked.get("scenario")))
+        source = sources.get(str(body.get("scenario")))
         if source is None:
             raise Refused(404, "there is no such source")
-        settings, decisions, limit = asked.get("settings", {}), asked.get("decisions", []), asked.get("limit", 250)
+        settings, decisions, limit = body.get("settings", {}), body.get("decisions", []), body.get("limit", 250)
         if not isinstance(settings, dict) or not isinstance(decisions, list) or type(limit) is not int:
             raise Refused(400, "settings is an object, decisions a list, limit a number")
         if len(decisions) > 100:
             raise Refused(400, "a run has at most 100 decisions: undo some")
         made = [Decision.of(each) for each in decisions]
-        start = _moment(asked.get("start", 0))
+        start = _moment(body.get("start", 0))
         return replay(self._recording, source, Settings.of(settings), made, limit, start=start).to_dict()
 
 

@@ -63,7 +63,7 @@ def _update(machine: Machine, step: Step) -> None:
     _change(machine, step.name, "text", step.text)
 
 
-def _meddle(machine: Machine, step: Step) -> None:
+def _intervene(machine: Machine, step: Step) -> None:
     """Change the field that the controller reconciles."""
     _change(machine, step.name, "shout", step.text)
 
@@ -130,7 +130,7 @@ SHOUTER = Program(
     verbs={
         "create": _create,
         "update": _update,
-        "meddle": _meddle,
+        "meddle": _intervene,
         "delete": _delete,
         "delete-foreground": _delete_foreground,
         "own": _own,
@@ -193,8 +193,8 @@ def _put_the_clock_ahead(machine: Machine) -> None:
     bubble.move_wall_clock(3600.0)
 
 
-def _mend(machine: Machine) -> None:
-    machine.replica.wire.mend()
+def _reconnect(machine: Machine) -> None:
+    machine.replica.wire.reconnect()
     machine.replica.bystander.let_go()
     machine.replica.trouble.let_go()
 
@@ -241,6 +241,6 @@ FAULTS: Mapping[str, Fault] = {
     "kill": Fault(
         "the controller (of several: the leader) is killed; another starts ten seconds later", Machine.kill, "workers"
     ),
-    "mend": Fault("repair: end all faults", _mend, ""),
+    "mend": Fault("repair: end all faults", _reconnect, ""),
 }
 """The faults by name."""

@@ -115,7 +115,7 @@ class Meter:
     The first calls up to `limit` become hops. Invariant: never more than were allowed.
     """
 
-    __slots__ = ("_next", "_reads", "_told", "count", "limit")
+    __slots__ = ("_emitted", "_next", "_reads", "count", "limit")
 
     def __init__(self) -> None:
         # To count is one step, of the interpreter or of the counter; to read takes a number as well: `_reads` of them
@@ -124,26 +124,26 @@ class Meter:
         """Counts a call."""
         self.limit: float = math.inf
         """A call becomes a hop if its number is below."""
-        self._told = itertools.count()
+        self._emitted = itertools.count()
         self._reads = 0
         self._next = 0
 
-    def tell(self) -> None:
+    def emit(self) -> None:
         """Count a call that becomes a hop."""
-        next(self._told)
+        next(self._emitted)
 
     def read(self) -> tuple[int, int]:
         """Return the number of calls, and of those that became hops. For one thread at a time, like `allow`."""
-        told = next(self._told) - self._reads
+        emitted = next(self._emitted) - self._reads
         number = self.count()
         calls = number - self._reads
         self._reads += 1
         self._next = number + 1
         self.limit += 1
-        return calls, told
+        return calls, emitted
 
     def allow(self, more: int) -> None:
-        """Let so many more calls be told, from the last `read` on."""
+        """Allow `more` further hops after the last `read`."""
         self.limit = self._next + more
 
 
@@ -179,14 +179,14 @@ class Seam(Attached):
     def attach(self) -> None:
         """Begin to watch. Raises LookupError, and watches nothing, when a tap's function is not there."""
         self._began = self._clock.now()
-        _places.attach(self)
+        _patches.attach(self)
 
     def detach(self) -> None:
         """Watch no more. Does nothing for one that is not attached."""
-        _places.detach(self)
+        _patches.detach(self)
 
-    def tell(self, station: str, kind: str, code: Code, **about: Any) -> None:
-        """Make a hop of what a tap saw, and tell the listener."""
+    def emit(self, station: str, kind: str, code: Code, **about: Any) -> None:
+        """Pass a hop to the listener."""
         hop = Hop(
             number=next(self._numbers),
             station=station,
@@ -243,13 +243,13 @@ class Call:
             raise
         return self.result
 
-    def tell(self, kind: str, key: str = "", **about: Any) -> None:
+    def emit(self, kind: str, key: str = "", **about: Any) -> None:
         """Report a hop. `about`: the fields of Hop."""
         code = self._codes.get(self.caller) if not self._lines else self._where()
         if code is None:
             code = self._codes[self.caller] = self._where()
         for seam in self._seams:
-            seam.tell(self._tap.station, kind, code, key=key, owner=self._owner, **about)
+            seam.emit(self._tap.station, kind, code, key=key, owner=self._owner, **about)
 
     def _where(self) -> Code:
         tap, lines = self._tap, tuple(sorted(set(self._lines)))
@@ -294,7 +294,7 @@ def _tracing(code: CodeType, lines: list[int]) -> Iterator[None]:
         sys.settrace(before)
 
 
-class _Place:
+class _Patch:
     """A watched function, its own code and its observers.
 
     Invariant: the function has other code exactly while it has an observer.
@@ -309,8 +309,8 @@ class _Place:
         # Replaced, never changed: calls read it without a lock.
         self._users: tuple[tuple[Seam, Tap | Probe], ...] = ()
 
-    def add(self, seam: Seam, what: Tap | Probe) -> None:
-        self._users = (*self._users, (seam, what))
+    def add(self, seam: Seam, observer: Tap | Probe) -> None:
+        self._users = (*self._users, (seam, observer))
         self._apply()
 
     def remove(self, seam: Seam) -> bool:
@@ -324,33 +324,33 @@ class _Place:
             self._function.__code__ = self._code
             return
         run: Callable[..., Any] = self._twin
-        for _, what in self._users:
-            if isinstance(what, Probe):
-                run = what.around(run)
-        users = [(seam, what, seam.meters.get(what)) for seam, what in self._users if isinstance(what, Tap)]
+        for _, observer in self._users:
+            if isinstance(observer, Probe):
+                run = observer.around(run)
+        users = [(seam, tap, seam.meters.get(tap)) for seam, tap in self._users if isinstance(tap, Tap)]
 
-        def tell(*args: Any, **kwargs: Any) -> Any:
-            """Tell all that want to hear of it."""
-            wanting = [user for user in users if user[2] is None or user[2].count() < user[2].limit]
-            return self._tell(wanting, run, args, kwargs) if wanting else run(*args, **kwargs)
+        def emit(*args: Any, **kwargs: Any) -> Any:
+            """Emit a hop to the seams whose meters allow one."""
+            receivers = [user for user in users if user[2] is None or user[2].count() < user[2].limit]
+            return self._emit(receivers, run, args, kwargs) if receivers else run(*args, **kwargs)
 
-        def tell_one(*args: Any, **kwargs: Any) -> Any:
-            """Tell the only one there is, who is known to want to hear of it."""
-            return self._tell(users, run, args, kwargs)
+        def emit_one(*args: Any, **kwargs: Any) -> Any:
+            """Emit a hop to the only seam, whose meter has allowed it."""
+            return self._emit(users, run, args, kwargs)
 
         if not users:
             code = _instead(self._code, "run({0})", run=run)
         elif len(users) == 1 and (meter := users[0][2]) is not None:
-            body = "tell({0}) if count() < meter.limit else run({0})"
-            code = _instead(self._code, body, run=run, tell=tell_one, count=meter.count, meter=meter)
+            body = "emit({0}) if count() < meter.limit else run({0})"
+            code = _instead(self._code, body, run=run, emit=emit_one, count=meter.count, meter=meter)
         else:
-            code = _instead(self._code, "tell({0})", tell=tell)
+            code = _instead(self._code, "emit({0})", emit=emit)
         self._function.__code__ = code
 
-    def _tell(self, users: Sequence[_User], run: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+    def _emit(self, users: Sequence[_User], run: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
         for *_, meter in users:
             if meter is not None:
-                meter.tell()
+                meter.emit()
         frame = sys._getframe(3)
         caller = f"{relative_path(frame.f_code.co_filename)}:{frame.f_lineno}"
         seams, tap = tuple(seam for seam, *_ in users), users[0][1]
@@ -424,32 +424,32 @@ def _signature(code: CodeType) -> tuple[str, str]:
     return ", ".join(parameters), ", ".join(arguments)
 
 
-class _Places:
+class _Patches:
     """The functions that are watched, by all seams together."""
 
     def __init__(self) -> None:
         # Guards all below.
         self._lock = threading.RLock()
         self._attached: list[Seam] = []
-        self._places: dict[tuple[str, str], _Place] = {}
+        self._patches: dict[tuple[str, str], _Patch] = {}
 
     def attach(self, seam: Seam) -> None:
         with self._lock:
             if any(seam is other for other in self._attached):
                 raise RuntimeError("the tour is attached already")
             watched: tuple[Tap | Probe, ...] = (*seam.probes, *seam.taps)
-            found = [(what, what.find()) for what in watched]
+            found = [(observer, observer.find()) for observer in watched]
             self._attached.append(seam)
-            for what, function in found:
-                key = what.module, what.function
-                if key not in self._places:
-                    self._places[key] = _Place(function)
-                self._places[key].add(seam, what)
+            for observer, function in found:
+                key = observer.module, observer.function
+                if key not in self._patches:
+                    self._patches[key] = _Patch(function)
+                self._patches[key].add(seam, observer)
 
     def detach(self, seam: Seam) -> None:
         with self._lock:
             self._attached = [other for other in self._attached if other is not seam]
-            self._places = {key: place for key, place in self._places.items() if not place.remove(seam)}
+            self._patches = {key: patch for key, patch in self._patches.items() if not patch.remove(seam)}
 
 
 def _observe(tap: Tap, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -464,10 +464,10 @@ def _observe(tap: Tap, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]
         # first. Then the function's error is the only one: the call raises it, and the tour logs nothing.
         call()
     if failure is not None and failure is not call.error:
-        utilruntime.handle_error(RuntimeError(f"the tour could not tell of {tap.function}: {failure!r}"))
+        utilruntime.handle_error(RuntimeError(f"the tour could not observe {tap.function}: {failure!r}"))
     if call.error is not None:
         raise call.error
     return call.result
 
 
-_places = _Places()
+_patches = _Patches()

@@ -96,7 +96,7 @@ class LivePage(PageServer):
                 self.live.detach()
             case _:
                 raise Refused(400, "it can pause, go-on, slow with a delay, and detach")
-        paused, delays = self.live.asked()
+        paused, delays = self.live.requested()
         return {"paused": sorted(paused), "delays": dict(delays)}
 
 

@@ -312,9 +312,9 @@ class _Run:
             return
         for decision in self._trace.decisions:
             if decision.at == number:
-                self._obey(decision, stage)
+                self._apply_decision(decision, stage)
 
-    def _obey(self, decision: Decision, stage: Stage) -> None:
+    def _apply_decision(self, decision: Decision, stage: Stage) -> None:
         if decision.kind == "thread":
             thread = next((each for each in self._bubble.runnable[1:] if each.name == decision.name), None)
         else:

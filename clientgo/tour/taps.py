@@ -25,7 +25,7 @@ from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.seam import Around, Call, Tap
 from clientgo.tour.secrecy import item_text
 
-__all__ = ["TAPS", "key_of", "told", "version_of", "worker_tap"]
+__all__ = ["TAPS", "arguments_of", "key_of", "version_of", "worker_tap"]
 
 callers.mark_inserted()
 
@@ -74,8 +74,8 @@ def _write(kind: str) -> Around:
         stored = call()
         deleting = "deletionTimestamp" in stored.obj["metadata"]
         more = {"resource": bucket, "deleting": deleting}
-        told = "terminating" if deleting and kind == "updated" else kind
-        call.tell(told, stored.key, version=str(stored.rv), more=more, object=stored.obj)
+        change = "terminating" if deleting and kind == "updated" else kind
+        call.emit(change, stored.key, version=str(stored.rv), more=more, object=stored.obj)
 
     return around
 
@@ -89,14 +89,14 @@ _tap("apiserver.delete")(_write("deleted"))
 def _collect(call: Call, objects: Any, bucket: str, key: str, options: Any) -> None:
     stored = objects.store.contents(bucket)[0]
     if any(each.key == key for each in stored):
-        call.tell("collected", key, more={"resource": bucket})
+        call.emit("collected", key, more={"resource": bucket})
     call()
 
 
 @_tap("apiserver.compact")
 def _compact(call: Call, store: Any, version: int) -> None:
     call()
-    call.tell("compacted", version=str(version))
+    call.emit("compacted", version=str(version))
 
 
 # ---- the reflector
@@ -104,19 +104,19 @@ def _compact(call: Call, store: Any, version: int) -> None:
 
 @_tap("reflector.list_pages")
 def _list(call: Call, reflector: Any, ctx: Any, options: Any) -> None:
-    call.tell("list", version=options.resource_version or "", more={"resourceVersion": options.resource_version or ""})
+    call.emit("list", version=options.resource_version or "", more={"resourceVersion": options.resource_version or ""})
     call()
 
 
 @_tap("reflector.sync_with")
 def _listed(call: Call, reflector: Any, ctx: Any, items: Sequence[Any], resource_version: str) -> None:
-    call.tell("listed", version=resource_version, more={"objects": len(items)})
+    call.emit("listed", version=resource_version, more={"objects": len(items)})
     call()
 
 
 @_tap("reflector.handle_watch")
 def _handle_watch(call: Call, reflector: Any, ctx: Any, *args: Any, **kwargs: Any) -> None:
-    call.tell("watch", version=reflector.last_sync_resource_version())
+    call.emit("watch", version=reflector.last_sync_resource_version())
     error = ""
     try:
         call()
@@ -125,7 +125,7 @@ def _handle_watch(call: Call, reflector: Any, ctx: Any, *args: Any, **kwargs: An
         error = "" if ctx.err() is not None else f"{type(err).__name__}: {err}"
         raise
     finally:
-        call.tell("ended", version=reflector.last_sync_resource_version(), more={"error": error})
+        call.emit("ended", version=reflector.last_sync_resource_version(), more={"error": error})
 
 
 @_tap("reflector.decode")
@@ -134,13 +134,13 @@ def _line(call: Call, decoder: Any, *args: Any, **kwargs: Any) -> None:
     if event is None or event.type == watch.EventType.BOOKMARK:
         return
     about = {} if event.type == watch.EventType.ERROR else _about(event.object)
-    call.tell("line", more={"type": str(event.type)}, **about)
+    call.emit("line", more={"type": str(event.type)}, **about)
 
 
 @_tap("reflector.bookmark")
 def _bookmark(call: Call, reflector: Any, ctx: Any, store: Any, obj: Any, resource_version: str) -> None:
     call()
-    call.tell("bookmark", version=resource_version)
+    call.emit("bookmark", version=resource_version)
 
 
 @_tap("reflector.list_and_watch")
@@ -148,13 +148,13 @@ def _list_and_watch(call: Call, reflector: Any, *args: Any, **kwargs: Any) -> No
     try:
         call()
     except Exception as err:
-        call.tell("failed", more={"error": f"{type(err).__name__}: {err}"})
+        call.emit("failed", more={"error": f"{type(err).__name__}: {err}"})
         raise
 
 
 @_tap("reflector.back_off")
 def _back_off(call: Call, reflector: Any, ctx: Any, err: Any) -> None:
-    call.tell("backoff", more={"error": f"{type(err).__name__}: {err}"})
+    call.emit("backoff", more={"error": f"{type(err).__name__}: {err}"})
     call()
 
 
@@ -181,15 +181,15 @@ def _objects_in(delta: Any) -> int:
 @_tap("fifo.append")
 def _append(call: Call, fifo: Any, delta: Any) -> None:
     call()
-    call.tell("queued", more={"type": str(delta.type), "objects": _objects_in(delta)}, **_about(delta))
+    call.emit("queued", more={"type": str(delta.type), "objects": _objects_in(delta)}, **_about(delta))
 
 
 @_tap("fifo.process")
-def _process(call: Call, fifo: Any, what: str, process: Any, deltas: Any, *args: Any, **kwargs: Any) -> None:
+def _process(call: Call, fifo: Any, trace_name: str, process: Any, deltas: Any, *args: Any, **kwargs: Any) -> None:
     about = _about(deltas[0]) if len(deltas) == 1 else {"key": ""}
     first = deltas[:_FEW]
     more = {"types": [str(delta.type) for delta in first], "keys": [key_of(delta) for delta in first]}
-    call.tell("popped", more={**more, **_more_than(first, deltas)}, **about)
+    call.emit("popped", more={**more, **_more_than(first, deltas)}, **about)
     call()
 
 
@@ -200,7 +200,7 @@ def _queue_action(call: Call, fifo: Any, action: Any, internal: Any, obj: Any) -
     call()
     after = fifo.peek(key)
     kind = "queued" if not before else "appended" if len(after) > len(before) else "merged"
-    call.tell(kind, more={"type": str(action), "objects": 0}, merged=_types(before), **_about(obj))
+    call.emit(kind, more={"type": str(action), "objects": 0}, merged=_types(before), **_about(obj))
 
 
 @_tap("fifo.pop")
@@ -208,14 +208,14 @@ def _pop(call: Call, fifo: Any, process: Any) -> None:
     def processed(deltas: Any, is_in_initial_list: bool) -> None:
         keys = [key_of(delta) for delta in deltas]
         more = {"types": [str(delta.type) for delta in deltas], "keys": keys}
-        call.tell("popped", more=more, merged=_types(deltas[:-1]), **_about(deltas[-1]))
+        call.emit("popped", more=more, merged=_types(deltas[:-1]), **_about(deltas[-1]))
         process(deltas, is_in_initial_list)
 
     call(fifo, processed)
 
 
 def _resync(call: Call, fifo: Any) -> None:
-    call.tell("resync")
+    call.emit("resync")
     call()
 
 
@@ -230,7 +230,7 @@ _tap("fifo.resync_deltas")(_resync)
 def _store(call: Call, store: Any, key: str, obj: Any) -> None:
     old = store.peek(key)
     call()
-    call.tell(
+    call.emit(
         "stored" if old is None else "replaced", key=key, version=version_of(obj), old=version_of(old), object=obj
     )
 
@@ -240,19 +240,19 @@ def _remove(call: Call, store: Any, key: str) -> None:
     old = store.peek(key)
     call()
     if old is not None:
-        call.tell("removed", key=key, old=version_of(old), object=old)
+        call.emit("removed", key=key, old=version_of(old), object=old)
 
 
 @_tap("indexer.replace")
 def _relist(call: Call, store: Any, items: Any, resource_version: str) -> None:
     call()
-    call.tell("relisted", version=resource_version, more={"objects": len(items)})
+    call.emit("relisted", version=resource_version, more={"objects": len(items)})
 
 
 # ---- the handlers
 
 
-def told(notification: Any) -> tuple[str, Any, Any]:
+def arguments_of(notification: Any) -> tuple[str, Any, Any]:
     """Return the arguments of a handler's call: (method, new object, old object)."""
     new = getattr(notification, "new_obj", None)
     old = getattr(notification, "old_obj", None)
@@ -262,7 +262,7 @@ def told(notification: Any) -> tuple[str, Any, Any]:
 
 
 def _notice(notification: Any) -> dict[str, Any]:
-    method, obj, old = told(notification)
+    method, obj, old = arguments_of(notification)
     return {"method": method, "key": key_of(obj), "version": version_of(obj), "old": version_of(old)}
 
 
@@ -274,7 +274,7 @@ def _buffer(call: Call, listener: Any, notifications: Sequence[Any]) -> None:
         few = [_notice(each) for each in notifications[:_FEW]]
         more = {"handler": listener.name(), "notifications": few, **_more_than(few, notifications)}
         key = first["key"] if len(notifications) == 1 else ""
-        call.tell("buffered", key=key, version=first["version"], old=first["old"], more=more)
+        call.emit("buffered", key=key, version=first["version"], old=first["old"], more=more)
 
 
 @_tap("handlers.take")
@@ -283,21 +283,21 @@ def _take(call: Call, listener: Any) -> None:
     if taken:
         few = [_notice(each) for each in itertools.islice(taken, _FEW)]
         more = {"handler": listener.name(), "notifications": few, **_more_than(few, taken)}
-        call.tell("taken", key=more["notifications"][0]["key"] if len(taken) == 1 else "", more=more)
+        call.emit("taken", key=more["notifications"][0]["key"] if len(taken) == 1 else "", more=more)
 
 
 def _deliver(call: Call, notification: Any, handler: Any) -> None:
-    method, obj, old = told(notification)
+    method, obj, old = arguments_of(notification)
     tombstone = isinstance(obj, cache.DeletedFinalStateUnknown)
     more = {"handler": name_for_handler(handler), "method": method, "tombstone": tombstone}
     about = {**_about(obj), "old": version_of(old)}
-    call.tell("called", more=more, **about)
+    call.emit("called", more=more, **about)
     try:
         call()
     except Exception as err:
-        call.tell("raised", more={**more, "error": f"{type(err).__name__}: {err}"}, **about)
+        call.emit("raised", more={**more, "error": f"{type(err).__name__}: {err}"}, **about)
         raise
-    call.tell("returned", more=more, **about)
+    call.emit("returned", more=more, **about)
 
 
 _tap("handlers.add")(_deliver)
@@ -313,25 +313,25 @@ def _add(call: Call, queue: Any, item: Any) -> None:
     dirty, processing = queue.state_of(item) if isinstance(item, Hashable) else (False, False)
     call()
     if dirty:
-        call.tell("duplicate", item_text(item), merged=("dirty",))
+        call.emit("duplicate", item_text(item), merged=("dirty",))
     elif processing:
-        call.tell("marked", item_text(item), merged=("processing",))
+        call.emit("marked", item_text(item), merged=("processing",))
     else:
-        call.tell("added", item_text(item))
+        call.emit("added", item_text(item))
 
 
 @_tap("queue.get")
 def _get(call: Call, queue: Any) -> None:
     item, shutdown = call()
     if not shutdown:
-        call.tell("taken", item_text(item))
+        call.emit("taken", item_text(item))
 
 
 @_tap("queue.done")
 def _done(call: Call, queue: Any, item: Any) -> None:
     again, _ = queue.state_of(item)
     call()
-    call.tell("requeued" if again else "done", item_text(item))
+    call.emit("requeued" if again else "done", item_text(item))
 
 
 @_tap("queue.insert")
@@ -341,26 +341,26 @@ def _insert(call: Call, queue: Any, item: Any, ready_at: float) -> None:
     now = queue.due(item)
     if now is not None:
         kind = "sooner" if before is not None and before[0] == now[0] else "waits"
-        call.tell(kind, item_text(item), more={"delay": round(now[1], 6)})
+        call.emit(kind, item_text(item), more={"delay": round(now[1], 6)})
 
 
 @_tap("queue.pop_ready")
 def _pop_ready(call: Call, queue: Any, now: float) -> None:
     ready = call()
     for item in ready:
-        call.tell("due", item_text(item))
+        call.emit("due", item_text(item))
 
 
 def _when(call: Call, limiter: Any, item: Any) -> None:
     delay = call()
-    call.tell("failure", item_text(item), more={"delay": delay, "failures": limiter.num_requeues(item)})
+    call.emit("failure", item_text(item), more={"delay": delay, "failures": limiter.num_requeues(item)})
 
 
 def _forget(call: Call, limiter: Any, item: Any) -> None:
     failures = limiter.num_requeues(item)
     call()
     if failures:
-        call.tell("forgotten", item_text(item), more={"failures": failures})
+        call.emit("forgotten", item_text(item), more={"failures": failures})
 
 
 _tap("queue.when_exponential")(_when)
@@ -376,25 +376,25 @@ _tap("queue.forget_fast_slow")(_forget)
 def _add_with_priority(call: Call, queue: Any, item: Any, due_at: float, priority: int | None) -> None:
     (dirty, processing), due, before = queue.state_of(item), queue.due(item), queue.priority_of(item)
     call()
-    told = {"priority": queue.priority_of(item)}
+    fields = {"priority": queue.priority_of(item)}
     now = queue.due(item)
     if now is not None:
         kind = "sooner" if due is not None and due[0] == now[0] else "waits"
-        call.tell(kind, item_text(item), more={"delay": round(now[1], 6), **told})
+        call.emit(kind, item_text(item), more={"delay": round(now[1], 6), **fields})
     elif dirty:
-        higher = not processing and told["priority"] > before
-        call.tell("raised" if higher else "duplicate", item_text(item), merged=("dirty",), more=told)
+        higher = not processing and fields["priority"] > before
+        call.emit("raised" if higher else "duplicate", item_text(item), merged=("dirty",), more=fields)
     elif processing:
-        call.tell("marked", item_text(item), merged=("processing",), more=told)
+        call.emit("marked", item_text(item), merged=("processing",), more=fields)
     elif queue.state_of(item) != (False, False):
-        call.tell("added", item_text(item), more=told)
+        call.emit("added", item_text(item), more=fields)
 
 
 @_tap("queue.get_with_priority")
 def _get_with_priority(call: Call, queue: Any) -> None:
     item, priority, shutdown = call()
     if not shutdown:
-        call.tell("taken", item_text(item), more={"priority": priority})
+        call.emit("taken", item_text(item), more={"priority": priority})
 
 
 _tap("queue.done_with_priority")(_done)
@@ -405,7 +405,7 @@ def _make_due(call: Call, queue: Any, time: float) -> None:
     due = queue.due_until(time)
     call()
     for item in due:
-        call.tell("due", item_text(item))
+        call.emit("due", item_text(item))
 
 
 # ---- events
@@ -415,7 +415,7 @@ def _make_due(call: Call, queue: Any, time: float) -> None:
 def _record(
     call: Call, recorder: Any, logger: Any, obj: Any, annotations: Any, eventtype: str, reason: str, message: str
 ) -> None:
-    call.tell("recorded", more={"type": eventtype, "reason": reason, "message": message}, **_about(obj))
+    call.emit("recorded", more={"type": eventtype, "reason": reason, "message": message}, **_about(obj))
     call()
 
 
@@ -429,10 +429,10 @@ def _about_event(event: Any) -> dict[str, Any]:
 def _correlate(call: Call, correlator: Any, event: Any) -> None:
     result = call()
     if result.skip:
-        call.tell("dropped", **_about_event(event))
+        call.emit("dropped", **_about_event(event))
         return
     kind = "counted" if result.event.count > 1 else "new" if result.event.message == event.message else "combined"
-    call.tell(kind, **_about_event(result.event))
+    call.emit(kind, **_about_event(result.event))
 
 
 @_tap("events.write")
@@ -441,9 +441,9 @@ def _write_event(call: Call, broadcaster: Any, sink: Any, event: Any, patch: byt
         written = call()
     except Exception as err:
         about = _about_event(event)
-        call.tell("failed", key=about["key"], more={**about["more"], "error": f"{type(err).__name__}: {err}"})
+        call.emit("failed", key=about["key"], more={**about["more"], "error": f"{type(err).__name__}: {err}"})
         raise
-    call.tell("written", version=written.get_resource_version(), **_about_event(written))
+    call.emit("written", version=written.get_resource_version(), **_about_event(written))
 
 
 # ---- leader election
@@ -459,14 +459,14 @@ def _try(call: Call, elector: Any, ctx: Any) -> None:
     else:
         kind = "held" if leader not in ("", elector.identity()) else "failed"
     left = round(elector.statistics().lease_left, 3)
-    call.tell(kind, elector.identity(), more={"leader": leader, "lease_left": left})
+    call.emit(kind, elector.identity(), more={"leader": leader, "lease_left": left})
 
 
 @_tap("election.lead")
 def _lead(call: Call, elector: Any, *args: Any) -> None:
-    call.tell("leading", elector.identity(), more={"leader": elector.get_leader()})
+    call.emit("leading", elector.identity(), more={"leader": elector.get_leader()})
     call()
-    call.tell("stopped", elector.identity(), more={"leader": elector.get_leader()})
+    call.emit("stopped", elector.identity(), more={"leader": elector.get_leader()})
 
 
 # ---- the workers, which are the program's
@@ -477,13 +477,13 @@ def worker_tap(module: str, function: str, go_file: str = "controller.go", go_fu
 
     def around(call: Call, controller: Any, *args: Any, **kwargs: Any) -> None:
         key = next((key for key in map(key_of, (*args, *kwargs.values())) if key), "")
-        call.tell("reconcile", key)
+        call.emit("reconcile", key)
         try:
             call()
         except Exception as err:
-            call.tell("error", key, more={"error": f"{type(err).__name__}: {err}"})
+            call.emit("error", key, more={"error": f"{type(err).__name__}: {err}"})
             raise
-        call.tell("ok", key)
+        call.emit("ok", key)
 
     return Tap(module, function, "workers", go_file, go_function, around)
 

@@ -358,14 +358,14 @@ class Screen:
 
     def _why(self) -> None:
         """Let the user choose a key and a place; then show the hops that brought it there."""
-        places = list(dict.fromkeys(keys_in(self.trace.state(self.at))))
+        locations = list(dict.fromkeys(keys_in(self.trace.state(self.at))))
         items: list[Item] = [
             (f"{place}  {key.removeprefix('default/')}{'  ' + handler if handler else ''}", self._chain_of(each))
-            for each in places
+            for each in locations
             for place, key, handler, _ in [each]
         ]
         here = self.trace.points[self.at].hop.key if self.at >= 0 else ""
-        chosen = next((number for number, each in enumerate(places) if each[1] == here), 0)
+        chosen = next((number for number, each in enumerate(locations) if each[1] == here), 0)
         self._open_menu(self.words("why-here-none"), items or [(self.words("nothing"), None)], chosen)
 
     def _chain_of(self, asked: KeyPlace) -> Callable[[], None]:

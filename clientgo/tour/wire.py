@@ -88,7 +88,7 @@ class Wire:
         with self._changed:
             self._is_down = False
 
-    def mend(self) -> None:
+    def reconnect(self) -> None:
         """End every fault; broken connections stay broken."""
         self.lag(0.0)
         with self._changed:

@@ -38,9 +38,9 @@ def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
         rt = new_basic_auth_round_tripper(config.username, config.password, rt)
     if config.user_agent:
         rt = new_user_agent_round_tripper(config.user_agent, rt)
-    who = config.impersonate
-    if who.user_name or who.uid or who.groups or who.extra:
-        rt = new_impersonating_round_tripper(who, rt)
+    impersonate = config.impersonate
+    if impersonate.user_name or impersonate.uid or impersonate.groups or impersonate.extra:
+        rt = new_impersonating_round_tripper(impersonate, rt)
     return rt
 
 
@@ -160,13 +160,13 @@ class _ImpersonatingRoundTripper(_Wrapper):
         if request.headers.get(IMPERSONATE_USER_HEADER):
             return self._rt.round_trip(request)
         request = request.clone()
-        who = self._impersonate
-        request.headers[IMPERSONATE_USER_HEADER] = who.user_name
-        if who.uid:
-            request.headers[IMPERSONATE_UID_HEADER] = who.uid
-        for group in who.groups:
+        impersonate = self._impersonate
+        request.headers[IMPERSONATE_USER_HEADER] = impersonate.user_name
+        if impersonate.uid:
+            request.headers[IMPERSONATE_UID_HEADER] = impersonate.uid
+        for group in impersonate.groups:
             request.headers.add(IMPERSONATE_GROUP_HEADER, group)
-        _add_extra(request.headers, IMPERSONATE_USER_EXTRA_HEADER_PREFIX, who.extra)
+        _add_extra(request.headers, IMPERSONATE_USER_EXTRA_HEADER_PREFIX, impersonate.extra)
         return self._rt.round_trip(request)
 
 

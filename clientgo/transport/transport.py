@@ -81,9 +81,9 @@ def _load_material(c: Config) -> _Material:
     cert = _data_from_slice_or_file(tls.cert_data, tls.cert_file)
     key = _data_from_slice_or_file(tls.key_data, tls.key_file)
     # Without this check an empty file would make the client anonymous.
-    for what, data in (("certificate", cert), ("key", key)):
+    for part, data in (("certificate", cert), ("key", key)):
         if not data:
-            raise ValueError(f"tls: failed to find any PEM data in {what} input")
+            raise ValueError(f"tls: failed to find any PEM data in {part} input")
     return ca, Certificate(cert, key)
 
 

@@ -164,7 +164,7 @@ def _delete(machine: Machine, step: Step) -> None:
     _foos(machine).delete(background(), step.name, metav1.DeleteOptions())
 
 
-def _meddle(machine: Machine, step: Step) -> None:
+def _intervene(machine: Machine, step: Step) -> None:
     """Change the Deployment's replicas against the Foo's."""
     deployment = _deployments(machine).get(background(), step.name, metav1.GetOptions())
     deployment.spec.replicas = int(step.text)
@@ -197,7 +197,7 @@ _PROGRAM = Program(
     verbs={
         "create": _create,
         "scale": _scale,
-        "meddle": _meddle,
+        "meddle": _intervene,
         "delete": _delete,
         "delete-deployment": _delete_deployment,
         "become-available": _become_available,

@@ -137,8 +137,8 @@ def test_protobuf_answers_equal_the_json_ones(server: Server) -> None:
         in_json, answer = (asked(server, exchange["path"], token, accept) for accept in (JSON, f"{PROTOBUF},{JSON}"))
         if answer.headers["Content-Type"] == PROTOBUF:
             spoken.add(name)
-        if (answer.status_code, said(answer)) != (in_json.status_code, said(in_json)):
-            different.append((name, said(answer), said(in_json)))
+        if (answer.status_code, body_of(answer)) != (in_json.status_code, body_of(in_json)):
+            different.append((name, body_of(answer), body_of(in_json)))
     assert different == []
     assert spoken >= {"get_pod", "list_pods", "list_empty", "scale_get", "error_404_object", "error_403_bob"}
 
@@ -150,7 +150,7 @@ def asked(server: Server, path: str, token: str, accept: str) -> requests.Respon
     return requests.get(server.url + path, headers=headers, timeout=PATIENCE)
 
 
-def said(answer: requests.Response) -> Any:
+def body_of(answer: requests.Response) -> Any:
     """Return the object of a response, or its text."""
     media_type = answer.headers["Content-Type"]
     if media_type == PROTOBUF:

@@ -50,9 +50,9 @@ class Cluster:
         self.programs.append(self._stack.enter_context(program))
         return program
 
-    def eventually(self, what: str, condition: Callable[[], object]) -> None:
+    def eventually(self, description: str, condition: Callable[[], object]) -> None:
         with post_mortem(self.programs):
-            eventually(what, condition)
+            eventually(description, condition)
 
     def patch(self, spec: dict[str, Any]) -> None:
         self.run("patch", "crdb", NAME, "--type=merge", "-p", json.dumps({"spec": spec}))
@@ -114,9 +114,9 @@ def test_the_life_of_a_cluster_and_the_death_of_its_operator(cluster: Cluster) -
         line = first.wait_for(f"Running action with name: {action}", after=line)
     first.wait_for("No actor to run; not requeueing", after=line)
     assert cluster.run("get", "crdb", "--no-headers").split() == [NAME, "3", "v22.1.3", "Running"]
-    said = cluster.run("describe", "crdb", NAME)
-    assert re.search("Crdbcontainerimage: +cockroachdb/cockroach:v22.1.3", said)
-    assert all(text in said for text in ("Operator Actions:", "Cluster Status:", "CertificateGenerated"))
+    output = cluster.run("describe", "crdb", NAME)
+    assert re.search("Crdbcontainerimage: +cockroachdb/cockroach:v22.1.3", output)
+    assert all(text in output for text in ("Operator Actions:", "Cluster Status:", "CertificateGenerated"))
     parts = cluster.run("get", "statefulsets,services,secrets,poddisruptionbudgets", "-o", "name").split()
     assert {part.partition("/")[2] for part in parts} - {"kubernetes"} == {
         NAME, f"{NAME}-public", f"{NAME}-ca", f"{NAME}-node", f"{NAME}-root",

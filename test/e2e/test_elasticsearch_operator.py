@@ -79,9 +79,9 @@ class Cluster:
         self.programs.append(self._stack.enter_context(program))
         return program
 
-    def eventually(self, what: str, condition: Callable[[], object]) -> None:
+    def eventually(self, description: str, condition: Callable[[], object]) -> None:
         with post_mortem(self.programs, look=lambda: self.run("get", "es,sts,pods,pdb", "-o", "yaml")):
-            eventually(what, condition)
+            eventually(description, condition)
 
     def get(self, kind: str, name: str) -> dict[str, Any]:
         return json.loads(self.run("get", kind, name, "-o", "json"))
@@ -195,8 +195,8 @@ def walk(cluster: Cluster, first: Program, second: Program) -> None:
     assert cluster.get("es", ES)["metadata"]["resourceVersion"] == version
     cluster.patch({"version": "8.11.0"})
     cluster.eventually("the refusal", lambda: cluster.get("es", ES)["status"]["phase"] == "Invalid")
-    said = "Downgrades are not supported"
-    cluster.eventually("the event", lambda: said in cluster.run("describe", "es", ES))
+    message = "Downgrades are not supported"
+    cluster.eventually("the event", lambda: message in cluster.run("describe", "es", ES))
     assert set(cluster.pods().values()) == {"8.12.0"}
 
     # What it owned goes with it.

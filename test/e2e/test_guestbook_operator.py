@@ -87,10 +87,10 @@ class Cluster:
     def directory(self) -> dict[str, str]:
         return json.loads(self._directory.read_text()) if self._directory.exists() else {}
 
-    def eventually(self, what: str, condition: Callable[[], object]) -> None:
+    def eventually(self, description: str, condition: Callable[[], object]) -> None:
         """Wait for it; if it does not come, tell all about the programs."""
         with post_mortem(self.programs):
-            eventually(what, condition)
+            eventually(description, condition)
 
     def condition(self, name: str = NAME) -> dict[str, Any]:
         return available(self.get("guestbook", name))
@@ -177,8 +177,8 @@ def test_the_life_of_a_guestbook(cluster: Cluster) -> None:
     assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
     assert cluster.directory() == ADDRESS
     assert cluster.run("get", "gb", "--no-headers").split() == [NAME, "2", "2", "True"]
-    said = f"Deployment {NAME} created"
-    cluster.eventually("the event", lambda: said in cluster.run("describe", "guestbook", NAME))
+    message = f"Deployment {NAME} created"
+    cluster.eventually("the event", lambda: message in cluster.run("describe", "guestbook", NAME))
 
     # It follows its user, and undoes what others do to what it owns.
     cluster.run("patch", "guestbook", NAME, "--type=merge", "-p", '{"spec":{"size":3,"image":"guestbook:2.0"}}')

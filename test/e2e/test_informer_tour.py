@@ -310,8 +310,8 @@ def test_help_has_the_words_of_the_texts(page):
 def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
     source = new_fake_controller_source()
     informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
-    told: list[str] = []
-    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: told.append(obj.get_name())))
+    texts: list[str] = []
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: texts.append(obj.get_name())))
     ctx, cancel = context.with_cancel(context.background())
     thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
 
@@ -336,11 +336,11 @@ def test_a_program_is_shown_live_and_a_handler_paused_by_a_click(browser):
         add("bread")
         page.until("return document.querySelector('[data-station=handlers]').textContent.includes('add bread')")
         page.shoot("live")
-        assert told == ["apple"]
+        assert texts == ["apple"]
         page.click("[data-handler]")
         page.until("return document.querySelector('[data-handler][aria-pressed=false]')")
         page.until("return !document.querySelector('[data-station=handlers]').textContent.includes('add bread')")
-        assert told == ["apple", "bread"]
+        assert texts == ["apple", "bread"]
         page.click("#language")
         for tab in ("lesson", "source", "object", "break"):
             page.click(f"#tab-{tab}", draws=False)

@@ -30,8 +30,8 @@ def export(folder: Path, *names: str, seed: str = "0", flags: Sequence[str] = ()
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("static")
-    said = export(folder, *LESSONS)
-    assert (folder / "index.html").as_uri() in said
+    output = export(folder, *LESSONS)
+    assert (folder / "index.html").as_uri() in output
     return folder
 
 

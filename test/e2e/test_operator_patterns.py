@@ -99,10 +99,10 @@ class Cluster:
         files = (path for path in self._zone.iterdir() if not path.name.startswith("."))
         return {path.name: json.loads(path.read_text())["owner"] for path in files}
 
-    def eventually(self, what: str, condition: Callable[[], object]) -> None:
+    def eventually(self, description: str, condition: Callable[[], object]) -> None:
         """Wait for it; if it does not come, tell all about the programs."""
         with post_mortem(self.programs, lambda: self.run("get", "sites,deployments,configmaps,leases", "-A")):
-            eventually(what, condition)
+            eventually(description, condition)
 
     def wait_until_ready(self, *names: str) -> None:
         def ready() -> bool:
@@ -190,8 +190,8 @@ def validation_and_initialisation(cluster: Cluster) -> None:
     assert "No resources found" in cluster.run("get", "sites")
 
     # Initialisation is there before the first reconcile.
-    said = cluster.run("apply", "-f", f"{CONFIG}/samples")
-    assert "Warning: without spec.tlsSecretName the Site is served unencrypted" in said
+    output = cluster.run("apply", "-f", f"{CONFIG}/samples")
+    assert "Warning: without spec.tlsSecretName the Site is served unencrypted" in output
     assert cluster.get("site", "example-site")["spec"]["host"] == "example-site.default.example.com"
 
 

@@ -61,9 +61,9 @@ def test_a_clone_shows_the_tour_with_one_command(tmp_path: Path) -> None:
 
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tour:
         assert tour.stdout is not None and tour.stderr is not None
-        said = tour.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", said)
-        assert found is not None, said + tour.stderr.read()
+        line = tour.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", line)
+        assert found is not None, line + tour.stderr.read()
         with urllib.request.urlopen(found[0], timeout=PATIENCE) as response:
             assert b"The informer tour" in response.read()
         tour.send_signal(signal.SIGINT)

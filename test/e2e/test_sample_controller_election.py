@@ -78,7 +78,7 @@ class Replicas:
         spec = v1alpha1.FooSpec(deployment_name=name, replicas=1)
         self.foos.create(CTX, v1alpha1.Foo(metadata=metav1.ObjectMeta(name=name), spec=spec), metav1.CreateOptions())
 
-    def who_synced(self, name: str) -> list[Program]:
+    def programs_that_synced(self, name: str) -> list[Program]:
         """Return the replica whose log says that it synced the Foo, once the Deployment and the status exist."""
         eventually(f"the status of {name}", lambda: "status" in self.foos.get(CTX, name, metav1.GetOptions()).to_dict())
         sentence = f'"Successfully synced" objectName="default/{name}"'
@@ -102,7 +102,7 @@ def replicas() -> Iterator[Replicas]:
 
 def synced_by_one(replicas: Replicas, name: str) -> Program:
     replicas.make(name)
-    (program,) = replicas.who_synced(name)
+    (program,) = replicas.programs_that_synced(name)
     return program
 
 
@@ -146,7 +146,7 @@ def test_when_the_leader_is_killed_the_next_takes_over_after_the_lease(replicas:
     # It was renewed at most a period and a slow request before it was killed.
     assert LEASE - DEADLINE <= waited < LEASE + PERIOD * 2.2 + SLACK
     assert replicas.holder() != holder
-    assert replicas.who_synced("meanwhile") == [second]
+    assert replicas.programs_that_synced("meanwhile") == [second]
 
 
 def test_a_replica_that_loses_the_lease_exits_with_code_1(replicas: Replicas) -> None:

@@ -70,7 +70,7 @@ class Replicas:
             foo = v1alpha1.Foo(metadata=metav1.ObjectMeta(name=name), spec=spec)
             self.foos.create(CTX, foo, metav1.CreateOptions())
 
-    def who_synced(self, name: str, namespace: str = "default") -> list[Program]:
+    def programs_that_synced(self, name: str, namespace: str = "default") -> list[Program]:
         sentence = f'"Successfully synced" objectName="{namespace}/{name}"'
 
         def saying() -> list[Program]:
@@ -100,7 +100,7 @@ def test_each_foo_is_synced_by_the_one_replica_that_has_its_shard(replicas: Repl
     holders = replicas.holders()
     syncing: dict[str, set[Any]] = {}
     for name in made:
-        (program,) = replicas.who_synced(name)
+        (program,) = replicas.programs_that_synced(name)
         syncing.setdefault(holders[shard_of("default", name, SHARDS)], set()).add(program)
     # One process for each identity, and all of them at work.
     assert [len(programs) for programs in syncing.values()] == [1, 1, 1]
@@ -112,7 +112,7 @@ def test_each_foo_is_synced_by_the_one_replica_that_has_its_shard(replicas: Repl
     later = names("later")
     replicas.make(*later)
     for name in later:
-        assert len(replicas.who_synced(name)) == 1
+        assert len(replicas.programs_that_synced(name)) == 1
     replicas.programs.append(replicas.start())
     replicas.wait_for_shares(2, 2, 2)
     for program in replicas.programs[1:]:
@@ -137,7 +137,7 @@ def test_replicas_that_cache_their_shards_only_sync_each_foo_once(by: str, gate:
             spec = v1alpha1.FooSpec(deployment_name="web", replicas=1)
             foo = v1alpha1.Foo(metadata=metav1.ObjectMeta(name="foo"), spec=spec)
             replicas.sample.samplecontroller_v1alpha1().foos(namespace).create(CTX, foo)
-        syncing = {namespace: replicas.who_synced("foo", namespace) for namespace in namespaces}
+        syncing = {namespace: replicas.programs_that_synced("foo", namespace) for namespace in namespaces}
         assert all(len(programs) == 1 for programs in syncing.values()), syncing
         assert len({program for programs in syncing.values() for program in programs}) > 1
 
@@ -169,7 +169,7 @@ def test_the_shards_of_a_killed_and_of_a_paused_replica_are_taken_over(replicas:
         made = names("foo")
         replicas.make(*made)
         for name in made:
-            assert replicas.who_synced(name) == [replicas.programs[2]]
+            assert replicas.programs_that_synced(name) == [replicas.programs[2]]
     finally:
         paused.send(signal.SIGCONT)
     # It finds out by its own clock that it has nothing any more, and gets its part again.
@@ -177,7 +177,7 @@ def test_the_shards_of_a_killed_and_of_a_paused_replica_are_taken_over(replicas:
     later = names("later")
     replicas.make(*later)
     for name in later:
-        assert len(replicas.who_synced(name)) == 1
+        assert len(replicas.programs_that_synced(name)) == 1
     assert paused.process.poll() is None
 
 

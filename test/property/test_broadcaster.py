@@ -44,7 +44,7 @@ def test_all_watchers_see_all_events_in_one_order(schedule: synctest.Schedule, q
             thread.join()
         assert seen[0] == seen[1]
         for name in "ab":
-            own = [number for who, number in (event.object for event in seen[0]) if who == name]
+            own = [number for writer, number in (event.object for event in seen[0]) if writer == name]
             assert own == list(range(PER_PRODUCER))
         broadcaster._check()
 

@@ -76,7 +76,7 @@ def outcome(value: Any, attr: str) -> Any:
 
 def check(make: Callable[[], Any], expected: Any, chance: random.Random) -> None:
     """Read a free, a frozen and a copied object, each from several threads at once."""
-    told = everything(expected, chance)
+    facts = everything(expected, chance)
     for obj in (make(), make().freeze(), make().freeze().deep_copy()):
         assert is_undecoded(obj)
         read: list[Any] = []
@@ -92,7 +92,7 @@ def check(make: Callable[[], Any], expected: Any, chance: random.Random) -> None
             thread.start()
         for thread in threads:
             thread.join()
-        assert read == [told] * THREADS
+        assert read == [facts] * THREADS
         assert is_undecoded(obj)
         assert obj == expected and obj.to_dict() == expected.to_dict()
 

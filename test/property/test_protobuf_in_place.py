@@ -110,8 +110,8 @@ def wander(pair: Pair, chance: random.Random, seen: list[Pair], steps: int) -> N
     assert type(pair.here) is type(pair.there)
     seen.append(pair)
     if isinstance(pair.here, ResourceObject):
-        for told in ACCESSORS:
-            assert told(pair.here) == told(pair.there)
+        for accessor in ACCESSORS:
+            assert accessor(pair.here) == accessor(pair.there)
     if not isinstance(pair.here, (Struct, ListView, MapView)):
         assert pair.here == pair.there
         return
@@ -295,8 +295,8 @@ def test_a_list_reads_as_it_is_decoded(seed: int) -> None:
 @given(seeds, st.data())
 def test_damage_is_refused_or_read_as_it_is_decoded(seed: int, data: st.DataObject) -> None:
     chance = random.Random(seed)
-    message, cls, whole = any_object(chance)
-    body = bytearray(disordered(message, whole, chance))
+    message, cls, encoded = any_object(chance)
+    body = bytearray(disordered(message, encoded, chance))
     for _ in range(data.draw(st.integers(0, 3))):
         if body:
             body[chance.randrange(len(body))] = chance.choice((chance.randrange(256), 0xFF, 0))

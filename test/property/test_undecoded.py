@@ -140,7 +140,7 @@ def lists(draw: st.DrawFn) -> bytes:
     return data[:position] + draw(st.sampled_from([b"\xff", b"\xed\xa0\x80", b"\xc3", b"\x00"])) + data[position:]
 
 
-def told(obj: Any) -> list[Any]:
+def facts_of(obj: Any) -> list[Any]:
     """Return what an object's accessors return before it is decoded, and then its document."""
     early = (obj.object_key(), obj.get_uid(), obj.get_resource_version(), obj.get_labels(), obj.get_annotations())
     more = (
@@ -152,11 +152,11 @@ def told(obj: Any) -> list[Any]:
     return [type(obj), obj.group_version_kind(), early, more, obj.deep_copy()._document, obj._document, obj.frozen]
 
 
-def told_of_list(listed: Any) -> list[Any]:
+def facts_of_list(listed: Any) -> list[Any]:
     items = listed.extract_items()
     return [
         outcome(lambda: (listed, listed.get_continue())),
-        [outcome(functools.partial(told, item)) for item in items],
+        [outcome(functools.partial(facts_of, item)) for item in items],
         listed._document,
     ]
 
@@ -165,7 +165,7 @@ def told_of_list(listed: Any) -> list[Any]:
 def test_events(line: str, serializer: Any) -> None:
     def read() -> Any:
         obj = event(line, serializer)
-        return told(obj) if hasattr(obj, "object_key") else repr(obj)
+        return facts_of(obj) if hasattr(obj, "object_key") else repr(obj)
 
     with decoding_at_once():
         arrives, expected = outcome(lambda: event(line, serializer)), outcome(read)
@@ -183,7 +183,7 @@ def test_lists(data: bytes, way: Any) -> None:
 
     def read() -> Any:
         listed, gvk = arrive()
-        return gvk, told_of_list(listed)
+        return gvk, facts_of_list(listed)
 
     with decoding_at_once():
         arrives, expected = outcome(arrive), outcome(read)

@@ -143,6 +143,6 @@ def settle(walk: Walk) -> None:
         for _ in range(4):
             quiet.wait(0.25)
             stood.append(walk.where_threads_stand(here))
-        if all(places == stood[0] for places in stood):
+        if all(positions == stood[0] for positions in stood):
             return
     raise AssertionError("the threads do not come to rest")

@@ -298,7 +298,7 @@ class _Connection:
 
     def _forward_requests(self, server: socket.socket) -> None:
         for number, head in enumerate(_request_heads(self._client)):
-            what = _what_is_asked(head)
+            what = _kind_of_request(head)
             answer = self._own_answer(what, number)
             is_spoilt = self._fault is not None and (self._fault.kind in SPOILT or answer is not None)
             self._seen = self._proxy.note(what, self._fault if is_spoilt else None, reused=number > 0)
@@ -402,14 +402,14 @@ class _Connection:
         self._send(b"".join(lines[: 1 + after % len(lines)]))
 
     def _long_length(self, server: socket.socket, after: int) -> None:
-        head, body = _whole_response(server)
+        head, body = _read_response(server)
         if body is None:
             self._send(head + b"ffff\r\n\n")
         else:
             self._send(_with_length(head, len(body) + 1 + after) + body)
 
     def _short_length(self, server: socket.socket, after: int) -> None:
-        head, body = _whole_response(server)
+        head, body = _read_response(server)
         if body is None:
             self._send(head + b"1\r\n\n\n")
         else:
@@ -417,7 +417,7 @@ class _Connection:
 
     def _short_gzip(self, server: socket.socket, after: int) -> None:
         """Send a body that is complete for HTTP but ends in the middle of its gzip stream."""
-        head, body = _whole_response(server)
+        head, body = _read_response(server)
         packed = b"\n" * 2000 if body is None else body
         if b"Content-Encoding: gzip" not in head:
             packed = gzip.compress(packed)
@@ -454,7 +454,7 @@ def _request_heads(sock: socket.socket) -> Iterator[bytes]:
             buffered = buffered[end:]
 
 
-def _what_is_asked(head: bytes) -> str:
+def _kind_of_request(head: bytes) -> str:
     query = parse_qs(urlsplit(head.split(b" ", 2)[1].decode()).query)
     if "watch" not in query:
         return "list"
@@ -473,7 +473,7 @@ def _response_head(server: socket.socket) -> tuple[bytes, bytes]:
     return received[:end], received[end:]
 
 
-def _whole_response(server: socket.socket) -> tuple[bytes, bytes | None]:
+def _read_response(server: socket.socket) -> tuple[bytes, bytes | None]:
     """Head and body of the next response; of a stream, which has no end, the head only."""
     head, body = _response_head(server)
     length = re.search(rb"(?i)content-length: *(\d+)", head)

@@ -13,7 +13,7 @@ from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
 
 
-def say(text: str) -> None:
+def report(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -31,9 +31,9 @@ def main(identity: str, url: str, token: str, namespace: str, name: str, *durati
         renew_deadline,
     )
     callbacks = leaderelection.LeaderCallbacks(
-        on_started_leading=lambda _ctx: say("leading"),
-        on_stopped_leading=lambda: say("stopped"),
-        on_new_leader=lambda leader: say(f"leader is {leader}"),
+        on_started_leading=lambda _ctx: report("leading"),
+        on_stopped_leading=lambda: report("stopped"),
+        on_new_leader=lambda leader: report(f"leader is {leader}"),
     )
     config = leaderelection.LeaderElectionConfig(
         lock=lock,
@@ -44,7 +44,7 @@ def main(identity: str, url: str, token: str, namespace: str, name: str, *durati
         release_on_cancel=True,
         name=name,
     )
-    say("standing")
+    report("standing")
     leaderelection.run_or_die(ctx, config)
 
 

@@ -31,7 +31,7 @@ class MemoryServer:
         self._watches: list[watch.RaceFreeFakeWatcher] = []
         self.lists = 0
 
-    def change(self, kind: EventType, obj: corev1.ConfigMap, tell: bool = True) -> None:
+    def change(self, kind: EventType, obj: corev1.ConfigMap, notify: bool = True) -> None:
         """Make a change that gives the collection the version of `obj`; tell the open watches, unless told not to."""
         with self._lock:
             self.version = int(obj.get_resource_version())
@@ -40,7 +40,7 @@ class MemoryServer:
             else:
                 self.objects[obj.object_key()] = obj
             self._history.append(Event(kind, obj))
-            if tell:
+            if notify:
                 for opened in self._watches:
                     opened.action(kind, obj.deep_copy())
 

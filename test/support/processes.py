@@ -177,8 +177,8 @@ def start_apiserver(kubeconfig: Path, *arguments: str) -> Program:
     return server
 
 
-def eventually(what: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:
-    """Return the condition's value once it is true. Fails with `what` after a timeout.
+def eventually(description: str, condition: Callable[[], object], seconds: float = PATIENCE) -> object:
+    """Return the condition's value once it is true. Fails with `description` after a timeout.
 
     The intervals grow, since most conditions start a kubectl.
     """
@@ -189,7 +189,7 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = PATI
         if value := condition():
             return value
         if over:
-            raise AssertionError(f"{what} did not come within {seconds:g} s")
+            raise AssertionError(f"{description} did not come within {seconds:g} s")
         never.wait(pause)
         pause = min(1.3 * pause, 0.5)
 

@@ -610,24 +610,24 @@ def row(bug: type[SimpleQueue], found: Counter[str]) -> str:
     began = time.process_time()
     err = run_recipe(bug, part, max_examples=PROFILES["default"])
     took, lines = time.process_time() - began, lines_of(err) if err else 0
-    what = (bug.__doc__ or "").partition("\n")[0].strip()
-    cells = f"`{bug.__name__}`", what, part, f"{statistics.median(runs):g}", f"{max(runs):g}", f"{took:.0f}", lines
+    summary = (bug.__doc__ or "").partition("\n")[0].strip()
+    cells = f"`{bug.__name__}`", summary, part, f"{statistics.median(runs):g}", f"{max(runs):g}", f"{took:.0f}", lines
     return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> None:
     """Print the table, or with names of bugs as arguments only their lines."""
     found = Counter[str]()
-    say = functools.partial(print, flush=True, file=sys.stdout)
-    say(
+    write = functools.partial(print, flush=True, file=sys.stdout)
+    write(
         "| Bug | | found by random | cases until found, median of 5 | worst of 5 | CPU seconds with shrinking | lines |"
     )
-    say("|---|---|---|---|---|---|---|")
+    write("|---|---|---|---|---|---|---|")
     bugs = [bug for bug in BUGS if bug.__name__ in sys.argv[1:] or not sys.argv[1:]]
     for bug in bugs:
-        say(row(bug, found))
+        write(row(bug, found))
     sums = [f"{found[name]} of {len(bugs)} at the {name} profile ({cases:,} cases)" for name, cases in PROFILES.items()]
-    say(f"\nFound with each of 5 seeds: {', '.join(sums)}")
+    write(f"\nFound with each of 5 seeds: {', '.join(sums)}")
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ def answer(code: int = 200, body: bytes | dict[str, Any] = b"", **headers: str) 
     return http.Response(status_code=code, headers=http.Header(sent), body=http.BytesBody(content))
 
 
-def status_of(code: int, reason: str = "", message: str = "", says: str = "Failure") -> dict[str, Any]:
+def status_of(code: int, reason: str = "", message: str = "", status: str = "Failure") -> dict[str, Any]:
     """Return a Status as an API server sends it."""
-    document = {"kind": "Status", "apiVersion": "v1", "status": says, "reason": reason, "message": message}
+    document = {"kind": "Status", "apiVersion": "v1", "status": status, "reason": reason, "message": message}
     return {**{key: value for key, value in document.items() if value}, "code": code}
 
 

@@ -17,19 +17,19 @@ _IDENTITY = ("kind", "api_version", "name", "namespace", "resource_version")
 def change(obj: ResourceObject, chance: random.Random) -> None:
     """Change one to three things of it."""
     for _ in range(chance.choice((1, 1, 2, 3))):
-        places = list(_places(obj))
-        at = chance.randrange(len(places))
-        struct, info, value = places[at]
+        fields = list(_fields(obj))
+        at = chance.randrange(len(fields))
+        struct, info, value = fields[at]
         if isinstance(value, ListView) and len(value) > 0 and chance.random() < 0.8:
             _change_list(value, chance)
         elif chance.random() < 0.3:
-            same = [other for _, _, other in places[:at] + places[at + 1 :] if type(other) is type(value)]
+            same = [other for _, _, other in fields[:at] + fields[at + 1 :] if type(other) is type(value)]
             setattr(struct, info.attr, chance.choice(same) if same else None)
         else:
             setattr(struct, info.attr, _changed(value, chance))
 
 
-def _places(struct: Struct, depth: int = 0) -> Iterator[tuple[Struct, FieldInfo, Any]]:
+def _fields(struct: Struct, depth: int = 0) -> Iterator[tuple[Struct, FieldInfo, Any]]:
     """Yield the fields that are set, with their values."""
     present = struct.to_dict()
     for info in type(struct)._fields.values():
@@ -40,11 +40,11 @@ def _places(struct: Struct, depth: int = 0) -> Iterator[tuple[Struct, FieldInfo,
         if info.attr != "metadata":
             yield struct, info, value
         if isinstance(value, Struct):
-            yield from _places(value, depth + 1)
+            yield from _fields(value, depth + 1)
         elif isinstance(value, (ListView, MapView)):
             for item in value.values() if isinstance(value, MapView) else value:
                 if isinstance(item, Struct):
-                    yield from _places(item, depth + 2)
+                    yield from _fields(item, depth + 2)
 
 
 def _changed(value: Any, chance: random.Random) -> Any:

@@ -43,10 +43,10 @@ def in_thread(fn: Callable[[], Any], name: str = "test-thread") -> Running:
     return Running(fn, name)
 
 
-def eventually(predicate: Callable[[], object], what: str = "", timeout: float = PATIENCE) -> None:
+def eventually(predicate: Callable[[], object], description: str = "", timeout: float = PATIENCE) -> None:
     """Return as soon as `predicate()` is true; fail after `timeout` seconds."""
     pause = threading.Event()
     ends = time.monotonic() + timeout
     while not predicate():
-        assert time.monotonic() < ends, f"never became true: {what or predicate}"
+        assert time.monotonic() < ends, f"never became true: {description or predicate}"
         pause.wait(0.001)

@@ -29,9 +29,9 @@ def serving() -> Iterator[str]:
     command = [sys.executable, "cmd/informer-tour", "--no-browser"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        said = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", process.stdout.readline())
-        assert said is not None
-        yield said[0]
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", process.stdout.readline())
+        assert address is not None
+        yield address[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
 

@@ -137,9 +137,9 @@ class Life:
         self.wrote(name)
         return result
 
-    def wrote(self, what: str) -> None:
+    def wrote(self, text: str) -> None:
         """Record a write. Raises Killed if it was the program's last."""
-        if self._program.record(what):
+        if self._program.record(text):
             self.is_dead = True
             self._cancel()
             self.check()
@@ -213,13 +213,13 @@ class Program:
         """Let no more writes kill the program."""
         self._dies_after = never
 
-    def record(self, what: str) -> bool:
+    def record(self, text: str) -> bool:
         """Note a write; True if it kills."""
         with self._lock:
             kills = self._dies_after(len(self.writes))
-            self.writes.append(what)
+            self.writes.append(text)
             if kills:
-                self.deaths.append(what)
+                self.deaths.append(text)
             return kills
 
     def _live(self) -> None:

@@ -75,8 +75,8 @@ def exceptions() -> set[tuple[str, str]]:
     found = set()
     for line in LAYERS.splitlines():
         if line.startswith("* ") and " import " in line:
-            who, whom = line.split(" import ")
-            found |= set(itertools.product(re.findall(r"`(\w+)`", who), re.findall(r"`(\w+)`", whom)))
+            importers, imported = line.split(" import ")
+            found |= set(itertools.product(re.findall(r"`(\w+)`", importers), re.findall(r"`(\w+)`", imported)))
     return found
 
 

@@ -249,7 +249,7 @@ def test_every_watcher_of_a_broadcaster_hears_all_in_one_order() -> None:
     broadcaster._check()
 
 
-class Told:
+class VersionChecker:
     """A handler that knows what it was told of each object last."""
 
     def __init__(self) -> None:
@@ -274,7 +274,7 @@ class Told:
 def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
     source = framework.new_fake_controller_source()
     informer: Any = cache.new_shared_index_informer(source, corev1.Pod(), 0.0, {})
-    notified = Told()
+    notified = VersionChecker()
     registration = informer.add_event_handler(notified)
     stop = Signal()
     running = threading.Thread(target=informer.run, args=(stop,), name="informer")
@@ -294,7 +294,7 @@ def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
 
     def join_and_leave(number: int) -> None:
         if number % 10 == 0:
-            informer.remove_event_handler(informer.add_event_handler(Told()))
+            informer.remove_event_handler(informer.add_event_handler(VersionChecker()))
 
     def look(number: int) -> None:
         parts = informer.parts()
@@ -304,7 +304,7 @@ def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
             handler.contents(), handler.statistics(), handler.waiting(), handler.delivering()
         parts.indexer.contents(2), parts.fifo and parts.fifo.contents()
         assert repr(informer) and informer.get_store().list() is not None
-        informer.last_sync_resource_version(), informer.last_heard(), informer.refused()
+        informer.last_sync_resource_version(), informer.last_contact(), informer.refused()
 
     try:
         hammer(*of_each(change), join_and_leave, look, rounds=ROUNDS // 2)

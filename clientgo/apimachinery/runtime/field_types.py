@@ -30,7 +30,7 @@ class FieldType:
     has_empty = False
     # What JSON has for it, when all is well; and all it may have.
     plain: type = object
-    takes: tuple[type, ...] = (object,)
+    accepted: tuple[type, ...] = (object,)
     # What null is among the elements of a list or map.
     zero: Any = None
     # What Go calls the type in errors.
@@ -53,7 +53,10 @@ class FieldType:
         """
         if isinstance(raw, Part):  # Of bytes that can say nothing else.
             return raw
-        fits = bool in self.takes or object in self.takes if isinstance(raw, bool) else isinstance(raw, self.takes)
+        if isinstance(raw, bool):
+            fits = bool in self.accepted or object in self.accepted
+        else:
+            fits = isinstance(raw, self.accepted)
         if not fits:
             raise parent._mistyped(key, raw, self.go_type)
         return raw
@@ -72,7 +75,7 @@ class FieldType:
 
 
 class _String(FieldType):
-    plain, takes, go_type, zero = str, (str,), "string", ""
+    plain, accepted, go_type, zero = str, (str,), "string", ""
     hint = "str"
 
     def dump(self, value: Any) -> Any:
@@ -82,11 +85,11 @@ class _String(FieldType):
 
 
 class _Float(FieldType):
-    plain, takes, go_type, zero = float, (float, int), "float64", 0.0
+    plain, accepted, go_type, zero = float, (float, int), "float64", 0.0
 
 
 class _Integer(FieldType):
-    plain, takes, zero = int, (int,), 0
+    plain, accepted, zero = int, (int,), 0
     hint = "int"
 
     def __init__(self, go_type: str = "int64") -> None:
@@ -99,7 +102,7 @@ class _Integer(FieldType):
 
 
 class _Boolean(FieldType):
-    plain, takes, go_type, zero = bool, (bool,), "bool", False
+    plain, accepted, go_type, zero = bool, (bool,), "bool", False
     hint = "bool"
 
     def dump(self, value: Any) -> Any:
@@ -109,7 +112,7 @@ class _Boolean(FieldType):
 
 
 class _IntOrString(FieldType):
-    plain, takes, go_type = int, (int, str), "int32"
+    plain, accepted, go_type = int, (int, str), "int32"
     hint = "int | str"
 
     def dump(self, value: Any) -> Any:
@@ -134,7 +137,7 @@ class _Converted(FieldType):
     """A JSON string that Python has a better type for; `accepts` are the types `dumps` can write."""
 
     is_scalar = False
-    plain, takes, go_type = str, (str,), "string"
+    plain, accepted, go_type = str, (str,), "string"
 
     def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type) -> None:
         self._loads = loads
@@ -156,7 +159,7 @@ class StructType(FieldType):
 
     is_scalar = False
     has_empty = True
-    plain, takes = dict, (dict,)
+    plain, accepted = dict, (dict,)
 
     def __init__(self, name: str, module: str) -> None:
         self._name = name
@@ -223,7 +226,7 @@ class _CollectionType(FieldType):
 
 
 class ListType(_CollectionType):
-    plain, takes, view = list, (list,), ListView
+    plain, accepted, view = list, (list,), ListView
 
     def __init__(self, item: FieldType) -> None:
         self.item = item
@@ -240,7 +243,7 @@ class ListType(_CollectionType):
 
 
 class _MapType(_CollectionType):
-    plain, takes, view = dict, (dict,), MapView
+    plain, accepted, view = dict, (dict,), MapView
 
     def __init__(self, item: FieldType) -> None:
         self.item = item
@@ -261,7 +264,7 @@ class _Quantity(FieldType):
 
     is_scalar = False
     has_empty = True
-    plain, takes, go_type = str, (str, int, float), "string"
+    plain, accepted, go_type = str, (str, int, float), "string"
     hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 
     def load(self, parent: View, raw: Any) -> Any:

@@ -18,6 +18,7 @@ class ListSource(Source):
     """The items as objects, decoded or not, and the rest of the list as a document. Thread-safe."""
 
     __slots__ = (
+        "_document",
         "_documents",
         "_is_own",
         "_items",
@@ -25,7 +26,6 @@ class ListSource(Source):
         "_read_only",
         "_rest",
         "_taken",
-        "_whole",
         "api_version",
         "kind",
     )
@@ -38,7 +38,7 @@ class ListSource(Source):
         self._rest = document
         # The array of the items and the document, once they were asked for.
         self._documents: list[JSONObject] | None = None
-        self._whole: JSONObject | None = None
+        self._document: JSONObject | None = None
         self._items = items
         # Whether all items are known to be read-only, which they stay.
         self._read_only = False
@@ -48,8 +48,8 @@ class ListSource(Source):
 
     def set_type(self, api_version: str, kind: str) -> None:
         self.api_version, self.kind = interned_type(api_version, kind)
-        if self._whole is not None:
-            self.typed(self._whole)
+        if self._document is not None:
+            self.typed(self._document)
 
     def take_items(self) -> list[Any] | None:
         """Return the items to the first caller; None to others, whose items must be objects of their own."""
@@ -95,9 +95,9 @@ class ListSource(Source):
 
     def document(self) -> JSONObject:
         with _LOCK:
-            if self._whole is None:
-                self._whole = self.typed({**self._rest, "items": self.item_documents()})
-            return self._whole
+            if self._document is None:
+                self._document = self.typed({**self._rest, "items": self.item_documents()})
+            return self._document
 
     def snapshot(self) -> JSONObject:
         return self.document()

@@ -148,7 +148,7 @@ class Object(MetaAccessors):
         raise self._mistyped("metadata", value, f"v1.{self._META}")
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:
-        raise UnmarshalTypeError(value, go_type, self._META, self._path(f"metadata.{key}"), within=self._whose())
+        raise UnmarshalTypeError(value, go_type, self._META, self._path(f"metadata.{key}"), within=self._owner_text())
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
         raise self._unreadable(f"metadata.{key}", err) from err
@@ -188,7 +188,7 @@ class ResourceObject(PromotedObjectMeta, ObjectMetaAccessors, Object, Identified
 
     _META = "ObjectMeta"
 
-    def _whose(self) -> str:
+    def _owner_text(self) -> str:
         source = self._source
         if isinstance(source, ObjectSource):
             key = "/".join(filter(None, (source.namespace, source.object_name)))

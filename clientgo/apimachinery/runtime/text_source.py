@@ -136,33 +136,33 @@ _KEPT: Final = {"name": "object_name", "namespace": "namespace", "resourceVersio
 class _TextPart(ObjectPart):
     """The whole object: metadata, spec and status are decoded by themselves, all else with the whole text."""
 
-    __slots__ = ("_text", "_whole")
+    __slots__ = ("_document", "_text")
 
     def __init__(self, text: TextSource, is_free: bool) -> None:
         """Create a part that reads from `text`. The text's state does not refer back to the part."""
         super().__init__(is_free)
         self._text = text
         # The whole document, of an object that is read-only.
-        self._whole: JSONObject | None = None
+        self._document: JSONObject | None = None
 
     def read(self, key: str) -> Any:
         text = self._text
         if key == "metadata":
             return self.keep(key, _TextMetadata(text, self.is_free)) if text.has_metadata else None
-        whole = self._whole
-        if whole is None and key in ("spec", "status"):
+        document = self._document
+        if document is None and key in ("spec", "status"):
             value = text.section(key)
         else:
-            value = (self.decode() if whole is None else whole).get(key)
+            value = (self.decode() if document is None else document).get(key)
         return self.keep(key, value) if isinstance(value, (dict, list)) else value
 
     def decode(self) -> JSONObject:
-        whole = self._whole
-        if whole is None:
-            whole = self._text.decode()
+        document = self._document
+        if document is None:
+            document = self._text.decode()
             if not self.is_free:
-                self._whole = whole
-        return whole
+                self._document = document
+        return document
 
 
 class _TextMetadata(ObjectPart):

@@ -174,11 +174,11 @@ class View:
 
     def _mistyped(self, key: str, value: Any, go_type: str) -> UnmarshalTypeError:
         """Return the error for a field of this view whose value has a wrong type."""
-        return UnmarshalTypeError(value, go_type, self._struct_name(), self._path(key), within=self._whose())
+        return UnmarshalTypeError(value, go_type, self._struct_name(), self._path(key), within=self._owner_text())
 
     def _unreadable(self, key: str, err: ValueError) -> ValueError:
         """Return the error for a field of this view whose text is unreadable."""
-        return ValueError(": ".join(filter(None, (self._whose(), self._path(key), str(err)))))
+        return ValueError(": ".join(filter(None, (self._owner_text(), self._path(key), str(err)))))
 
     def _struct_name(self) -> str:
         """Return the name of this view's struct, or of the struct whose field this view is."""
@@ -205,9 +205,9 @@ class View:
         # What is not decoded, or not by this thread, is decoded anew.
         return next(iter(same or [key for key, value in fields if value == part]), "")
 
-    def _whose(self) -> str:
+    def _owner_text(self) -> str:
         """Return the name of the root object for messages, or "" when the root has none."""
-        return "" if self._parent is None else self._parent._whose()
+        return "" if self._parent is None else self._parent._owner_text()
 
     def deep_copy(self) -> Any:
         """Return a writable copy that shares nothing with this view. O(size)."""

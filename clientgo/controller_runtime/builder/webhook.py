@@ -144,14 +144,14 @@ class WebhookBuilder(Generic[ObjectT]):
         webhook = admission.with_validator(self._mgr.get_scheme(), self._cls, self._validator)
         self._register("validating", self._path("validate", gvk, self._validator_path), gvk, webhook)
 
-    def _register(self, what: str, path: str, gvk: GroupVersionKind, webhook: admission.Webhook) -> None:
+    def _register(self, kind: str, path: str, gvk: GroupVersionKind, webhook: admission.Webhook) -> None:
         webhook.log_constructor = self._log_constructor or _log_constructor_for(gvk)
         webhook.with_context_func = self._context_func
         webhook.recover_panic = self._recover_panic
         server = self._mgr.get_webhook_server()
         if server.webhook_mux().handles(path):
             return
-        _LOG.info(f"Registering a {what} webhook", GVK=gvk, path=path)
+        _LOG.info(f"Registering a {kind} webhook", GVK=gvk, path=path)
         server.register(path, webhook)
 
     @staticmethod

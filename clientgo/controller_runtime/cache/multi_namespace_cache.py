@@ -79,9 +79,9 @@ class _MultiNamespaceCache:
         is_namespaced = apiutil.is_gvk_namespaced(gvk, self._rest_mapper)
         return self._informer(is_namespaced, lambda each: each.get_informer_for_kind(ctx, gvk, *opts))
 
-    def _informer(self, is_namespaced: bool, ask: Callable[[Cache], Informer]) -> Informer:
+    def _informer(self, is_namespaced: bool, get_informer: Callable[[Cache], Informer]) -> Informer:
         caches = self._namespace_to_cache if is_namespaced else {_GLOBAL_CACHE: self._cluster()}
-        return _MultiNamespaceInformer({namespace: ask(each) for namespace, each in caches.items()})
+        return _MultiNamespaceInformer({namespace: get_informer(each) for namespace, each in caches.items()})
 
     def remove_informer(self, ctx: Context, obj: type[T] | T) -> None:
         for each in self._caches_for(obj):
@@ -134,10 +134,10 @@ class _MultiNamespaceCache:
             resource_version = listed.get_resource_version()
         return new_cached_list(obj, items, resource_version)
 
-    def _cache_of_namespace(self, verb: str, namespace: str, what: object) -> Cache:
+    def _cache_of_namespace(self, verb: str, namespace: str, target: object) -> Cache:
         found = self._namespace_to_cache.get(namespace) or self._namespace_to_cache.get(metav1.NAMESPACE_ALL)
         if found is None:
-            raise ValueError(f"unable to {verb}: {what} because of unknown namespace for the cache")
+            raise ValueError(f"unable to {verb}: {target} because of unknown namespace for the cache")
         return found
 
     def _caches_for(self, obj: Example) -> Iterable[Cache]:

@@ -336,14 +336,14 @@ class ControllerManager:
         )
         self._logger.info("Stopping and waiting for warmup runnables")
         warmup.start()
-        for what, group in (
+        for group_name, group in (
             ("non leader election runnables", groups.others),
             ("leader election runnables", groups.leader_election),
             ("caches", groups.caches),
             ("webhooks", groups.webhooks),
             ("HTTP servers", groups.http_servers),
         ):
-            self._logger.info(f"Stopping and waiting for {what}")
+            self._logger.info(f"Stopping and waiting for {group_name}")
             group.stop_and_wait(ctx)
         warmup.join()
         self._logger.info("Wait completed, proceeding to shutdown the manager")

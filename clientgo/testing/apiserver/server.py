@@ -72,7 +72,7 @@ def _random_uid() -> str:
 _VARIANTS = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
 
 
-def _make_anew(name: str, make: Callable[[], str]) -> str:
+def _make_uncached(name: str, make: Callable[[], str]) -> str:
     return make()
 
 
@@ -148,7 +148,7 @@ class Server:
     ) -> Watches:
         """Create the store, the authenticator, the authorizer and the pump of the watches."""
         clock = self.clock
-        self._remember = journal.remember if journal is not None else _make_anew
+        self._remember = journal.remember if journal is not None else _make_uncached
         self.token = self._remember("token", lambda: secrets.token_urlsafe(32))
         known = {self.token: admin_user(), **tokens}
         start = contents.version if contents is not None else 0
@@ -166,7 +166,7 @@ class Server:
         self._pump: Watches = LocalPump(store, clock) if self._http is None else Pump(store, clock)
         return self._pump
 
-    def _connect(self, pump: Watches, admission: Chain, comes_back: bool, collect_garbage: bool) -> None:
+    def _connect(self, pump: Watches, admission: Chain, is_restart: bool, collect_garbage: bool) -> None:
         """Create the verbs and controllers, and connect them."""
         store, times = self.store, self.times
         self.registry = registry = Registry()
@@ -193,7 +193,7 @@ class Server:
         self._resources = Dispatcher(services, reader, self._writer, deleter, self._authenticator, self._authorizer)
         self._objects = Objects(services, self._writer, deleter)
         self.controllers = Controllers(self._objects, self.clock, collect_garbage=collect_garbage)
-        if comes_back:
+        if is_restart:
             establisher.serve_all()
         store.subscribe(pump.offer)
         store.subscribe(self.controllers.offer)

@@ -53,14 +53,14 @@ class Result:
 
 
 def execute(
-    machine_type: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0, *, patient: bool = False
+    machine_type: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0, *, settle_between: bool = False
 ) -> Result:
-    """Run the steps in a bubble, with the checks of a single run. With `patient` the controller finishes in between."""
+    """Run the steps in a bubble, with the checks of a single run. `settle_between`: settle after each step."""
     world = World(machine_type, schedule)
     state: State = {}
     try:
         with world, contextlib.suppress(Violated):
-            state = _course(world, steps, patient)
+            state = _run_steps(world, steps, settle_between)
     except synctest.BubbleError as err:
         if not world.problem[0]:
             world.report("hang", str(err))
@@ -69,19 +69,19 @@ def execute(
     return Result(check, problem, world.history, state, frozenset(world.watched), requests, tuple(world.user.actions))
 
 
-def _course(world: World, steps: Sequence[Step], patient: bool) -> State:
+def _run_steps(world: World, steps: Sequence[Step], settle_between: bool) -> State:
     world.start()
     world.sleep(_STARTS_WITHIN)
     for step in steps:
         step.run(world)
-        if patient:
+        if settle_between:
             world.settle(_BETWEEN)
         world.wait()
     world.sleep(_BETWEEN)
     world.note("test", "", "all faults end")
     world.heal()
     world.settle()
-    if world.user.insist():
+    if world.user.repeat_failed():
         world.settle()
     for name, check in world.machine.final_conditions():
         try:
@@ -151,7 +151,7 @@ def _reference(machine_type: type[ControllerMachine], actions: tuple[Step, ...])
     """Return the end state of the user actions without faults. Raises ControllerFailure if they violate a check."""
     key = (machine_type, repr(actions))
     if key not in _references:
-        plain = execute(machine_type, actions, patient=True)
+        plain = execute(machine_type, actions, settle_between=True)
         _raise(machine_type, actions, 0, plain)
         if len(_references) > 10_000:
             _references.clear()

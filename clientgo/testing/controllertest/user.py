@@ -44,7 +44,7 @@ class User:
         self.wanted[full, namespace, name] = None
         self._send("DELETE", resource, namespace, name)
 
-    def insist(self) -> bool:
+    def repeat_failed(self) -> bool:
         """Repeat the last request for each object that is missing or left over. Returns True if something changed."""
         before = self._world.server.store.version
         for (kind, namespace, name), obj in self.wanted.items():

@@ -43,7 +43,7 @@ class Foreign:
 
     def __str__(self) -> str:
         places = ("made", self.made_at), ("blocks", self.blocks_at)
-        lines = [f"  {what} at {place}" for what, place in places if place]
+        lines = [f"  {event} at {place}" for event, place in places if place]
         return "\n".join([*lines, self._advice()])
 
     def _advice(self) -> str:
@@ -81,7 +81,7 @@ def _find(frame: FrameType, made_at: Place | None) -> Foreign | None:
         if _ORDINARY_CONDITION in type(value).__mro__[1:]:  # the bubble's own, on a lock that may be an ordinary one
             value = vars(value)["_lock"]
             node = next((ast.Attribute(node, name) for name, held in _attributes(owner) if held is value), node)
-        write = _what_to_write(value)
+        write = _source_of(value)
         if write:
             return Foreign(write, made_at or _made_at(node, owner, frame), Place.of(frame))
     return None
@@ -91,7 +91,7 @@ def _attributes(owner: object) -> Iterator[tuple[str, object]]:
     yield from getattr(owner, "__dict__", {}).items()
 
 
-def _what_to_write(value: object) -> str:
+def _source_of(value: object) -> str:
     if value is _ordinary_sleep:
         return "time.sleep(...)"
     # Exactly this class: a bubble makes subclasses of Condition, and an Event belongs to the bubble if its parts do.

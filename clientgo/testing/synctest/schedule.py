@@ -163,10 +163,10 @@ def _settings_for_threads(cases: int | None, quiet: bool) -> Callable[[Callable[
     )
 
 
-def need_hypothesis(who: str) -> None:
+def need_hypothesis(feature: str) -> None:
     """Raise an ImportError that names the extra when Hypothesis is not installed."""
     if importlib.util.find_spec("hypothesis") is None:
         raise ModuleNotFoundError(
-            f"{who} needs Hypothesis, which the extra `testing` brings: pip install 'clientgo[testing]'",
+            f"{feature} needs Hypothesis, which the extra `testing` brings: pip install 'clientgo[testing]'",
             name="hypothesis",
         )

@@ -101,7 +101,7 @@ class Bubble:
         self._steps = 0
         self._switches = 0
         self._last_look: tuple[object, ...] = ()
-        self._looked_at = self._stood = 0.0  # its real time, and how long the running thread had not advanced by then
+        self._looked_at = self._stalled = 0.0  # its real time, and how long the running thread had not advanced by then
         self._ending = False
         self._stuck: Task | None = None  # the thread that ran when the first one continued out of turn
         self._interruption: BaseException | None = None  # the reason for that
@@ -371,16 +371,16 @@ class Bubble:
         seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
         late, self._looked_at = _real_monotonic() - self._looked_at, _real_monotonic()
         if self._last_look[:2] != seen[:2]:
-            self._last_look, self._stood = seen, 0.0
+            self._last_look, self._stalled = seen, 0.0
             return None
         # If a check is late, perhaps no thread ran: the process was stopped, or the machine is busy.
-        self._stood = stands = self._stood + min(late, 2 * _LOOK_EVERY)
-        if frame is not None and seen == self._last_look and stands >= min(_PATIENCE, self._hang_timeout / 2):
+        self._stalled = stalled = self._stalled + min(late, 2 * _LOOK_EVERY)
+        if frame is not None and seen == self._last_look and stalled >= min(_PATIENCE, self._hang_timeout / 2):
             blocked = foreign.blocks_on(frame)
             if blocked is not None:
                 return self._hang(running, blocked)
         self._last_look = seen
-        if stands < self._hang_timeout:
+        if stalled < self._hang_timeout:
             return None
         return HangError(
             f"thread {running.name!r} has not come back for {self._hang_timeout:g}s of real time: "
@@ -486,27 +486,27 @@ class Bubble:
 
     # ---- virtual time
 
-    def _add_timeout(self, seconds: float, whom: Task | Timer, parks: int) -> None:
+    def _add_timeout(self, seconds: float, waiter: Task | Timer, parks: int) -> None:
         # Whole microseconds, the resolution of floats for today's date. A smaller positive rest is the rounding error
         # of a deadline; it must advance the time a little, or a loop that waits for the rest would never end.
         delay = round(seconds * 1e6) * _MICRO
         if delay <= 0:
             delay = _MICRO // 4 if seconds > 0 else 0
-        self._timeouts.add(self._elapsed_ns + delay, whom, parks)
+        self._timeouts.add(self._elapsed_ns + delay, waiter, parks)
 
     def _wake_expired(self) -> bool:
         """Make all threads ready whose timeout has expired."""
         fired = False
         while (due := self._timeouts.pop_before(self._elapsed_ns + _MICRO)) is not None:
-            when, whom = due
+            when, waiter = due
             fired = True
             self._elapsed_ns = max(self._elapsed_ns, when)
-            if isinstance(whom, Timer):
-                whom.pending = False
-                self._spawn(threading.Thread(target=whom.fn, name=whom.name, daemon=True))
+            if isinstance(waiter, Timer):
+                waiter.pending = False
+                self._spawn(threading.Thread(target=waiter.fn, name=waiter.name, daemon=True))
             else:
-                whom.parked = False
-                self._ready.append(whom)
+                waiter.parked = False
+                self._ready.append(waiter)
         return fired
 
     # ---- threads

@@ -20,10 +20,10 @@ class Timeouts:
     def __repr__(self) -> str:
         return f"<Timeouts {len(self._heap)}>"
 
-    def add(self, when: int, whom: Task | Timer, parks: int) -> None:
+    def add(self, when: int, waiter: Task | Timer, parks: int) -> None:
         """Add a timeout. `parks` is the thread's number of parkings; it has no meaning for a timer."""
         self._order += 1
-        heapq.heappush(self._heap, (when, self._order, whom, parks))
+        heapq.heappush(self._heap, (when, self._order, waiter, parks))
 
     def earliest(self) -> int | None:
         """Return the time of the earliest timeout, or None."""
@@ -33,13 +33,13 @@ class Timeouts:
         """Remove and return the earliest valid timeout if it is before `end`; drops obsolete ones before it."""
         heap = self._heap
         while heap:
-            when, _, whom, parks = heap[0]
-            matters = _matters(whom, parks)
+            when, _, waiter, parks = heap[0]
+            matters = _matters(waiter, parks)
             if matters and when >= end:
                 return None
             heapq.heappop(heap)
             if matters:
-                return when, whom
+                return when, waiter
         return None
 
     def forget(self) -> None:
@@ -48,5 +48,5 @@ class Timeouts:
         heapq.heapify(self._heap)
 
 
-def _matters(whom: Task | Timer, parks: int) -> bool:
-    return whom.pending if isinstance(whom, Timer) else whom.parked and whom.parks == parks
+def _matters(waiter: Task | Timer, parks: int) -> bool:
+    return waiter.pending if isinstance(waiter, Timer) else waiter.parked and waiter.parks == parks

@@ -218,10 +218,10 @@ class _Story:
         self._ended = False
         self.waiting: list[str] = []  # the threads in `get`
 
-    def add(self, what: str) -> None:
+    def add(self, event: str) -> None:
         if self._ended:
             return
-        line = f"{threading.current_thread().name} {what}"
+        line = f"{threading.current_thread().name} {event}"
         elapsed = self.bubble.elapsed if self.bubble is not None else 0.0
         if elapsed:
             line = f"+{elapsed:g}s {line}"
@@ -295,10 +295,10 @@ class _Interleaving:
 
     def run(self) -> None:
         shape = self.shape
-        crew = [threading.Thread(target=self._work, name=f"worker-{n}") for n in range(shape.workers)]
+        threads = [threading.Thread(target=self._work, name=f"worker-{n}") for n in range(shape.workers)]
         for n in range(shape.producers):
-            crew.append(threading.Thread(target=self._produce, args=(n,), name=f"producer-{n}"))
-        for thread in crew:
+            threads.append(threading.Thread(target=self._produce, args=(n,), name=f"producer-{n}"))
+        for thread in threads:
             thread.start()
         if shape.drain_after is None:
             self._watch_until_quiet()
@@ -311,7 +311,7 @@ class _Interleaving:
             self.queue.shut_down()
         else:
             self._drain()
-        for thread in crew:
+        for thread in threads:
             thread.join()
         lost = [item for item, version in self.owed.items() if self.processed[item] < version]
         names = ", ".join(map(repr, lost))

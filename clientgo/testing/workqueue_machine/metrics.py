@@ -16,19 +16,19 @@ class _Metric:
         self.observations = 0
 
     def inc(self) -> None:
-        self._provider.fail_if_asked()
+        self._provider.raise_if_failing()
         self.value += 1
 
     def dec(self) -> None:
-        self._provider.fail_if_asked()
+        self._provider.raise_if_failing()
         self.value -= 1
 
     def set(self, value: float) -> None:
-        self._provider.fail_if_asked()
+        self._provider.raise_if_failing()
         self.value = value
 
     def observe(self, value: float) -> None:
-        self._provider.fail_if_asked()
+        self._provider.raise_if_failing()
         self.observations += 1
         self.value += value
 
@@ -50,7 +50,7 @@ class RecordingMetrics:
         """Report whether the queue has asked for a metric."""
         return any((self.depth, self.adds, self.latency, self.work_duration, self.retries))
 
-    def fail_if_asked(self) -> None:
+    def raise_if_failing(self) -> None:
         """Raise MetricsError in the thread `failing_in`."""
         if self.failing_in is threading.current_thread():
             raise MetricsError("the metrics provider failed")

@@ -86,7 +86,7 @@ class QueueSession:
         if exc is None and not self._broken:
             try:
                 if not self.over:
-                    self._take_out_what_is_left()
+                    self._drain_remaining()
             except BaseException as err:
                 self._bubble.__exit__(type(err), err, err.__traceback__)
                 raise
@@ -245,13 +245,13 @@ class QueueSession:
 
     def _check_state(self) -> None:
         model = self.model
-        for what, actual, expected in (
+        for name, actual, expected in (
             ("len()", self.queue.len(), len(model.ready)),
             ("shutting_down()", self.queue.shutting_down(), model.shutting_down),
             *self._metrics_to_compare(),
         ):
             if actual != expected:
-                self._fail(f"{what} is {actual}, expected {expected}")
+                self._fail(f"{name} is {actual}, expected {expected}")
         check = getattr(self.queue, "_check", None)
         if check is not None:
             try:
@@ -262,22 +262,22 @@ class QueueSession:
     def _metrics_to_compare(self) -> list[tuple[str, float, float]]:
         metrics, counts = self._metrics, self.model.counts
         rows = []
-        for what, metric, expected in (
+        for name, metric, expected in (
             ("the depth metric", metrics.depth, len(self.model.dirty)),
             ("the adds metric", metrics.adds, counts["add"]),
             ("the retries metric", metrics.retries, counts["retry"]),
         ):
             if metric is not None:
-                rows.append((what, metric.value, expected))
-        for what, metric, expected in (
+                rows.append((name, metric.value, expected))
+        for name, metric, expected in (
             ("the number of latencies", metrics.latency, counts["get"]),
             ("the number of work durations", metrics.work_duration, counts["done"]),
         ):
             if metric is not None:
-                rows.append((what, metric.observations, expected))
+                rows.append((name, metric.observations, expected))
         return rows
 
-    def _take_out_what_is_left(self) -> None:
+    def _drain_remaining(self) -> None:
         if self._drains:
             self.shut_down()
         self._wait_for_delayed_items()

@@ -10,7 +10,7 @@ Differs from Go:
   * pauses are as long as Go's longest, never shorter: a failing server gets two attempts in four seconds, not three;
   * a stop also ends the pause before a stream is tried again;
   * a store with a `bookmark` method receives bookmarks; in Go the method of a plain Store has another signature;
-  * `last_heard`, `request_list` and the calls of tools/cache/beyond, which are marked "Beyond Go".
+  * `last_contact`, `request_list` and the calls of tools/cache/beyond, which are marked "Beyond Go".
 
 Threads: everything runs on the thread of `run_with_context`, except `Store.resync`, which the thread "<name> resync"
 calls if there is a resync period, and list requests, which "<name> list" makes. A stop does not wait for a lister that
@@ -197,7 +197,7 @@ class Reflector:
         self._paginated_result = False
 
         # Beyond Go.
-        self._last_heard: float | None = None
+        self._last_contact: float | None = None
         self._check_kind = new_kind_check(self._expected_type)
         self._relist_requests = RelistRequests(clock)
         self._unproductive_streams = UnproductiveRequests(clock)
@@ -354,7 +354,7 @@ class Reflector:
                     logger.v(4).info("Watch failed - backing off", **self._about, err=err)
                     self._back_off(ctx, err)
                     continue
-                self._heard(ctx)  # Beyond Go.
+                self._record_contact(ctx)  # Beyond Go.
             version = self._last_sync_resource_version
             failure: Exception | None = None
             try:
@@ -429,7 +429,7 @@ class Reflector:
                 init_trace.step("Objects listed", trace.Field("error", err))
                 raise RuntimeError(f"failed to list {self._type_description}: {err}") from err
             init_trace.step("Objects listed")
-            self._heard(ctx)  # Beyond Go.
+            self._record_contact(ctx)  # Beyond Go.
             # A list of any data that comes in pages shows that the server has no watch cache and many objects. A list
             # of the newest data is always paged, which shows nothing.
             if options.resource_version == "0" and paginated_result:
@@ -624,7 +624,7 @@ class Reflector:
                 event_type, obj = event
                 if event_type == _ERROR:
                     raise apierrors.from_object(obj)
-                self._last_heard = w.read_at  # Beyond Go.
+                self._last_contact = w.read_at  # Beyond Go.
                 if expected_type is not None and type(obj) is not expected_type:
                     expected, actual = type_string(expected_type), type_string(obj)
                     self._report(
@@ -740,14 +740,14 @@ class Reflector:
             return ""
         return self._last_sync_resource_version
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """Return when the server last reported the current state, in seconds of the reflector's clock; None for never.
 
         A list, an event, a bookmark and the opening of a watch from the reflector's version report it; errors and ERROR
         events do not. On a silent watch, servers send bookmarks about once a minute and end the watch after at most
         `2 * min_watch_timeout`: a longer silence means that the cache is stale. Never blocks. Beyond Go.
         """
-        return self._last_heard
+        return self._last_contact
 
     def request_list(self) -> None:
         """List again soon, because an object could not be stored. Thread-safe; never blocks. Beyond Go.
@@ -757,15 +757,15 @@ class Reflector:
         """
         self._relist_requests.request()
 
-    def _heard(self, ctx: context.Context) -> None:
+    def _record_contact(self, ctx: context.Context) -> None:
         """Record that the server reported the current state. Beyond Go."""
-        self._last_heard = self._clock.now()
+        self._last_contact = self._clock.now()
         self._outage_reporter.answered(klog.from_context(ctx))
 
     def __repr__(self) -> str:
-        heard = "nothing heard yet" if self._last_heard is None else f"heard at {self._last_heard:.3f}"
+        contact = "no contact yet" if self._last_contact is None else f"last contact at {self._last_contact:.3f}"
         version = self._last_sync_resource_version
-        return f"<Reflector {self._name!r} of {self._type_description} at {version!r}, {heard}>"
+        return f"<Reflector {self._name!r} of {self._type_description} at {version!r}, {contact}>"
 
 
 @runtime_checkable

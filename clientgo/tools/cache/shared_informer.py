@@ -532,8 +532,8 @@ class _SharedIndexInformer(InspectableInformer):
             self._early_reads.is_started = True
             return self._controller
 
-    def _new_thread(self, what: str, target: Callable[..., None], *args: object) -> threading.Thread:
-        name = f"informer {self._type_string} {what}"
+    def _new_thread(self, purpose: str, target: Callable[..., None], *args: object) -> threading.Thread:
+        name = f"informer {self._type_string} {purpose}"
         return threading.Thread(target=target, args=args, name=name, daemon=True)
 
     def _wait_for_sync(self, ctx: context.Context, running_ctx: context.Context, controller: Controller) -> None:
@@ -695,7 +695,7 @@ class _DummyController:
         self.awaited = informer
         self.has_synced = informer.has_synced
         self.has_synced_checker = informer.has_synced_checker
-        self.last_heard = informer.last_heard
+        self.last_contact = informer.last_contact
         self.refused = informer.refused
 
     def run_with_context(self, ctx: context.Context) -> None:

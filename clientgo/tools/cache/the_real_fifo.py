@@ -252,7 +252,7 @@ class RealFIFO(InspectableRealFIFO):
     @hop("fifo.process", go="(*RealFIFO).PopBatch")
     def _process_locked(
         self,
-        what: str,
+        trace_name: str,
         process: Callable[[Any, bool], None],
         deltas: list[Delta],
         is_in_initial_list: bool,
@@ -280,9 +280,9 @@ class RealFIFO(InspectableRealFIFO):
             # Not earlier: has_synced must not become true while the last initial delta is being processed.
             self._initial.processed(len(deltas))
             if depth > _SLOW_POP_DEPTH and elapsed >= slow:
-                self._log_slow_pop(what, deltas, depth, started, slow)
+                self._log_slow_pop(trace_name, deltas, depth, started, slow)
 
-    def _log_slow_pop(self, what: str, deltas: list[Delta], depth: int, started: float, slow: float) -> None:
+    def _log_slow_pop(self, trace_name: str, deltas: list[Delta], depth: int, started: float, slow: float) -> None:
         try:
             key = self._key_of(deltas[0])
         except Exception:
@@ -298,7 +298,7 @@ class RealFIFO(InspectableRealFIFO):
             fields.append(trace.Field("Name", self._identifier.name()))
         if not self._identifier.group_version_resource().empty():
             fields.append(trace.Field("Resource", self._identifier.group_version_resource()))
-        trace.new(what, *fields, start_time=started).log_if_long(slow)
+        trace.new(trace_name, *fields, start_time=started).log_if_long(slow)
 
     def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc) -> None:
         """Wait for deltas, remove a batch, and call one of the two functions with it. Otherwise like `pop`.
@@ -313,11 +313,11 @@ class RealFIFO(InspectableRealFIFO):
             n = self._batch_length_locked()
             popleft = self._items.popleft
             batch = [popleft() for _ in range(n)]
-            what, slow = "RealFIFO PopBatch Process", min(_SLOW_POP_SECONDS * n, 1.0)
+            trace_name, slow = "RealFIFO PopBatch Process", min(_SLOW_POP_SECONDS * n, 1.0)
             if n == 1:
-                self._process_locked(what, process_single, Deltas(batch), is_in_initial_list, slow)
+                self._process_locked(trace_name, process_single, Deltas(batch), is_in_initial_list, slow)
             else:
-                self._process_locked(what, process_batch, batch, is_in_initial_list, slow)
+                self._process_locked(trace_name, process_batch, batch, is_in_initial_list, slow)
 
     def _batch_length_locked(self) -> int:
         """Return the number of items in the next batch; at least one."""

@@ -166,14 +166,14 @@ class DirectClientConfig:
             config.exec_provider = provider
         if _can_identify_user(config) or self._fallback_reader is None:
             return config
-        return self._ask(config, self._fallback_reader)
+        return self._prompt(config, self._fallback_reader)
 
     def _persister(self) -> AuthProviderConfigPersister | None:
         if self._config_access is None:
             return None
         return persister_for_user(self._config_access, self._auth_info_name()[0])
 
-    def _ask(self, config: rest.Config, reader: TextIO) -> rest.Config:
+    def _prompt(self, config: rest.Config, reader: TextIO) -> rest.Config:
         if self._prompted is None:
             prompted = _user_identification_config(new_prompting_auth_loader(reader).prompt())
             merge(prompted, config)

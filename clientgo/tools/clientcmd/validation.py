@@ -171,7 +171,7 @@ def validate_cluster_info(cluster_name: str, cluster: Cluster | None) -> list[Ba
     return errors
 
 
-def _unreadable(what: str, path: str, name: str) -> list[BaseException]:
+def _unreadable(field: str, path: str, name: str) -> list[BaseException]:
     if not path:
         return []
     try:
@@ -179,7 +179,7 @@ def _unreadable(what: str, path: str, name: str) -> list[BaseException]:
             return []
     except OSError as err:
         cause = file_error("open", path, err)
-        wrapped = ValueError(f"unable to read {what} {path} for {name} due to {cause}")
+        wrapped = ValueError(f"unable to read {field} {path} for {name} due to {cause}")
         wrapped.__cause__ = cause
         return [wrapped]
 
@@ -240,11 +240,11 @@ def _validate_exec(name: str, info: AuthInfo, config: ExecConfig) -> list[BaseEx
     return errors + _failures(lambda: validate_plugin_policy(config.plugin_policy), "allowlist misconfiguration")
 
 
-def _failures(check: Callable[[], None], what: str) -> list[BaseException]:
+def _failures(check: Callable[[], None], prefix: str) -> list[BaseException]:
     try:
         check()
     except ValueError as err:
-        return [ValueError(f"{what}: {err}")]
+        return [ValueError(f"{prefix}: {err}")]
     return []
 
 

@@ -87,7 +87,7 @@ def run_while_leading(
     request.
     """
     # Not a child of `ctx`: the lock is renewed until `work` has returned, which is after `ctx` is done.
-    standing, withdraw = context.with_cancel(context.without_cancel(ctx))
+    candidacy, withdraw = context.with_cancel(context.without_cancel(ctx))
     failures: list[Exception] = []
 
     def lead(leading: Context) -> None:
@@ -107,7 +107,7 @@ def run_while_leading(
                 withdraw()
 
     def stopped() -> None:
-        if standing.done().is_set():
+        if candidacy.done().is_set():
             return  # No other candidate acquired the lock: this process released it.
         klog.from_context(ctx).error(None, "Leader election lost", lock=lock.describe(), identity=lock.identity())
         klog.flush()
@@ -133,7 +133,7 @@ def run_while_leading(
     # A leader withdraws by itself when its work has ended.
     forget = ctx.add_done_callback(lambda: None if elector.is_leader() else withdraw())
     try:
-        elector.run(standing)
+        elector.run(candidacy)
     finally:
         forget()
         withdraw()

@@ -396,10 +396,10 @@ class ShardedInformer:
         """Return "": the shards are at different versions."""
         return ""
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """Return the time at which the server last sent the state of the shard that has waited longest, or None."""
         with self._lock:
-            times = [started.informer.last_heard() for started in self._shards.values()]
+            times = [started.informer.last_contact() for started in self._shards.values()]
         known = [time for time in times if time is not None]
         return min(known) if len(known) == len(times) and known else None
 

@@ -55,9 +55,9 @@ def supports_sharding(ctx: Context, client: ListingClient) -> bool:
     sharded. Only the API server that answers is asked; behind a load balancer another one may answer differently.
     Blocks for the request and raises what it raises.
     """
-    whole = str(selector_of([0], 1, ShardBy.UID))
-    listed = client.list(ctx, metav1.ListOptions(limit=1, shard_selector=whole))
-    return _selector_in(listed) == whole
+    everything = str(selector_of([0], 1, ShardBy.UID))
+    listed = client.list(ctx, metav1.ListOptions(limit=1, shard_selector=everything))
+    return _selector_in(listed) == everything
 
 
 class ShardListWatch:

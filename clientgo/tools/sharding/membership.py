@@ -23,7 +23,7 @@ from clientgo.context import Context
 from clientgo.tools.leaderelection.resourcelock.leaselock import LeaseInterface
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
 
-__all__ = ["MEMBER_LABEL", "SHARD_LABEL", "MemberLeases", "MemberLeasesGetter", "Membership", "Sighting"]
+__all__ = ["MEMBER_LABEL", "SHARD_LABEL", "MemberLeases", "MemberLeasesGetter", "Membership", "Observation"]
 
 MEMBER_LABEL = "sharding.clientgo/member-of"
 SHARD_LABEL = "sharding.clientgo/shard-of"
@@ -47,7 +47,7 @@ class MemberLeasesGetter(Protocol):
     def leases(self, namespace: str) -> MemberLeases: ...
 
 
-class Sighting(NamedTuple):
+class Observation(NamedTuple):
     """The last observed change of a Lease."""
 
     lease: coordinationv1.Lease
@@ -58,7 +58,7 @@ class Sighting(NamedTuple):
 class Membership:
     """The members of one group, as this replica observes them.
 
-    `renew`, `look`, `leave` and `sighting` block for requests and belong to one thread; `members` is thread-safe.
+    `renew`, `look`, `leave` and `observation` block for requests and belong to one thread; `members` is thread-safe.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class Membership:
         # The name of this member's Lease; an identity may not be a valid name.
         self._name = f"{group}-member-{hashlib.blake2b(identity.encode(), digest_size=5).hexdigest()}"
         # By the names of the Leases. Accessed only by the one thread.
-        self._seen: dict[str, Sighting] = {}
-        self._shards: dict[str, Sighting] = {}
+        self._seen: dict[str, Observation] = {}
+        self._shards: dict[str, Observation] = {}
         # Guards _members.
         self._lock = threading.Lock()
         self._members: frozenset[str] = frozenset()
@@ -116,18 +116,18 @@ class Membership:
         self._shards = self._look_at(ctx, SHARD_LABEL, self._shards)
         self._seen = self._look_at(ctx, MEMBER_LABEL, self._seen)
         signs: dict[str, float] = {}
-        for sighting in (*self._seen.values(), *self._shards.values()):
-            holder = sighting.lease.spec.holder_identity or ""
-            signs[holder] = max(sighting.since, signs.get(holder, sighting.since))
+        for observation in (*self._seen.values(), *self._shards.values()):
+            holder = observation.lease.spec.holder_identity or ""
+            signs[holder] = max(observation.since, signs.get(holder, observation.since))
         now = self._clock.now()
-        members = {sighting.lease.spec.holder_identity or "" for sighting in self._seen.values()}
+        members = {observation.lease.spec.holder_identity or "" for observation in self._seen.values()}
         alive = frozenset(member for member in members if now - signs[member] < self._lease_duration)
         with self._lock:
             self._members = alive
         self._forget(ctx, now)
         return alive
 
-    def sighting(self, lease_name: str) -> Sighting | None:
+    def observation(self, lease_name: str) -> Observation | None:
         """Return the last observed change of a shard's Lease, or None before the first check or without a Lease."""
         return self._shards.get(lease_name)
 
@@ -139,7 +139,7 @@ class Membership:
             if not errors.is_not_found(err):
                 raise
 
-    def _look_at(self, ctx: Context, label: str, before: Mapping[str, Sighting]) -> dict[str, Sighting]:
+    def _look_at(self, ctx: Context, label: str, before: Mapping[str, Observation]) -> dict[str, Observation]:
         options = metav1.ListOptions(label_selector=f"{label}={self._group}")
         found = self._leases.list(ctx, options).items
         # Measured after the response, as in an elector: the holder measures from before its write.
@@ -147,8 +147,8 @@ class Membership:
         return {lease.get_name(): _newer(before.get(lease.get_name()), lease, now) for lease in found}
 
     def _forget(self, ctx: Context, now: float) -> None:
-        for name, sighting in self._seen.items():
-            if now - sighting.since < _FORGOTTEN_AFTER * self._lease_duration:
+        for name, observation in self._seen.items():
+            if now - observation.since < _FORGOTTEN_AFTER * self._lease_duration:
                 continue
             try:
                 self._leases.delete(ctx, name, metav1.DeleteOptions())
@@ -171,7 +171,7 @@ class Membership:
         )
 
 
-def _newer(before: Sighting | None, lease: coordinationv1.Lease, now: float) -> Sighting:
+def _newer(before: Observation | None, lease: coordinationv1.Lease, now: float) -> Observation:
     if before is not None and before.lease.get_resource_version() == lease.get_resource_version():
         return before
-    return Sighting(lease, now)
+    return Observation(lease, now)

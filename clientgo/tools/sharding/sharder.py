@@ -101,7 +101,7 @@ class Sharder:
         # Guards all attributes below. Notified when the work on a key has ended; never held while other code runs.
         self._changed = threading.Condition()
         # The shards that this replica is a candidate for or holds.
-        self._standing: dict[int, _Candidacy] = {}
+        self._candidacies: dict[int, _Candidacy] = {}
         self._held: set[int] = set()
         self._working: Counter[int] = Counter()
         self._elections = wait.Group()
@@ -112,7 +112,7 @@ class Sharder:
 
     def _check(self) -> None:
         with self._changed:
-            assert all(not self._standing[shard].leaving for shard in self._held), (self._held, self._standing)
+            assert all(not self._candidacies[shard].leaving for shard in self._held), (self._held, self._candidacies)
             assert all(count > 0 for count in self._working.values()), self._working
 
     def shard_of(self, namespace: str, name: str) -> int | None:
@@ -146,7 +146,7 @@ class Sharder:
                 self._through(ours)
 
     def _is_ours(self, shard: int | None) -> TypeGuard[int]:
-        return shard in self._held and self._standing[shard].elector.holds_lease()
+        return shard in self._held and self._candidacies[shard].elector.holds_lease()
 
     def _through(self, shard: int) -> None:
         with self._changed:
@@ -161,7 +161,7 @@ class Sharder:
         with self._changed:
             return ShardingStatistics(
                 members=len(members),
-                wanted=tuple(sorted(shard for shard, one in self._standing.items() if not one.leaving)),
+                wanted=tuple(sorted(shard for shard, one in self._candidacies.items() if not one.leaving)),
                 held=tuple(sorted(self._held)),
                 working=self._working.total(),
             )
@@ -172,8 +172,8 @@ class Sharder:
             wait.until_with_context(ctx, self._look_around, self._config.retry_period)
         finally:
             with self._changed:
-                standing = list(self._standing)
-            for shard in standing:
+                candidates = list(self._candidacies)
+            for shard in candidates:
                 self._withdraw(shard)
             self._elections.wait()
             self._leave(ctx)
@@ -203,16 +203,16 @@ class Sharder:
         assigned = assign(self._config.shards, members | {self._config.identity})
         wanted = {shard for shard, member in assigned.items() if member == self._config.identity}
         with self._changed:
-            standing = set(self._standing)
-        for shard in sorted(standing - wanted):
+            candidates = set(self._candidacies)
+        for shard in sorted(candidates - wanted):
             self._withdraw(shard)
-        for shard in sorted(wanted - standing):
-            self._stand(ctx, shard)
+        for shard in sorted(wanted - candidates):
+            self._run_for(ctx, shard)
 
     def _withdraw(self, shard: int) -> None:
         """Begin no new work on the shard, and release it when the current work has ended."""
         with self._changed:
-            candidacy = self._standing.get(shard)
+            candidacy = self._candidacies.get(shard)
             if candidacy is None or candidacy.leaving:
                 return
             candidacy.leaving = True
@@ -222,10 +222,10 @@ class Sharder:
         if not was_held:
             candidacy.withdraw()
 
-    def _stand(self, ctx: Context, shard: int) -> None:
+    def _run_for(self, ctx: Context, shard: int) -> None:
         """Become a candidate for one shard, until this replica withdraws or has lost the lease."""
         # Not a child of `ctx`: `run` withdraws from all shards.
-        standing, withdraw = context.with_cancel(context.without_cancel(ctx))
+        election, withdraw = context.with_cancel(context.without_cancel(ctx))
         elector = leaderelection.new_leader_elector(
             leaderelection.LeaderElectionConfig(
                 lock=self._lock_of(shard),
@@ -241,19 +241,19 @@ class Sharder:
             ),
             self._clock,
         )
-        if (sighting := self._membership.sighting(self._lease_of(shard))) is not None:
-            record = resourcelock.lease_spec_to_leader_election_record(sighting.lease.spec)
-            elector.continue_observation(record, record.to_json(), sighting.since)
+        if (observation := self._membership.observation(self._lease_of(shard))) is not None:
+            record = resourcelock.lease_spec_to_leader_election_record(observation.lease.spec)
+            elector.continue_observation(record, record.to_json(), observation.since)
         candidacy = _Candidacy(elector, withdraw)
         with self._changed:
-            self._standing[shard] = candidacy
+            self._candidacies[shard] = candidacy
 
         def run() -> None:
             try:
-                elector.run(standing)
+                elector.run(election)
             finally:
                 with self._changed:
-                    del self._standing[shard]
+                    del self._candidacies[shard]
                 withdraw()
 
         self._elections.start(run, name=f"sharding-{shard}")

@@ -157,13 +157,13 @@ def run_go(program: str, n: int, events: int, handlers: int, alone: int) -> Figu
     return figures["events/s"], figures["us of CPU"] / 1e6, figures["latencies"]
 
 
-def line(whose: str, handlers: int, runs: list[Figures]) -> str:
+def line(implementation: str, handlers: int, runs: list[Figures]) -> str:
     rate, cpu = (statistics.median(figures[i] for figures in runs) for i in (0, 1))  # type: ignore[type-var]
     latencies = sorted(latency for figures in runs for latency in figures[2]) or [0.0]
     middle, late = latencies[len(latencies) // 2], latencies[len(latencies) * 99 // 100]
-    told = f"{handlers} handler{'s' if handlers > 1 else ' '}"
+    label = f"{handlers} handler{'s' if handlers > 1 else ' '}"
     return (
-        f"{whose:5}{told} {rate:9,.0f} events/s {cpu * 1e6:5.1f} us of CPU each"
+        f"{implementation:5}{label} {rate:9,.0f} events/s {cpu * 1e6:5.1f} us of CPU each"
         f"   latency {middle * 1e6:5.0f} us, of one in a hundred {late * 1e6:5.0f}"
     )
 

@@ -60,8 +60,8 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=1000)
     options = parser.parse_args()
     kinds = {path_of(each): (str(each.group_version()), kind) for each, kind in resources().items()}
-    with cluster_server.serving(kinds, options.pods, protobuf=True) as said:
-        clientset = kubernetes.new_for_config(rest.Config(host=f"http://127.0.0.1:{said['port']}", qps=-1))
+    with cluster_server.serving(kinds, options.pods, protobuf=True) as ready:
+        clientset = kubernetes.new_for_config(rest.Config(host=f"http://127.0.0.1:{ready['port']}", qps=-1))
         factory = informers.new_shared_informer_factory(clientset, 0.0)
         empty = memory()
         queues = []

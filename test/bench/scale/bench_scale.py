@@ -178,13 +178,13 @@ def an_hour(counter: Counter, url: str, rate: float) -> dict[str, Any]:
 def measured(client: str, options: argparse.Namespace) -> dict[str, Any]:
     """Run one client in its own process, against its own server."""
     kinds = {path_of(each): (str(each.group_version()), kind) for each, kind in resources().items()}
-    with cluster_server.serving(kinds, options.pods, protobuf=client == "installed") as said:
+    with cluster_server.serving(kinds, options.pods, protobuf=client == "installed") as ready:
         env = os.environ | {"CLIENTGO_LAZY_DECODING": str(client == "json-fast").lower()}
-        command = [sys.executable, __file__, "--url", f"http://127.0.0.1:{said['port']}", *sys.argv[1:], client]
+        command = [sys.executable, __file__, "--url", f"http://127.0.0.1:{ready['port']}", *sys.argv[1:], client]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
     if ran.returncode != 0:
         raise SystemExit(f"{client} failed:\n{ran.stderr}")
-    return {"on the wire": said["bytes per pod"], **json.loads(ran.stdout.splitlines()[-1])}
+    return {"on the wire": ready["bytes per pod"], **json.loads(ran.stdout.splitlines()[-1])}
 
 
 def main() -> None:

@@ -54,12 +54,12 @@ def measure(program: str) -> tuple[float, int]:
 
 def wait_for(process: subprocess.Popen[str], text: str) -> None:
     """Read what the process says until it says that."""
-    said = []
+    output = []
     for line in process.stdout or ():
-        said.append(line)
+        output.append(line)
         if text in line:
             return
-    raise RuntimeError("".join(said))
+    raise RuntimeError("".join(output))
 
 
 def sample_controller(turns: int) -> list[float]:

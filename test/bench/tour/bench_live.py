@@ -62,8 +62,8 @@ class Page:
         return self
 
     def __exit__(self, *_: object) -> None:
-        said, _ = self._process.communicate()  # which ends its input
-        self.found: dict[str, Any] = json.loads(said)
+        output, _ = self._process.communicate()  # which ends its input
+        self.found: dict[str, Any] = json.loads(output)
 
 
 class Costs:
@@ -104,7 +104,7 @@ class Counts:
         counted = sum(each.calls for tap, each in live.sums().items() if tap.function == "UpdateNotification.deliver")
         if self.updates and counted != self.updates:
             self.differences.append(f"{self.updates:,} updates were delivered, {counted:,} counted")
-        hops, last = live.heard()
+        hops, last = live.hops_since()
         if hops and max(hop.number for hop in hops) != last:
             self.differences.append(f"{max(hop.number for hop in hops) + 1:,} hops were told, {last + 1:,} are there")
 
@@ -283,9 +283,9 @@ def compare(title: str, measure: Callable[[], float], informers: int, rounds: in
     size = statistics.median(each["bytes"] for each in found)
     costs = f"{cost * 1e3:10.1f} ms of CPU in the program, {page * 1e3:.1f} ms to read {size / 1024:.0f} KiB"
     print(f"  it costs    {costs}")
-    told = [each["calls"] - each["skipped"] for each in found]
+    emitted = [each["calls"] - each["skipped"] for each in found]
     calls, skipped = sum(each["calls"] for each in found), sum(each["skipped"] for each in found)
-    print(f"  hops        {sum(told):10,} told, {skipped:,} skipped and said, of {calls:,} calls")
+    print(f"  hops        {sum(emitted):10,} told, {skipped:,} skipped and said, of {calls:,} calls")
     kept = {
         f"at most a third lost while attached ({lost['attached']:.0%})": lost["attached"] <= 1 / 3,
         f"at most a third lost while looked at ({lost['looked at']:.0%})": lost["looked at"] <= 1 / 3,

@@ -160,8 +160,8 @@ NEEDS = {"informer, json, fast": "msgspec"}
 
 def measured(client: str, options: argparse.Namespace) -> dict[str, float]:
     """Run one client in its own process, against its own server."""
-    with cluster_server.serving({PATH: ("v1", "Pod")}, PODS, protobuf=client in ("informer", "Go")) as said:
-        command = command_of(client, f"http://127.0.0.1:{said['port']}", options)
+    with cluster_server.serving({PATH: ("v1", "Pod")}, PODS, protobuf=client in ("informer", "Go")) as ready:
+        command = command_of(client, f"http://127.0.0.1:{ready['port']}", options)
         env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower()}
         ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env)
     if ran.returncode != 0:

@@ -88,8 +88,8 @@ class Run:
 
 def read(pod: Any) -> None:
     """Read the fields that a handler reads: a label, an image, the phase, and a condition."""
-    said = pod.metadata.labels["app"], pod.spec.containers[0].image, pod.status.phase, pod.status.conditions[0].type
-    assert all(said)
+    fields = pod.metadata.labels["app"], pod.spec.containers[0].image, pod.status.phase, pod.status.conditions[0].type
+    assert all(fields)
 
 
 def read_document(pod: dict[str, Any]) -> None:

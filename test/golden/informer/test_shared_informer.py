@@ -108,7 +108,7 @@ class Scenario:
 
     def expire_and_relist(self, changes: list[dict[str, Any]], mode: str) -> dict[str, Any]:
         for change in changes:
-            self._server.change(EventType(change["type"]), to_config_map(change["object"]), tell=False)
+            self._server.change(EventType(change["type"]), to_config_map(change["object"]), notify=False)
         self._server.expire()
         self._bubble.sleep(2.0)
         self._server.close_watches(expired=mode == "error_event")

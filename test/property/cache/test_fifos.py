@@ -109,7 +109,7 @@ class PipelineMachine(RuleBasedStateMachine):
         self.blind = True
 
     @rule()
-    def list_anew(self) -> None:
+    def relist(self) -> None:
         objs = list(self.server.values())
         self.model_replace(objs)
         self.queue.replace(objs, str(self.versions))
@@ -139,7 +139,7 @@ class PipelineMachine(RuleBasedStateMachine):
         self.queue._check()
 
     @invariant()
-    def the_statistics_say_what_it_holds(self) -> None:
+    def statistics_match_contents(self) -> None:
         statistics = self.queue.statistics()
         items = self.queue._items
         assert statistics.items == len(items)
@@ -203,7 +203,7 @@ class DeltaFIFOMachine(PipelineMachine):
         assert popped == self.model.pop(key)
 
     @invariant()
-    def the_queue_holds_what_the_model_says(self) -> None:
+    def contents_match_model(self) -> None:
         assert dict(self.queue._items) == self.model
         assert list(self.queue._queue) == list(self.model)
 
@@ -272,7 +272,7 @@ class RealFIFOMachine(PipelineMachine):
         self.model_pop(batch)
 
     @invariant()
-    def the_queue_holds_what_the_model_says(self) -> None:
+    def contents_match_model(self) -> None:
         assert list(self.queue._items) == self.model
 
 

@@ -75,7 +75,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert dict(zip(self.store.list_keys(), self.store.list())) == self.model
 
     @invariant()
-    def the_statistics_say_what_it_holds(self) -> None:
+    def statistics_match_contents(self) -> None:
         statistics = self.store.statistics()
         assert statistics.objects == len(self.model)
         values = {name: {value for obj in self.model.values() for value in f(obj)} for name, f in self.indexers.items()}

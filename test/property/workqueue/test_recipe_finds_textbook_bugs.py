@@ -53,8 +53,8 @@ def test_a_script_shrinks_to_ten_lines() -> None:
 
 def test_the_readme_lists_every_bug() -> None:
     for bug, part in BUGS.items():
-        what = (bug.__doc__ or "").partition("\n")[0]
-        assert f"| `{bug.__name__}` | {what} | {part} |" in README
+        summary = (bug.__doc__ or "").partition("\n")[0]
+        assert f"| `{bug.__name__}` | {summary} | {part} |" in README
 
 
 @pytest.mark.parametrize(
@@ -226,9 +226,9 @@ def test_a_rate_limited_item_comes_back_and_its_failures_are_counted() -> None:
     interleave(
         SimpleRateLimitingQueue, workers=1, producers=1, items="a", rounds=1, rate_limited=True, log=lines.append
     )
-    told = [line.rpartition("worker-0 ")[2] for line in lines if "worker-0" in line]
+    calls = [line.rpartition("worker-0 ")[2] for line in lines if "worker-0" in line]
     run = ["gets 'a'", "adds 'a' rate-limited", "is done with 'a'", "gets 'a'", "forgets 'a'", "is done with 'a'"]
-    assert told[: len(run)] == run
+    assert calls[: len(run)] == run
 
     class CountsTwice(SimpleRateLimitingQueue):
         def num_requeues(self, item: str) -> int:

@@ -159,10 +159,10 @@ def test_restarts_volumes_and_templates() -> None:
 
 def test_starting_it_says_why_it_waits() -> None:
     with operated() as world:
-        said: list[tuple[str, str]] = []
+        events: list[tuple[str, str]] = []
         world.cluster.each_change(
             lambda bucket, event: (
-                said.extend(
+                events.extend(
                     (each["type"], each["message"])
                     for each in event.new.obj.get("status", {}).get("operatorActions", ())
                 )
@@ -173,8 +173,8 @@ def test_starting_it_says_why_it_waits() -> None:
         world.client.create(CTX, crdb_cluster())
         world.cluster.until(lambda: world.get().status.cluster_status == "Failed", step=0.01)
         world.until_arrived()
-        assert ("VersionCheckerAction", "waiting for the version checker's job") in said
-        assert ("Initialize", "pod is not running") in said
+        assert ("VersionCheckerAction", "waiting for the version checker's job") in events
+        assert ("Initialize", "pod is not running") in events
 
 
 def test_evictions_take_one_node_at_a_time() -> None:

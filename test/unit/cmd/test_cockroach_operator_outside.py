@@ -120,8 +120,8 @@ def test_what_leads_there_is_what_was_asked_for_and_what_others_change_is_put_ba
         assert path["backend"]["service"] == {"name": "crdb-public", "port": {"name": "http"}}
         assert found["ui-crdb"]["spec"]["rules"][0]["host"] == UI
         assert (found["ui-crdb"]["spec"]["ingressClassName"], found["ui-crdb"]["spec"]["tls"]) == ("nginx", tls)
-        said = found["ui-crdb"]["metadata"]["annotations"]
-        assert (said["mine"], said[PASS_THROUGH]) == ("yes", "true")
+        annotations = found["ui-crdb"]["metadata"]["annotations"]
+        assert (annotations["mine"], annotations[PASS_THROUGH]) == ("yes", "true")
         path = found["sql-crdb"]["spec"]["rules"][0]["http"]["paths"][0]
         assert path["backend"]["service"] == {"name": "crdb-public", "port": {"name": "sql"}}
 
@@ -142,8 +142,8 @@ def test_an_ingress_of_another_owner_is_left_alone() -> None:
         document = {"metadata": {"name": "ui-crdb", "namespace": "default"}, "spec": {"rules": [{"host": "x.org"}]}}
         world.client.create(CTX, networkingv1.Ingress.from_dict(document))
         world.client.create(CTX, crdb_cluster(ingress={"ui": {"host": UI}}))
-        said = "Ingress ui-crdb belongs to somebody else"
-        world.cluster.until(lambda: said in [each.message for each in world.get().status.operator_actions])
+        annotations = "Ingress ui-crdb belongs to somebody else"
+        world.cluster.until(lambda: annotations in [each.message for each in world.get().status.operator_actions])
         patch(world, ingress=None)
         world.until_arrived()
         assert ingresses(world)["ui-crdb"]["spec"]["rules"][0]["host"] == "x.org"

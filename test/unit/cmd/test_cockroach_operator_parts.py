@@ -85,12 +85,12 @@ def test_a_file_that_is_no_state_is_refused(text: str, tmp_path: Path) -> None:
 def test_the_simulated_database_says_what_a_pod_says_that_is_not_there_yet() -> None:
     answering = simulated.SimulatedDatabase(reader(pod(0, "Pending"), pod(1, "")))
     command = ["/cockroach/cockroach.sh", "init", "--insecure"]
-    for name, said in (
+    for name, message in (
         ("crdb-0", "container not found"),
         ("crdb-1", "does not have a host assigned"),
         ("crdb-2", "not found"),
     ):
-        with pytest.raises(database.ExecError, match=said):
+        with pytest.raises(database.ExecError, match=message):
             answering.exec_in_pod(CTX, "default", name, "db", command)
     with pytest.raises(database.ExecError, match="waiting for cluster initialization"):
         node(simulated.SimulatedDatabase(reader(pod(0)))).statuses(CTX)
@@ -121,8 +121,8 @@ def test_feature_gates_are_read_as_kubernetes_components_read_them() -> None:
     assert gates.enabled(features.Feature.AUTO_PRUNE_PVC)
     assert not gates.enabled(features.Feature.RESIZE_PVC)
     assert not features.FeatureGates().enabled(features.Feature.AUTO_PRUNE_PVC)
-    for text, said in (("Other=true", "unrecognized feature gate: Other"), ("ResizePVC", "missing bool value")):
-        with pytest.raises(ValueError, match=said):
+    for text, message in (("Other=true", "unrecognized feature gate: Other"), ("ResizePVC", "missing bool value")):
+        with pytest.raises(ValueError, match=message):
             features.FeatureGates(text)
 
 
@@ -162,11 +162,11 @@ def test_a_real_kubectl_takes_the_commands_as_far_as_there_is_no_node_to_run_the
         with pytest.raises(database.ExecError, match="pod crdb-0 does not have a host assigned"):
             real.exec_in_pod(CTX, "default", "crdb-0", "db", commands)
         assert real.pod_logs(CTX, "default", "crdb-0", "db", 2) == ""
-        for name, container, said in (
+        for name, container, message in (
             ("crdb-1", "db", 'pods "crdb-1" not found'),
             ("crdb-0", "other", "container other is not valid for pod crdb-0"),
         ):
-            with pytest.raises(database.ExecError, match=said):
+            with pytest.raises(database.ExecError, match=message):
                 real.pod_logs(CTX, "default", name, container, 2)
 
 

@@ -206,7 +206,7 @@ def test_each_tier_keeps_a_node() -> None:
     gone, refused = decide(cluster(), old=[DATA_0, DATA_1], allowed=5)
     assert (gone, refused) == ([DATA_1], {DATA_0: "do_not_delete_all_members_of_a_tier"})
     # Of masters others take care; this is switched off here.
-    es = elasticsearch(said={names.DISABLE_PREDICATES: "one_master_at_a_time"})
+    es = elasticsearch(value={names.DISABLE_PREDICATES: "one_master_at_a_time"})
     assert decide(cluster(), old=[MASTER_0], away=(MASTER_1, MASTER_2), es=es) == ([MASTER_0], {})
 
 
@@ -226,8 +226,8 @@ def test_one_on_its_way_out_is_not_deleted_again() -> None:
 
 def test_an_annotation_disables_predicates() -> None:
     off = "only_restart_healthy_node_if_green_or_yellow"
-    for said in (off, f"x,{off}", "*"):
-        es = elasticsearch(said={names.DISABLE_PREDICATES: said})
+    for value in (off, f"x,{off}", "*"):
+        es = elasticsearch(value={names.DISABLE_PREDICATES: value})
         assert decide(cluster(), health="red", es=es)[0] == [DATA_1]
 
 
@@ -561,11 +561,11 @@ def test_no_copy_is_lost_while_nodes_come_and_go(steps: list[Any]) -> None:
     data = [node(f"d{each}", "data") for each in range(4)]
     now, runs = 0.0, 0
     found.observe([*MASTERS, *data], now)
-    for here, seconds, kind, who in steps:
+    for here, seconds, kind, name in steps:
         now, runs = now + seconds, runs + 1
         found.observe([*MASTERS, *(node(f"d{each}", "data", instance=runs % 2) for each in here)], now)
-        if kind is not None and who in here:
-            found.put_shutdown(data[who].id, esclient.ShutdownType(kind), "why")
+        if kind is not None and name in here:
+            found.put_shutdown(data[name].id, esclient.ShutdownType(kind), "why")
     for shutdown_of in data:
         found.delete_shutdown(shutdown_of.id)
     for later in (1000.0, 2000.0, 3000.0):

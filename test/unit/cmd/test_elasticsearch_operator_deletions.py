@@ -51,7 +51,7 @@ class Deleting:
     def delete(self, pod: corev1.Pod) -> bool:
         return bool(upgrade.delete_pod(CTX, self.phase, pod, upgrade.ROLLING))
 
-    def told(self) -> list[str]:
+    def reported_nodes(self) -> list[str]:
         """Return the nodes whose deletion the status reports."""
         es = esv1.Elasticsearch()
         self.state.write_to(es)
@@ -71,7 +71,7 @@ def make_pod(cluster: VirtualCluster) -> corev1.Pod:
 def test_a_pod_is_deleted_as_it_was_seen_and_its_end_is_expected(cluster: VirtualCluster) -> None:
     pod, deleting = make_pod(cluster), Deleting(cluster.client)
     assert deleting.delete(pod)
-    assert deleting.told() == [NAME]
+    assert deleting.reported_nodes() == [NAME]
     cluster.until(lambda: deleting.expectations.pending(CTX) == "")
     assert cluster.client.list(CTX, corev1.PodList).items == []
 
@@ -84,7 +84,7 @@ def test_a_pod_that_has_changed_since_it_was_seen_is_left(cluster: VirtualCluste
     cluster.client.patch(CTX, changed, client.merge_from(seen))
     assert not deleting.delete(seen)
     assert cluster.client.get(CTX, KEY, corev1.Pod).get_deletion_timestamp() is None
-    assert (deleting.told(), deleting.expectations.pending(CTX)) == ([], "")
+    assert (deleting.reported_nodes(), deleting.expectations.pending(CTX)) == ([], "")
 
 
 def test_a_pod_that_has_the_name_of_the_one_that_was_seen_is_left(cluster: VirtualCluster) -> None:
@@ -97,16 +97,16 @@ def test_a_pod_that_has_the_name_of_the_one_that_was_seen_is_left(cluster: Virtu
     seen.set_resource_version(young.get_resource_version())
     assert not deleting.delete(seen)
     assert cluster.client.get(CTX, KEY, corev1.Pod).get_uid() == young.get_uid() != seen.get_uid()
-    assert (deleting.told(), deleting.expectations.pending(CTX)) == ([], "")
+    assert (deleting.reported_nodes(), deleting.expectations.pending(CTX)) == ([], "")
 
 
 def test_what_else_goes_wrong_is_raised(cluster: VirtualCluster) -> None:
-    class Refusing:
+    class FailingClient:
         def delete(self, *arguments: Any) -> None:
             raise errors.new_bad_request("no")
 
     pod, deleting = make_pod(cluster), Deleting(cluster.client)
-    deleting.phase.client = Refusing()
+    deleting.phase.client = FailingClient()
     with pytest.raises(errors.StatusError, match="no"):
         deleting.delete(pod)
-    assert (deleting.told(), deleting.expectations.pending(CTX)) == ([], "")
+    assert (deleting.reported_nodes(), deleting.expectations.pending(CTX)) == ([], "")

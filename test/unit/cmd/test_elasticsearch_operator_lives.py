@@ -110,7 +110,7 @@ class World:
     def fail(self, pod: str, fails: bool = True) -> None:
         """Let a pod be unready until further notice; whatever its uid is then."""
         self.failing = {*self.failing, pod} if fails else self.failing - {pod}
-        self._tell(pod)
+        self._set_ready(pod)
 
     def pass_time(self, seconds: int) -> None:
         """Advance the clock second by second. A pod that fails does so again after it is replaced, before it is ready.
@@ -119,9 +119,9 @@ class World:
             self.cluster.bubble.sleep(1.0)
             for pod in self.failing & set(self._pods):
                 if "simulator/ready" not in self._pods[pod]["metadata"].get("annotations", {}):
-                    self._tell(pod)
+                    self._set_ready(pod)
 
-    def _tell(self, pod: str) -> None:
+    def _set_ready(self, pod: str) -> None:
         found = self.cluster.client.get(CTX, ctrl.Request(NAMESPACE, pod), corev1.Pod)
         before = found.deep_copy()
         found.set_annotations({**found.get_annotations(), "simulator/ready": str(pod not in self.failing).lower()})
@@ -485,12 +485,12 @@ def test_what_is_no_growth_is_refused_in_words_and_changes_nothing() -> None:
         world.until_arrived()
         written = len(program.writes)
 
-        def refused(said: str, **wanted: Any) -> None:
+        def refused(message: str, **wanted: Any) -> None:
             world.apply(masters=1, data=3, **wanted)
-            world.cluster.until(lambda: said in _reason(world))
+            world.cluster.until(lambda: message in _reason(world))
             world.pass_time(60)
             assert world.read().status.phase == "Invalid"
-            assert len([note for note in world.events("Refused") if said in note]) == 1
+            assert len([note for note in world.events("Refused") if message in note]) == 1
 
         refused("decreasing storage size is not supported", storage="1Gi")
         refused("any other change is forbidden", storage="2Gi", storage_class="slow")

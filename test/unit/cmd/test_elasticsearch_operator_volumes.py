@@ -288,9 +288,9 @@ def test_a_plan_not_written_by_the_operator_is_refused(text: str) -> None:
 
 def test_of_a_refusal_the_user_hears_once() -> None:
     es = elasticsearch()
-    for said, events in (("no", 1), ("no", 0), ("never", 1)):
+    for answer, events in (("no", 1), ("no", 0), ("never", 1)):
         found = state.State(es)
-        found.refuse("Refused", said)
+        found.refuse("Refused", answer)
         found.write_to(es)
         assert (es.status.phase, len(found.events)) == ("Invalid", events)
-        assert said in [each.message for each in es.status.conditions]
+        assert answer in [each.message for each in es.status.conditions]

@@ -67,10 +67,10 @@ class Setup:
             builder.with_status_subresource(webappv1.Guestbook, appsv1.Deployment).build(),
             interceptor.Funcs(create=self._note("create"), update=self._note("update")),
         )
-        self.said: Channel[str] = Channel(100)
+        self.texts: Channel[str] = Channel(100)
         self.directory = directory.Directory(folder / "directory.json")
         self.reconciler = controller.GuestbookReconciler(
-            self.client, scheme, events.FakeRecorder(self.said), self.directory
+            self.client, scheme, events.FakeRecorder(self.texts), self.directory
         )
 
     def _note(self, verb: str) -> Any:
@@ -111,14 +111,14 @@ def test_the_first_time_everything_is_made_and_the_second_time_nothing(setup: Se
     spec = setup.get(appsv1.Deployment).spec
     assert spec.template.metadata.labels == spec.selector.match_labels == setup.get(corev1.Service).spec.selector
     assert setup.directory.entries() == ADDRESS
-    assert len(setup.said) == 2
+    assert len(setup.texts) == 2
 
     setup.writes.clear()
     version = setup.get(webappv1.Guestbook).get_resource_version()
     setup.reconcile()
 
     assert setup.writes == []
-    assert len(setup.said) == 2
+    assert len(setup.texts) == 2
     assert setup.get(webappv1.Guestbook).get_resource_version() == version
 
 

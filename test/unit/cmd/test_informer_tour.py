@@ -455,8 +455,8 @@ def test_only_the_source_of_watched_functions_is_shown(server):
 
 
 def test_every_hop_of_every_scenario_has_a_source_to_show(server):
-    places = {(point.hop.code.file, point.hop.code.function) for name in SCENARIOS for point in trace_of(name).points}
-    for file, function in places:
+    codes = [point.hop.code for name in SCENARIOS for point in trace_of(name).points]
+    for file, function in {(code.file, code.function) for code in codes}:
         assert ask(server, "GET", f"/api/source?file={file}&function={function}")[0] == 200
 
 
@@ -529,8 +529,8 @@ def test_to_record_takes_a_program_and_to_replay_a_recording(capsys, tmp_path):
         assert main(["--replay", str(tmp_path / "r")]) == 1
         (tmp_path / "r").write_text("no recording")
         assert main(["--terminal", "--replay", str(tmp_path / "r")]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in said] == [
+    output = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in output] == [
         "--record needs a program",
         "cannot replay",
         "cannot replay",

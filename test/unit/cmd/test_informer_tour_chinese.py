@@ -97,9 +97,9 @@ def test_every_function_at_which_hops_happen_is_described_in_chinese_with_its_cl
 
 @pytest.mark.parametrize("scenario", lessons.SCENARIOS.values(), ids=lambda scenario: scenario.name)
 def test_all_that_a_hop_says_has_a_chinese_name(scenario):
-    said = {name for point in tour.execute(scenario).points for name in point.hop.more}
+    fields = {name for point in tour.execute(scenario).points for name in point.hop.more}
     # These are not shown as text.
-    names = said - {"resource", "deleting", "notifications", "keys"}
+    names = fields - {"resource", "deleting", "notifications", "keys"}
     assert {name for name in names if f"more.{name}" not in page_words()} == set()
 
 

@@ -75,11 +75,11 @@ class Events:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self.said: list[str] = []
+        self.texts: list[str] = []
         self.times: list[float] = []
 
     def eventf(self, regarding: Any, related: Any, kind: str, reason: str, action: str, note: str, *args: Any) -> None:
-        self.said.append(f"{kind} {reason} {note % args}")
+        self.texts.append(f"{kind} {reason} {note % args}")
         self.times.append(self._now())
 
 
@@ -119,10 +119,10 @@ class Setup:
         self._written(f"update {type(obj).__name__}/{name}")
         c.sub_resource(name).update(ctx, obj, *opts)
 
-    def _written(self, what: str) -> None:
-        self.writes.append(what)
-        if what in self.failures:
-            raise self.failures[what]
+    def _written(self, text: str) -> None:
+        self.writes.append(text)
+        if text in self.failures:
+            raise self.failures[text]
 
     def reconcile(self, key: ctrl.Request = KEY) -> Any:
         return self.reconciler.reconcile(CTX, key)
@@ -183,7 +183,7 @@ def test_the_cycle_initialises_then_makes_everything_then_rests(tmp_path: Path) 
     # What is applied as it was changes nothing; see also the test against a server.
     assert setup.writes == ["apply Deployment"]
     assert setup.site().get_resource_version() == version
-    assert setup.events.said == []
+    assert setup.events.texts == []
 
 
 def test_a_site_that_is_gone_is_done_with(tmp_path: Path) -> None:
@@ -233,10 +233,10 @@ def test_is_valid_stops_in_the_controller_what_no_webhook_has_seen(tmp_path: Pat
     assert result == ctrl.Result(requeue_after=1.0)
     assert setup.writes == ["update Site/status"]
     assert setup.zone.records() == {}
-    (said,) = setup.events.said
-    assert said.startswith('Warning ProcessingError Site.patterns.example.com "site" is invalid: spec.host')
+    (texts,) = setup.events.texts
+    assert texts.startswith('Warning ProcessingError Site.patterns.example.com "site" is invalid: spec.host')
     assert setup.site().status.status == "Failure"
-    assert said.endswith(setup.site().status.reason)
+    assert texts.endswith(setup.site().status.reason)
 
 
 # ---- initialisation
@@ -321,7 +321,7 @@ def test_objects_of_other_owners_are_left_alone_and_reported(tmp_path: Path) -> 
     setup = Setup(tmp_path, mine, config_map)
     setup.reconcile()
     setup.reconcile()
-    assert setup.events.said == [
+    assert setup.events.texts == [
         "Warning ProcessingError Object default/site is already owned by another Site controller other"
     ]
     assert metav1.is_controlled_by(setup.get(corev1.ConfigMap), other)
@@ -365,7 +365,7 @@ def test_a_cache_that_is_behind_is_no_error_of_the_user(setup: Setup) -> None:
     for failure in (conflict(), already, gone):
         setup.failures = {"update ConfigMap": failure}
         assert setup.reconcile() == ctrl.Result(requeue_after=1.0)
-    assert setup.events.said == []
+    assert setup.events.texts == []
     assert setup.site().status.status == "Success"
 
 
@@ -376,7 +376,7 @@ def test_stopping_an_operator_during_a_reconcile_reports_no_failure(setup: Setup
     setup.change_spec(page="Bye")
     with pytest.raises(context.Canceled):
         setup.reconciler.reconcile(ctx, KEY)
-    assert setup.events.said == []
+    assert setup.events.texts == []
 
 
 # ---- errors
@@ -387,7 +387,7 @@ def test_manage_error_sets_event_status_and_condition(setup: Setup) -> None:
     result = setup.reconcile()
 
     assert result == ctrl.Result(requeue_after=1.0)
-    assert setup.events.said == ["Warning ProcessingError there is no TLS Secret tls"]
+    assert setup.events.texts == ["Warning ProcessingError there is no TLS Secret tls"]
     status = setup.site().status
     assert (status.status, status.reason) == ("Failure", "there is no TLS Secret tls")
     condition = meta.find_status_condition(status.conditions, "Ready")
@@ -405,7 +405,7 @@ def test_an_error_of_any_length_fits_into_event_and_status(setup: Setup) -> None
     assert result.requeue_after == 1.0
     assert len(setup.site().status.reason) == 1024
     assert len(setup.site().status.conditions[0].message) == 1024
-    assert setup.events.said[0].endswith("x...")
+    assert setup.events.texts[0].endswith("x...")
 
 
 def test_errors_of_a_kind_without_reconcile_status_are_only_events(setup: Setup) -> None:
@@ -414,7 +414,7 @@ def test_errors_of_a_kind_without_reconcile_status_are_only_events(setup: Setup)
     assert setup.reconciler.manage_error(CTX, config_map, ValueError("broken")) == ctrl.Result(requeue_after=1.0)
     assert setup.reconciler.manage_success(CTX, config_map) == ctrl.Result()
     assert setup.writes == []
-    assert setup.events.said == ["Warning ProcessingError broken"]
+    assert setup.events.texts == ["Warning ProcessingError broken"]
 
 
 @pytest.mark.parametrize(
@@ -571,7 +571,7 @@ def test_a_secret_that_may_not_be_used_is_reported(tmp_path: Path, secret: dict[
     setup.reconcile()
     setup.reconcile()
     wanted = "kubernetes.io/tls, annotated patterns.example.com/certificate=true"
-    assert setup.events.said == [f"Warning ProcessingError the Secret tls is not of type {wanted}"]
+    assert setup.events.texts == [f"Warning ProcessingError the Secret tls is not of type {wanted}"]
     assert setup.zone.records() == {}
 
 

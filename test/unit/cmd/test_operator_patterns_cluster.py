@@ -75,7 +75,7 @@ class MortalZone(zone.Zone):  # type: ignore[misc,name-defined]
         return hosts
 
 
-class Noting:
+class RecordingTransport:
     """A round tripper that notes which rights the requests need."""
 
     def __init__(self, transport: Any, used: set[Right]) -> None:
@@ -128,7 +128,7 @@ class Operators:
 
         def run(life: Life) -> None:
             self.threads.append(threading.active_count())
-            life.config.transport = Noting(life.config.transport, self.used)
+            life.config.transport = RecordingTransport(life.config.transport, self.used)
             mgr = main.new_manager(life.config, MortalZone(self._folder, life), parsed)
             mgr.start(life.ctx)
 

@@ -95,10 +95,10 @@ def test_a_program_without_markers_has_no_role(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_marker_is_reported_with_its_place(tmp_path: Path, arguments: str, complaint: str) -> None:
-    with pytest.raises(ValueError, match=r"^program\.py:2: ") as told:
+    with pytest.raises(ValueError, match=r"^program\.py:2: ") as caught:
         roles(tmp_path, f"\n# +kubebuilder:rbac:{arguments}\n")
 
-    assert complaint in str(told.value)
+    assert complaint in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +190,10 @@ def test_a_webhook_is_configured_as_its_marker_says(tmp_path: Path) -> None:
 )
 def test_an_invalid_webhook_is_reported_with_its_place(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in WEBHOOK
-    with pytest.raises(ValueError, match=r"^program\.py:1: ") as told:
+    with pytest.raises(ValueError, match=r"^program\.py:1: ") as caught:
         configurations(tmp_path, WEBHOOK.replace(old, new))
 
-    assert complaint in str(told.value)
+    assert complaint in str(caught.value)
 
 
 def test_webhooks_come_by_name_and_only_the_configurations_there_is_something_for(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from clientgo.tools.cache.event_handler_name import name_for_handler
 POD, OTHER = corev1.Pod(), corev1.Pod(kind="Pod")
 
 
-class Told:
+class Recorder:
     """A handler that records its calls."""
 
     def __init__(self, *predicates: predicate.Predicate) -> None:
@@ -39,7 +39,7 @@ class Told:
 
 def test_events_reach_the_handler_with_their_objects() -> None:
     """Go: internal/source: Internal > EventHandler"""
-    notified = Told()
+    notified = Recorder()
     notified.handler.on_add(POD, True)
     notified.handler.on_update(POD, OTHER)
     notified.handler.on_delete(POD)
@@ -82,7 +82,7 @@ def test_logs_name_the_handler_of_the_program(given: Any, name: str) -> None:
 def test_one_predicate_that_refuses_is_enough(refuses: str) -> None:
     yes: predicate.Predicate = predicate.Funcs()
     no: predicate.Predicate = predicate.Funcs(**{f"{refuses}_func": lambda e: False})  # type: ignore[arg-type]
-    notified = Told(yes, no)
+    notified = Recorder(yes, no)
     notified.handler.on_add(POD, False)
     notified.handler.on_update(POD, OTHER)
     notified.handler.on_delete(POD)
@@ -90,7 +90,7 @@ def test_one_predicate_that_refuses_is_enough(refuses: str) -> None:
 
 
 def test_what_is_no_object_is_dropped() -> None:
-    notified = Told()
+    notified = Recorder()
     notified.handler.on_add("nonsense", False)
     notified.handler.on_update("nonsense", POD)
     notified.handler.on_update(POD, None)

@@ -278,12 +278,12 @@ def test_a_server_of_ones_own_with_certificates_that_change(tmp_path: Path) -> N
     watching.start()
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(PATIENCE)
-    said: list[bytes] = []
+    answers: list[bytes] = []
 
     def serve() -> None:
         connection, _ = listener.accept()
         with connection, tls.wrap_socket(connection, server_side=True) as secure:
-            said.append(secure.recv(100))
+            answers.append(secure.recv(100))
 
     serving = threading.Thread(target=serve, name="serving")
     serving.start()
@@ -296,4 +296,4 @@ def test_a_server_of_ones_own_with_certificates_that_change(tmp_path: Path) -> N
     cancel()
     watching.join()
     listener.close()
-    assert said == [b"hello"]
+    assert answers == [b"hello"]

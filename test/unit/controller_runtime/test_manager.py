@@ -231,8 +231,8 @@ def test_a_clean_stop_gives_the_election_up_and_says_so(leads: bool, caplog: pyt
         cancel()
         thread.join()
     assert ended == [None], "the stop was asked for: it is no error"
-    said = '"error received after stop sequence was engaged" err="leader election lost"'
-    assert [message for message in caplog.messages if "leader election lost" in message] == [said]
+    message = '"error received after stop sequence was engaged" err="leader election lost"'
+    assert [message for message in caplog.messages if "leader election lost" in message] == [message]
 
 
 @pytest.mark.parametrize("enable_warmup", [True, False])
@@ -246,10 +246,10 @@ def test_warm_controllers_know_the_objects_before_they_lead(config: rest.Config,
     lock["leader_election_release_on_cancel"] = True
     first = ctrl.new_manager(config, options(**lock))
     second = ctrl.new_manager(config, options(**lock, retry_period=0.1, renew_deadline=5.0))
-    heard, reconciled, ready = threading.Event(), threading.Event(), threading.Event()
+    received, reconciled, ready = threading.Event(), threading.Event(), threading.Event()
 
     def note(obj: object) -> bool:
-        heard.set()
+        received.set()
         return True
 
     more = controller.Options(enable_warmup=enable_warmup)
@@ -270,10 +270,10 @@ def test_warm_controllers_know_the_objects_before_they_lead(config: rest.Config,
         with Running(second):
             assert ready.wait(PATIENCE)
             if enable_warmup:
-                assert heard.wait(PATIENCE)
+                assert received.wait(PATIENCE)
             assert not second.elected().is_set()
             assert not reconciled.is_set()
-            assert heard.is_set() is enable_warmup
+            assert received.is_set() is enable_warmup
             leading.cancel()
             assert reconciled.wait(PATIENCE), "the lease was given up, so that the second leads"
     clients.close()
@@ -321,12 +321,12 @@ def test_a_controller_of_ones_own_reconciles(config: rest.Config, enable_warmup:
 
 def test_an_informer_that_is_there_is_a_source(config: rest.Config) -> None:
     """Go: source: Source > Informer"""
-    heard: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    received: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
     mgr = ctrl.new_manager(config, options())
     funcs: Any = handler.Funcs(
-        create_func=lambda ctx, e, q: heard.put(("create", e.object)),
-        update_func=lambda ctx, e, q: heard.put(("update", (e.object_old, e.object_new))),
-        delete_func=lambda ctx, e, q: heard.put(("delete", e.object)),
+        create_func=lambda ctx, e, q: received.put(("create", e.object)),
+        update_func=lambda ctx, e, q: received.put(("update", (e.object_old, e.object_new))),
+        delete_func=lambda ctx, e, q: received.put(("delete", e.object)),
     )
     sets, background = new_for_config(config).apps_v1().replica_sets("default"), context.background()
     replicas = appsv1.ReplicaSet.from_dict({"metadata": {"name": "web"}, "spec": WORKLOAD})
@@ -335,16 +335,16 @@ def test_an_informer_that_is_there_is_a_source(config: rest.Config) -> None:
         unused: Any = object()
         source.Informer(informer=informer, handler=funcs).start(background, unused)
         created = sets.create(background, replicas)
-        name, obj = heard.get(timeout=PATIENCE)
+        name, obj = received.get(timeout=PATIENCE)
         assert (name, type(obj), obj.get_name()) == ("create", appsv1.ReplicaSet, "web")
         changed = created.deep_copy()
         changed.metadata.labels["x"] = "y"
         sets.update(background, changed)
-        name, (old, new) = heard.get(timeout=PATIENCE)
+        name, (old, new) = received.get(timeout=PATIENCE)
         assert (name, dict(old.metadata.labels), dict(new.metadata.labels)) == ("update", {}, {"x": "y"})
         sets.delete(background, "web")
         while name != "delete":
-            name, obj = heard.get(timeout=PATIENCE)
+            name, obj = received.get(timeout=PATIENCE)
         assert obj.get_name() == "web"
 
 

@@ -49,13 +49,13 @@ def config_map(name: str, **data: str) -> str:
     return f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n" + (f"data:\n{lines}" if lines else "")
 
 
-def places(*sources: manifests.Source) -> list[tuple[str, str]]:
+def locations(*sources: manifests.Source) -> list[tuple[str, str]]:
     return [(each.document["metadata"]["name"], each.origin) for each in manifests.read(*sources)]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_stream_with_documents_lists_and_empty_documents(newline: str) -> None:
-    assert places(io.StringIO(STREAM.replace("\n", newline))) == [
+    assert locations(io.StringIO(STREAM.replace("\n", newline))) == [
         ("first", "stream, document 1, line 4"),
         ("second", "stream, document 2, line 17, item 1"),
         ("third", "stream, document 2, line 17, item 2"),
@@ -72,11 +72,11 @@ def test_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("{")
     expected = [("a", "a.yml", 3), ("b", "b.yaml", 1), ("c", "c.json", 1)]
     found = [(name, f"{tmp_path / file}, document 1, line {line}") for name, file, line in expected]
-    assert places(tmp_path) == found
-    assert places(str(tmp_path / "b.yaml"), tmp_path / "a.yml") == [found[1], found[0]]
+    assert locations(tmp_path) == found
+    assert locations(str(tmp_path / "b.yaml"), tmp_path / "a.yml") == [found[1], found[0]]
     with (tmp_path / "b.yaml").open() as stream:
-        assert places(stream) == [found[1]]
-    assert places(io.StringIO("")) == []
+        assert locations(stream) == [found[1]]
+    assert locations(io.StringIO("")) == []
 
 
 @pytest.mark.parametrize(

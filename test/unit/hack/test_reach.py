@@ -64,7 +64,7 @@ def test_a_probe_stands_in_the_innermost_function_and_only_there() -> None:
     assert outside == {0, 3, 5}, "the module, a body in the line of its function, a signature"
     lines = [line for line in probed.splitlines() if "hit(" not in line]
     assert lines == SOURCE.splitlines()
-    places = {
+    functions = {
         node.value.args[0].value: function.name
         for function in ast.walk(ast.parse(probed))
         if isinstance(function, ast.FunctionDef)
@@ -73,7 +73,7 @@ def test_a_probe_stands_in_the_innermost_function_and_only_there() -> None:
         and isinstance(node.value, ast.Call)
         and isinstance(node.value.args[0], ast.Constant)
     }
-    assert places == {1: "inner", 2: "first", 4: "third"}
+    assert functions == {1: "inner", 2: "first", 4: "third"}
     assert ast.get_docstring(ast.parse(probed).body[2]) == "Return something."  # type: ignore[arg-type]
 
 

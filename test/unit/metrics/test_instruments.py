@@ -46,14 +46,14 @@ def test_they_show_what_prometheus_clients_own_show(steps: list[tuple[tuple[str,
         prometheus_client.Histogram("seconds", "Times.", names, buckets=BOUNDS, registry=None),
     )
     for counter, gauge, histogram in (ours, theirs):
-        for labels, what, amount in steps:
-            if what == "count":
+        for labels, operation, amount in steps:
+            if operation == "count":
                 counter.labels(*labels).inc(amount)
-            elif what == "see":
+            elif operation == "see":
                 histogram.labels(*labels).observe(amount)
             else:
                 {"up": gauge.labels(*labels).inc, "down": gauge.labels(*labels).dec, "set": gauge.labels(*labels).set}[
-                    what
+                    operation
                 ](amount)
     assert rounded(text(*ours)) == rounded(text(*theirs))
 

@@ -106,8 +106,8 @@ def test_the_plugin_gets_the_cluster_only_on_request(plugin):
     config.exec_provider = plugin.config(provide_cluster_info=True, config={"audience": "x"})
     cluster = rest.config_to_exec_cluster(config)
     _new_authenticator(_Cache(), config.exec_provider, cluster).get_creds()
-    [told] = plugin.runs()
-    assert told["spec"] == {
+    [run] = plugin.runs()
+    assert run["spec"] == {
         "cluster": {
             "server": "https://h",
             "tls-server-name": "n",

@@ -345,7 +345,7 @@ def test_an_empty_namespace_is_refused_where_one_is_needed(verb, namespace, name
     assert message in str(err)
 
 
-class Heard:
+class RecordingHandler:
     """A handler of both forms."""
 
     def __init__(self) -> None:
@@ -374,7 +374,7 @@ class Heard:
 def test_a_requests_handler_of_warnings_comes_before_the_clients(
     monkeypatch, setter, given, of_request, of_client, default
 ):
-    handlers = [Heard() for _ in range(3)]
+    handlers = [RecordingHandler() for _ in range(3)]
     monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", handlers[2])
     client, _ = client_of(Turns(answer(200, {}, Warning='299 - "old"')), warning_handler_with_context=handlers[1])
     request = client.get()
@@ -531,13 +531,13 @@ def test_threads_that_share_a_client_get_their_own_answers():
 
 
 @pytest.mark.parametrize(
-    ("err", "code", "told"), [(None, 299, 0), (None, 300, 1), (OSError("x"), 0, 1), (None, 429, 0)]
+    ("err", "code", "logged"), [(None, 299, 0), (None, 300, 1), (OSError("x"), 0, 1), (None, 429, 0)]
 )
-def test_the_backoff_is_notified_of_failed_answers(err, code, told, verbosity, caplog):
+def test_the_backoff_is_notified_of_failed_answers(err, code, logged, verbosity, caplog):
     verbosity(4)
     with caplog.at_level("DEBUG"):
         URLBackoff(flowcontrol.new_back_off(1.0, 10.0)).update_backoff("http://h:1/a", err, code)
-    assert ["Client is returning errors" in record.getMessage() for record in caplog.records] == [True] * told
+    assert ["Client is returning errors" in record.getMessage() for record in caplog.records] == [True] * logged
 
 
 @pytest.mark.parametrize("base", ["/k8s/clusters/c1", "/k8s/clusters/c1/", "/k8s%2Fclusters/c1", "//k8s//clusters/c1"])

@@ -259,7 +259,7 @@ def test_no_text_of_a_config_shows_a_credential(field, render):
     assert "s3cr3t" not in render({"config": config})
 
 
-class Heard:
+class RecordingHandler:
     """A handler of both forms."""
 
     def __init__(self) -> None:
@@ -273,7 +273,7 @@ class Heard:
 
 
 @pytest.mark.parametrize(
-    ("fields", "heard"),
+    ("fields", "expected"),
     [
         # Go: TestConfigWarningHandler/none
         ((), []),
@@ -285,14 +285,14 @@ class Heard:
         (("warning_handler", "warning_handler_with_context"), ["old with context"]),
     ],
 )
-def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(fields, heard, monkeypatch):
-    default, handler = Heard(), Heard()
+def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(fields, expected, monkeypatch):
+    default, handler = RecordingHandler(), RecordingHandler()
     monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", default)
     turns = Turns(answer(200, {}, Warning='299 - "old"'))
     client, _ = client_of(turns, **dict.fromkeys(fields, handler))
     client.get().do(context.background()).raise_for_error()
-    assert handler.texts == heard
-    assert default.texts == ([] if heard else ["old with context"])
+    assert handler.texts == expected
+    assert default.texts == ([] if expected else ["old with context"])
 
 
 def test_an_answer_without_warnings_has_an_empty_list_of_them():
@@ -316,7 +316,7 @@ def test_the_default_handler_of_warnings_logs_and_may_be_replaced(monkeypatch, c
     with caplog.at_level("INFO"):
         warn()
     assert [record.getMessage() for record in caplog.records] == ['"Warning: old"']
-    plain, contextual = Heard(), Heard()
+    plain, contextual = RecordingHandler(), RecordingHandler()
     rest.set_default_warning_handler(plain)
     warn()
     rest.set_default_warning_handler_with_context(contextual)

@@ -56,14 +56,14 @@ def test_an_unusable_cluster_config_is_reported(tmp_path):
 @pytest.mark.parametrize("more", [{}, {"proxy_url": "http://p:3128"}, {"disable_compression": True}])
 def test_a_config_from_a_cluster_gives_that_cluster_again(more):
     """Go: TestExecClusterToConfigRoundtrip, TestConfigToExecClusterRoundtrip"""
-    told = cluster(certificate_authority_data=b"ca", **more)
-    made = rest.exec_cluster_to_config(told)
-    assert rest.config_to_exec_cluster(made) == told
+    cluster_info = cluster(certificate_authority_data=b"ca", **more)
+    made = rest.exec_cluster_to_config(cluster_info)
+    assert rest.config_to_exec_cluster(made) == cluster_info
     assert (made.username, made.bearer_token, made.cert_data, made.exec_provider) == ("", "", b"", None)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_the_plugin_of_a_config_gives_the_transport_its_credentials(told, monkeypatch):
+@pytest.mark.parametrize("provides_cluster_info", [True, False])
+def test_the_plugin_of_a_config_gives_the_transport_its_credentials(provides_cluster_info, monkeypatch):
     """The plugin also gets the cluster information if it asks for it."""
     asked = []
 
@@ -76,7 +76,7 @@ def test_the_plugin_of_a_config_gives_the_transport_its_credentials(told, monkey
         return Authenticator()
 
     monkeypatch.setattr("clientgo.plugin.pkg.client.auth.exec.get_authenticator", get_authenticator)
-    provider = api.ExecConfig(command="c", provide_cluster_info=told)
+    provider = api.ExecConfig(command="c", provide_cluster_info=provides_cluster_info)
     made = config(exec_provider=provider).transport_config()
     assert made.bearer_token == "of the plugin"
-    assert asked == [("c", cluster() if told else None)]
+    assert asked == [("c", cluster() if provides_cluster_info else None)]

@@ -90,7 +90,7 @@ class Behind:
         return self.client.verb(verb).namespace("d").resource("pods")
 
 
-def everything_said(err: BaseException) -> str:
+def all_messages(err: BaseException) -> str:
     """Return everything that a user may see of an exception and its causes."""
     return "".join(traceback.format_exception(err)) + repr(err)
 
@@ -145,14 +145,14 @@ def test_a_list_fails_with_an_exception_that_names_the_request_and_no_token(serv
     with Behind(server, Fault(kind, MIDST if kind in SPOILT else 0)) as behind:
         with pytest.raises(expected) as caught:
             behind.request().max_retries(0).do(CTX).into(corev1.PodList)
-        said = everything_said(caught.value)
+        messages = all_messages(caught.value)
         texts = text if isinstance(text, tuple) else (text,)
         assert any(text in str(caught.value) for text in texts)
         assert "[Errno" not in str(caught.value)
-        assert TOKEN not in said
+        assert TOKEN not in messages
         path = "/api/v1/namespaces/d/pods"
         named = f"GET {path}: {code}" if code is not None else f'Get "{behind.proxy.url}{path}": '
-        assert named in said
+        assert named in messages
         assert len(behind.proxy.log) == 1
 
 
@@ -270,9 +270,9 @@ def test_a_refused_watch_raises_the_servers_error(server, kind):
     with Behind(server, Fault(kind)) as behind, pytest.raises(expected) as caught:
         behind.request().param("watch", "true").max_retries(0).watch(CTX, corev1.Pod)
     assert text in str(caught.value)
-    said = everything_said(caught.value)
-    assert f"GET /api/v1/namespaces/d/pods?watch=true: {code}" in said
-    assert TOKEN not in said
+    messages = all_messages(caught.value)
+    assert f"GET /api/v1/namespaces/d/pods?watch=true: {code}" in messages
+    assert TOKEN not in messages
 
 
 def test_a_watch_answered_with_html_says_so(server):
@@ -320,9 +320,9 @@ def test_what_is_encrypted_fails_as_loudly(encrypted, authority, kind, after):
     with Behind(encrypted, Fault(kind, after), ca_data=authority.data) as behind:
         with pytest.raises((rest.URLError, RuntimeError)) as caught:
             behind.request().max_retries(0).do(CTX).into(corev1.PodList)
-        said = everything_said(caught.value)
-        assert "/api/v1/namespaces/d/pods" in said
-        assert TOKEN not in said
+        messages = all_messages(caught.value)
+        assert "/api/v1/namespaces/d/pods" in messages
+        assert TOKEN not in messages
         assert len(behind.request().do(CTX).into(corev1.PodList).items) == 300
 
 

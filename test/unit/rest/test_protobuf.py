@@ -247,8 +247,8 @@ def test_a_stream_that_ends_within_a_frame_says_so(left: int) -> None:
 
 def test_events_before_a_frame_that_is_too_large_are_delivered() -> None:
     """However they arrive, and at once: nothing more has to come."""
-    whole = [event_frame("a") + event_frame("b") + (MAX_EVENT + 1).to_bytes(4, "big")]
-    for pieces in (whole, [*whole, event_frame("c")], [event_frame("a"), event_frame("b"), b"\xff" * 4]):
+    frames = [event_frame("a") + event_frame("b") + (MAX_EVENT + 1).to_bytes(4, "big")]
+    for pieces in (frames, [*frames, event_frame("c")], [event_frame("a"), event_frame("b"), b"\xff" * 4]):
         decoder = decoder_of(*pieces)
         assert [decoder.decode().object.name for _ in range(2)] == ["a", "b"]
         for _ in range(2):

@@ -208,16 +208,16 @@ def test_user_agent_compression_and_impersonation():
 
 
 def test_warnings_reach_the_handler():
-    heard: list[tuple[int, str, str]] = []
+    warnings: list[tuple[int, str, str]] = []
 
     class Handler:
         def handle_warning_header(self, code: int, agent: str, text: str) -> None:
-            heard.append((code, agent, text))
+            warnings.append((code, agent, text))
 
     headers = {"Content-Type": "application/json", "Warning": '299 - "v1 is \\"old\\"", 299 kube "b, c"'}
     with ScriptedServer(lambda request: Answer(200, pod(), headers)) as server:
         result = client_for(server.url, warning_handler=Handler()).get().resource("pods").do(CTX)
-    assert heard == [(299, "-", 'v1 is "old"'), (299, "kube", "b, c")]
+    assert warnings == [(299, "-", 'v1 is "old"'), (299, "kube", "b, c")]
     assert len(result.warnings()) == 2
 
 
@@ -454,11 +454,11 @@ def test_sizes_of_requests_and_answers_are_measured(monkeypatch):
     sizes: list[tuple[str, str, float]] = []
 
     class Sizes:
-        def __init__(self, what: str) -> None:
-            self.what = what
+        def __init__(self, reason: str) -> None:
+            self.reason = reason
 
         def observe(self, ctx: context.Context, verb: str, host: str, size: float) -> None:
-            sizes.append((self.what, verb, size))
+            sizes.append((self.reason, verb, size))
 
     monkeypatch.setattr(metrics, "REQUEST_SIZE", Sizes("request"))
     monkeypatch.setattr(metrics, "RESPONSE_SIZE", Sizes("response"))

@@ -76,11 +76,11 @@ def test_events_do_not_depend_on_how_the_bytes_arrive(cuts, names):
 
 
 def test_a_last_event_without_newline_counts_and_half_an_event_is_an_unexpected_end():
-    whole, half = line("ADDED", "a", 1), line("ADDED", "b", 2)
-    events, end = decode_all(whole, half.rstrip())
+    complete, half = line("ADDED", "a", 1), line("ADDED", "b", 2)
+    events, end = decode_all(complete, half.rstrip())
     assert [name for _, name in events] == ["a", "b"]
     assert not isinstance(end, ErrUnexpectedEOF)
-    events, end = decode_all(whole, half[:20])
+    events, end = decode_all(complete, half[:20])
     assert [name for _, name in events] == ["a"]
     assert isinstance(end, ErrUnexpectedEOF)
 
@@ -249,7 +249,7 @@ def test_a_broken_stream_just_ends():
 
 
 @pytest.mark.parametrize(
-    ("err", "told"),
+    ("err", "is_reported"),
     [
         (ConnectionResetError(104, "connection reset by peer"), False),
         (OSError("use of closed network connection"), False),
@@ -259,7 +259,7 @@ def test_a_broken_stream_just_ends():
         (ValueError("invalid JSON"), True),
     ],
 )
-def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, told):
+def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, is_reported):
     """Go: TestStreamWatcherError"""
 
     class Source:
@@ -277,7 +277,7 @@ def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, to
 
     reporter = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
     watcher = BatchedStreamWatcher(Source(), reporter, klog.background(), "pods")
-    assert [event.type for event in watcher.result_chan()] == [EventType.ERROR] * told
+    assert [event.type for event in watcher.result_chan()] == [EventType.ERROR] * is_reported
     watcher.stop()
 
 

@@ -254,10 +254,10 @@ def test_a_small_answer_is_read_for_the_sake_of_its_connection(size, connections
     assert [request.connection for request in server.requests] == connections
 
 
-@pytest.mark.parametrize("said", ["Success", "", "Unknown"])
-def test_only_a_status_that_says_failure_takes_the_place_of_an_error(said):
+@pytest.mark.parametrize("status", ["Success", "", "Unknown"])
+def test_only_a_status_that_says_failure_takes_the_place_of_an_error(status):
     """A proxy may answer 500 with whatever object it likes. Go: TestTransformUnstructuredError"""
-    document = {"kind": "Status", "apiVersion": "v1", "status": said, "message": "all is well", "code": 200}
+    document = {"kind": "Status", "apiVersion": "v1", "status": status, "message": "all is well", "code": 200}
     answer = Answer(500, json.dumps(document).encode())
     with ScriptedServer(lambda request: answer) as server:
         client, _ = client_for(server.url)

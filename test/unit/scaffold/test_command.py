@@ -242,9 +242,10 @@ def test_a_controller_for_a_kind_of_kubernetes_needs_no_type(project: Path, run:
     run("create", "api", "--group=networking", "--version=v1", "--kind=Ingress", "--resource=false")
 
     assert not (project / "shop_operator/api/networking").exists()
-    said = yaml.safe_load((project / "PROJECT").read_text())["resources"][-1]
-    assert (said["controller"], said["core"], "api" in said) == (True, True, False)
-    assert (said["group"], said["domain"], said["path"]) == ("networking", "k8s.io", "clientgo.api.networking.v1")
+    resource = yaml.safe_load((project / "PROJECT").read_text())["resources"][-1]
+    assert (resource["controller"], resource["core"], "api" in resource) == (True, True, False)
+    assert (resource["group"], resource["domain"]) == ("networking", "k8s.io")
+    assert resource["path"] == "clientgo.api.networking.v1"
     assert "networking.k8s.io" in (project / "config/rbac/role.yaml").read_text()
 
 
@@ -477,10 +478,10 @@ def test_an_error_in_the_users_files_is_located_and_nothing_is_added(
     before = tree(project)
 
     # In a version with a kind already, or in one without.
-    told = run("create", "api", "--group", "shop", "--version", version, "--kind", "Cart", code=1)
+    output = run("create", "api", "--group", "shop", "--version", version, "--kind", "Cart", code=1)
 
-    assert complaint in told
-    assert ".scaffold-" not in told
+    assert complaint in output
+    assert ".scaffold-" not in output
     assert tree(project) == before
 
 

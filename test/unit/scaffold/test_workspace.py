@@ -92,11 +92,11 @@ def test_all_obstacles_are_reported_together(root: Path) -> None:
         work.insert("pkg/mine.py", "builder", ["added()"])
         work.insert("pkg/missing.py", "builder", ["added()"])
         work.create("pkg/new.py", "new")
-        with pytest.raises(Refused) as told:
+        with pytest.raises(Refused) as caught:
             work.check()
 
     for complaint in ("pkg/mine.py is there already", "pkg is there already", "no line", "no file pkg/missing.py"):
-        assert complaint in str(told.value)
+        assert complaint in str(caught.value)
 
 
 def test_with_force_files_are_replaced_and_folders_are_not(root: Path) -> None:

@@ -144,11 +144,11 @@ def test_a_create_of_another_type_is_refused(fake: str) -> None:
             ctrlfake.new_client_builder().build().create(CTX, wrong)
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
-        yield from places(item, (*path, key))
+        yield from paths(item, (*path, key))
 
 
 def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -183,7 +183,7 @@ def body(kind: PatchType, seed: random.Random) -> bytes:
     """Return a patch with a value of a random shape at a random place, sometimes cut."""
     apply = kind == PatchType.APPLY
     document = {"apiVersion": "v1", "kind": "Pod", **POD} if apply else copy.deepcopy(POD)
-    path = seed.choice(list(places(document)))
+    path = seed.choice(list(paths(document)))
     value = seed.choice(VALUES)
     if kind != PatchType.JSON:
         patch: Any = changed(document, path, value)
@@ -191,11 +191,11 @@ def body(kind: PatchType, seed: random.Random) -> bytes:
         step = {"op": seed.choice(["add", "replace", "test", "remove", "copy", "move"]), "value": value}
         step |= {
             "path": "/" + "/".join(map(str, path)),
-            "from": "/" + "/".join(map(str, seed.choice(list(places(POD))))),
+            "from": "/" + "/".join(map(str, seed.choice(list(paths(POD))))),
         }
         patch = [step]
         if seed.random() < 0.2:
-            patch = changed(patch, seed.choice(list(places(patch))), seed.choice(VALUES))
+            patch = changed(patch, seed.choice(list(paths(patch))), seed.choice(VALUES))
     data = json.dumps(patch).encode()
     return data[: seed.randrange(len(data) + 1)] if seed.random() < 0.05 else data
 
@@ -240,7 +240,7 @@ def test_unstructured_objects_of_any_shape_are_taken_or_refused_too(kind: PatchT
 def test_created_objects_of_any_shape_are_taken_or_refused_too() -> None:
     seed = random.Random(29)
     for _ in range(150):
-        wrong = changed(POD, seed.choice(list(places(POD))[1:]), seed.choice(VALUES))
+        wrong = changed(POD, seed.choice(list(paths(POD))[1:]), seed.choice(VALUES))
         for create in (
             lambda obj: clientsetfake.new_clientset().core_v1().pods("ns").create(CTX, obj),
             lambda obj: ctrlfake.new_client_builder().build().create(CTX, obj),

@@ -78,11 +78,11 @@ def play_all(path: Path) -> list[str]:
         return recording.damages
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, each in items:
-        yield from places(each, (*path, name))
+        yield from paths(each, (*path, name))
 
 
 def changed(line: str, path: tuple[Any, ...], value: Any) -> str:
@@ -106,7 +106,7 @@ def test_no_damage_of_today_ends_a_thread(tmp_path: Path, number: int) -> None:
     for _ in range(8):
         at = rng.choice(wire) if rng.random() < 0.7 else rng.randrange(len(lines))
         try:
-            path = rng.choice(list(places(json.loads(lines[at]))))
+            path = rng.choice(list(paths(json.loads(lines[at]))))
             lines[at] = changed(lines[at], path, rng.choice(ODD))
         except (ValueError, TypeError, KeyError):
             continue
@@ -133,7 +133,7 @@ AFTER = EVENT.replace('"a"', '"b"').replace('"2"', '"3"')
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         (EVENT.replace('"ADDED"', "[]"), "line 6: `type` must be a string, not a list"),
         (EVENT.replace('"ADDED"', '{"a":1}'), "line 6: `type` must be a string, not an object"),
@@ -173,11 +173,11 @@ AFTER = EVENT.replace('"a"', '"b"').replace('"2"', '"3"')
         ("x", "line 6 is cut off or no line of a recording"),
     ],
 )
-def test_an_error_names_line_and_field_and_what_follows_is_played(tmp_path: Path, line: str, says: str) -> None:
+def test_an_error_names_line_and_field_and_what_follows_is_played(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "r"
     path.write_text("\n".join([HEAD, SOURCE, LIST, LISTED, WATCH, line, AFTER]) + "\n")
     damages = play_all(path)
-    assert any(says in damage for damage in damages), damages
+    assert any(message in damage for damage in damages), damages
     assert len(damages) == 1, "each damage is described once"
     with tour.Recording(path) as recording:
         assert "d/b" in recording.known(recording.sources[0], 9.0).objects

@@ -57,12 +57,12 @@ def test_an_equal_value_is_stored_once_and_later_entries_continue_the_earlier_on
 
 def test_a_run_that_breaks_shares_the_hops_before_with_the_whole_run():
     pack = Pack()
-    whole = tour.execute(tour.SCENARIOS["queue"], limit=60)
-    pack.add(whole.to_dict())
+    trace = tour.execute(tour.SCENARIOS["queue"], limit=60)
+    pack.add(trace.to_dict())
     before = len(pack.take())
     broken = tour.execute(tour.SCENARIOS["queue"], None, [tour.Decision(50, "fault", "cut")], 60)
     pack.add(broken.to_dict())
-    assert broken.points[50] == whole.points[50] and broken.points[-1] != whole.points[-1]
+    assert broken.points[50] == trace.points[50] and broken.points[-1] != trace.points[-1]
     assert len(pack.take()) < before / 4
 
 

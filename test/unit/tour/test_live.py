@@ -368,13 +368,13 @@ def test_what_is_too_much_is_counted_and_said_and_nothing_of_it_is_lost():
             program.queue.add(number)
         program.bubble.sleep(0.2)
         seen = view.paint()
-        told = [hop for hop in live.hops(before["last"], most=10_000) if hop.kind == "added"]
+        emitted = [hop for hop in live.hops(before["last"], most=10_000) if hop.kind == "added"]
         # As many calls as the machinery made.
         assert program.done == list(range(3 * live_module.BURST))
         sums = {tap.function: total for tap, total in live.sums().items()}
         assert sums["Typed.add"].calls == 3 * live_module.BURST
-        assert sums["Typed.add"].told == len(told) == live_module.BURST
-        assert seen["skipped"] == sum(each.calls - each.told for each in sums.values()) >= 2 * live_module.BURST
+        assert sums["Typed.add"].emitted == len(emitted) == live_module.BURST
+        assert seen["skipped"] == sum(each.calls - each.emitted for each in sums.values()) >= 2 * live_module.BURST
         # Time gives more.
         program.bubble.sleep(4.0)
         program.queue.add("later")
@@ -437,12 +437,12 @@ def test_pauses_and_delays_end_and_are_logged_when_no_page_is_connected_for_a_fe
         for _ in range(4):
             program.bubble.sleep(live_module.ABSENCE - 1.0)
             live.connected()
-        assert program.done == [] and live.asked() != (frozenset(), {})
+        assert program.done == [] and live.requested() != (frozenset(), {})
         started = [record.getMessage() for record in caplog.records]
         assert [text for text in started if "The tour pauses a handler" in text and NAME in text]
         assert [text for text in started if "The tour slows down a worker" in text and "worker-0" in text]
         program.bubble.sleep(live_module.ABSENCE + 1.0)
-        assert live.asked() == (frozenset(), {})
+        assert live.requested() == (frozenset(), {})
         assert sorted(program.done) == ["bread", "default/apple"]
         ended = [record.getMessage() for record in caplog.records][len(started) :]
         assert len(ended) == 2 and all("no page of the tour is connected" in text for text in ended)
@@ -453,7 +453,7 @@ def test_a_pause_that_no_page_asked_for_lasts_until_its_end():
         live.pause(NAME)
         program.source.add(config_map("apple"))
         program.bubble.sleep(10 * live_module.ABSENCE)
-        assert program.done == [] and live.asked()[0] == {NAME}
+        assert program.done == [] and live.requested()[0] == {NAME}
 
 
 def test_a_page_that_waits_counts_as_connected():
@@ -465,7 +465,7 @@ def test_a_page_that_waits_counts_as_connected():
         live.stay_connected()
         assert 1.0 <= live.clock.now() - began <= 3.0
         program.bubble.sleep(live_module.ABSENCE - 1.0)
-        assert live.asked()[0] == {NAME}
+        assert live.requested()[0] == {NAME}
 
 
 def test_a_slow_worker_waits_with_each_key_until_it_is_quick_again():
@@ -515,12 +515,12 @@ def test_who_looks_again_is_told_only_what_changed_and_can_put_it_together():
         second = view.look(first["look"], since=first["last"])
         assert "queue" in second["views"] and "indexer" not in second["views"] and "queues" not in second
         together = {**first, **second, "views": {**first["views"], **second["views"]}}
-        whole = view.paint(since=first["last"])
-        assert {name: together[name] for name in whole if name != "hops"} == {
-            name: part for name, part in whole.items() if name != "hops"
+        full = view.paint(since=first["last"])
+        assert {name: together[name] for name in full if name != "hops"} == {
+            name: part for name, part in full.items() if name != "hops"
         }
         # A hop is the same, except for lists and its code, which is sent once.
-        for short, hop in zip(second["hops"], whole["hops"], strict=True):
+        for short, hop in zip(second["hops"], full["hops"], strict=True):
             assert second["codes"][short["code"]] == hop["code"]
             assert {**hop, **short, "more": hop["more"], "code": hop["code"]} == hop
             assert short["more"] == {name: each for name, each in hop["more"].items() if not isinstance(each, list)}
@@ -535,26 +535,26 @@ def test_a_hop_that_comes_late_is_not_lost():
     live = tour.Live()
     hops = [tour.Hop(number=n, station="queue", kind="added", key=str(n), time=0.0, thread="x", code=CODE)
             for n in range(3)]  # fmt: skip
-    seen, last = live.heard()
+    seen, last = live.hops_since()
     assert (seen, last) == ([], -1)
     for number in (1, 0):
-        live._hear(hops[number])
-        seen, last = live.heard(last)
+        live._receive(hops[number])
+        seen, last = live.hops_since(last)
         assert seen == [hops[number]]
-    live._hear(hops[2])
-    assert live.heard(last) == ([hops[2]], 2) and live.hops(most=2) == [hops[0], hops[2]]
+    live._receive(hops[2])
+    assert live.hops_since(last) == ([hops[2]], 2) and live.hops(most=2) == [hops[0], hops[2]]
 
 
 def test_of_many_hops_the_last_are_kept():
     live = tour.Live()
     for number in range(live_module.KEPT_HOPS + 10):
-        live._hear(tour.Hop(number=number, station="queue", kind="added", key=str(number), time=0.0, thread="x",
+        live._receive(tour.Hop(number=number, station="queue", kind="added", key=str(number), time=0.0, thread="x",
                             code=CODE))  # fmt: skip
     live.tick()  # also without a reader
-    assert not live._heard
-    seen, last = live.heard(most=10**6)
+    assert not live._arrived
+    seen, last = live.hops_since(most=10**6)
     assert [hop.number for hop in seen] == list(range(10, live_module.KEPT_HOPS + 10)) and last == seen[-1].number
-    assert live.heard(5)[0] == seen[-200:] and live.heard(last - 1)[0] == seen[-1:]
+    assert live.hops_since(5)[0] == seen[-200:] and live.hops_since(last - 1)[0] == seen[-1:]
 
 
 def test_to_look_costs_little_however_much_there_is():

@@ -43,7 +43,7 @@ class Shown:
         self.informer = cache.new_shared_index_informer(self.source, corev1.ConfigMap(), 0.0, {})
         self.queues: list[Any] = []
         self.queue = self.another_queue()
-        self.told: list[str] = []
+        self.requests: list[str] = []
         self.informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=self.add))
         self.screen = LiveScreen(language="en")
 
@@ -53,7 +53,7 @@ class Shown:
         return self.queues[-1]
 
     def add(self, obj: Any) -> None:
-        self.told.append(obj.get_name())
+        self.requests.append(obj.get_name())
         self.queue.add(obj.get_name())
 
     def create(self, name: str) -> None:
@@ -114,10 +114,10 @@ def test_a_handler_is_paused_and_goes_on_by_a_key(shown):
     assert "PAUSED" in shown.text()
     shown.create("bread")
     assert "oldest" in shown.until("add bread")
-    assert shown.told == []
+    assert shown.requests == []
     shown.screen.press("p")
     assert "PAUSED" not in shown.text()
-    eventually(lambda: shown.told == ["bread"], "the handler to go on")
+    eventually(lambda: shown.requests == ["bread"], "the handler to go on")
     assert "PAUSED" not in shown.text()
 
 
@@ -143,7 +143,7 @@ def test_the_picture_stands_still_when_asked(shown):
     shown.screen.press(" ")
     assert "[the picture stands still]" in shown.text()
     shown.create("apple")
-    eventually(lambda: shown.told == ["apple"], "the program to go on")
+    eventually(lambda: shown.requests == ["apple"], "the program to go on")
     assert "apple" not in shown.text()
     shown.screen.press(" ")
     assert "apple" in shown.until("handlers.returned default/apple") and "apple" not in before
@@ -188,7 +188,7 @@ def fields_of(template: str) -> list[str]:
 
 
 def test_both_languages_have_the_same_entries():
-    english, chinese = (liveterminal._SAID[language] for language in LANGUAGES)
+    english, chinese = (liveterminal._TEXTS[language] for language in LANGUAGES)
     assert list(english) == list(chinese) and len(english) > 10
     for name, text in english.items():
         assert fields_of(text) == fields_of(chinese[name]), name

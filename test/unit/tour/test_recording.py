@@ -43,13 +43,13 @@ class Handler:
     """A handler that records its notifications with their times."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        self.told: list[tuple[float, str, str, str]] = []
+        self.calls: list[tuple[float, str, str, str]] = []
         self._now = now
 
-    def _note(self, what: str, obj: Any) -> None:
+    def _note(self, method: str, obj: Any) -> None:
         version = "" if isinstance(obj, cache.DeletedFinalStateUnknown) else obj.get_resource_version()
         key = cache.deletion_handling_meta_namespace_key_func(obj)
-        self.told.append((round(self._now(), 3), what, key, version))
+        self.calls.append((round(self._now(), 3), method, key, version))
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self._note("add", obj)
@@ -130,7 +130,7 @@ def test_an_informer_is_told_the_same_and_nothing_before_its_time(recorded, scen
         source = tour.play(recording, corev1.ConfigMap)
         seen = Seen(source, bubble, recording.duration)
         source.close()
-        assert recording.is_whole and not recording.damaged and recording.program == scenario
+        assert recording.is_complete and not recording.damaged and recording.program == scenario
     assert seen.versions() == cached
     called = [
         (round(hop.time, 3), hop.more["method"].removeprefix("on_"), hop.key, hop.version)
@@ -138,13 +138,13 @@ def test_an_informer_is_told_the_same_and_nothing_before_its_time(recorded, scen
         if hop.kind == "called" and hop.more["handler"].endswith("Enqueuer")
     ]
     assert len(called) > 3
-    told = [(what, key, version) for _, what, key, version in seen.handler.told]
-    assert [(what, key, version) for what, key, version in told if what != "delete"] == [
+    calls = [(method, key, version) for _, method, key, version in seen.handler.calls]
+    assert [(method, key, version) for method, key, version in calls if method != "delete"] == [
         each[1:] for each in called if each[1] != "delete"
     ]
-    assert sum(what == "delete" for what, *_ in told) == sum(what == "delete" for _, what, *_ in called)
-    first = called[0][0] - seen.handler.told[0][0]
-    late = [time + first - each[0] for (time, *_), each in zip(seen.handler.told, called, strict=True)]
+    assert sum(method == "delete" for method, *_ in calls) == sum(method == "delete" for _, method, *_ in called)
+    first = called[0][0] - seen.handler.calls[0][0]
+    late = [time + first - each[0] for (time, *_), each in zip(seen.handler.calls, called, strict=True)]
     # How long it waits before it asks again is up to the reflector, and to chance.
     assert min(late) > -0.001 and (max(late) < 0.001 or recording.sources[0].lists > 1) and max(late) < 10.0
 
@@ -198,7 +198,7 @@ def test_a_speed_is_that_of_the_clock(recorded):
                 source = tour.play(recording, corev1.ConfigMap, speed=speed)
                 seen = Seen(source, bubble, 7.0)
                 source.close()
-            assert seen.handler.told[-1][:3] == (round(6.0 / speed, 3), "delete", "default/bread")
+            assert seen.handler.calls[-1][:3] == (round(6.0 / speed, 3), "delete", "default/bread")
         with pytest.raises(ValueError, match="above 0, not 0"):
             tour.play(recording, corev1.ConfigMap, speed=0)
 
@@ -257,7 +257,7 @@ def test_a_recording_is_a_fixture(apiserver):
     with synctest.bubble() as bubble:
         seen = Seen(apiserver(corev1.ConfigMap), bubble, 60.0)
     assert seen.keys() == {"default/bread"}
-    assert [what for _, what, *_ in seen.handler.told].count("delete") == 1
+    assert [method for _, method, *_ in seen.handler.calls].count("delete") == 1
     with pytest.raises(LookupError, match=r"has 0 sources of Pod; it has \*v1.ConfigMap"):
         apiserver(corev1.Pod)
 
@@ -472,7 +472,7 @@ def test_a_line_that_is_too_long_is_damaged_and_what_follows_is_read(tmp_path, m
     (tmp_path / "r").write_text("".join([head, '{"what":"hop","t":1.0,"x":"' + "x" * 9 * longest + '"}\n', *rest]))
     with tour.Recording(tmp_path / "r") as recording, tour.Recording(OUTAGE) as before:
         assert recording.damaged == 1 and recording.damages == ["line 2 is cut off or no line of a recording"]
-        assert recording.hops == before.hops and recording.is_whole
+        assert recording.hops == before.hops and recording.is_complete
 
 
 BYTES = OUTAGE.read_bytes() if OUTAGE.exists() else b""

@@ -46,10 +46,10 @@ def test_an_informer_goes_through_the_outage_hop_by_hop(recording):
 
 def test_a_run_is_always_the_same_and_a_part_of_it_is_its_beginning(recording):
     source = recording.sources[0]
-    whole = tour.replay(recording, source)
-    assert tour.replay(recording, source).to_dict() == whole.to_dict()
+    full = tour.replay(recording, source)
+    assert tour.replay(recording, source).to_dict() == full.to_dict()
     part = tour.replay(recording, source, limit=20)
-    assert not part.is_complete and part.to_dict()["points"] == whole.to_dict()["points"][:20]
+    assert not part.is_complete and part.to_dict()["points"] == full.to_dict()["points"][:20]
 
 
 def test_it_begins_at_any_moment_with_what_was_known_then(recording):

@@ -19,7 +19,7 @@ from clientgo.util import workqueue
 from clientgo.util.workqueue.queue import Typed
 
 
-def places() -> list[tuple[FunctionType, CodeType]]:
+def codes() -> list[tuple[FunctionType, CodeType]]:
     return [(tap.find(), tap.find().__code__) for tap in tour.TAPS]
 
 
@@ -44,25 +44,25 @@ def test_every_function_that_is_watched_is_there_and_names_its_go_file():
 
 
 def test_nothing_is_changed_while_nobody_is_attached_and_all_is_as_before_afterwards(hops):
-    before = places()
+    before = codes()
     with tour.Seam(tour.TAPS, hops.append):
-        assert all(now is was and code is not old for (now, code), (was, old) in zip(places(), before))
-    assert places() == before
+        assert all(now is was and code is not old for (now, code), (was, old) in zip(codes(), before))
+    assert codes() == before
 
 
 def test_it_is_undone_also_when_the_body_raises(hops):
-    before = places()
+    before = codes()
     with pytest.raises(ZeroDivisionError), tour.Seam(tour.TAPS, hops.append):
         1 / 0  # noqa: B018
-    assert places() == before
+    assert codes() == before
 
 
 def test_a_tap_without_a_function_is_refused_by_name_and_nothing_is_wrapped(hops):
-    before = places()
+    before = codes()
     missing = replace(tour.TAPS[0], function="Store.vanished")
     with pytest.raises(LookupError, match=r"no function Store.vanished in clientgo.testing.apiserver.store.storage"):
         tour.Seam([*tour.TAPS, missing], hops.append).attach()
-    assert places() == before
+    assert codes() == before
 
 
 def test_the_queues_three_sets_hop_by_hop(hops):
@@ -135,7 +135,7 @@ def test_no_lines_are_told_when_nobody_asks_and_a_debugger_keeps_its_trace(hops)
 
 
 def test_several_seams_see_the_same_and_the_last_one_puts_things_back():
-    before = places()
+    before = codes()
     one: list[tour.Hop] = []
     two: list[tour.Hop] = []
     first, second = tour.Seam(tour.TAPS, one.append), tour.Seam(tour.TAPS, two.append)
@@ -150,7 +150,7 @@ def test_several_seams_see_the_same_and_the_last_one_puts_things_back():
     queue.add("c")
     assert names(one) == ["added a"]
     assert names(two) == ["added a", "added b"]
-    assert places() == before
+    assert codes() == before
 
 
 def test_a_seam_is_attached_once(hops):
@@ -246,10 +246,10 @@ def test_a_probe_stands_around_each_call_whether_it_is_told_or_not(hops):
 @pytest.fixture
 def errors() -> Iterator[list[str]]:
     """Return the list of reported errors."""
-    told: list[str] = []
+    seen: list[str] = []
     before = [*utilruntime.ERROR_HANDLERS]
-    utilruntime.ERROR_HANDLERS[:] = [lambda ctx, err, msg, *more: told.append(str(err))]
-    yield told
+    utilruntime.ERROR_HANDLERS[:] = [lambda ctx, err, msg, *more: seen.append(str(err))]
+    yield seen
     utilruntime.ERROR_HANDLERS[:] = before
 
 
@@ -282,7 +282,7 @@ def test_a_tap_that_raises_changes_nothing_and_it_is_said(hops, when, errors):
         queue.add("b")
     assert queue.contents().order == ("a", "b")
     assert calls == ["a", "b"]
-    trouble = ["the tour could not tell of Typed.add: ValueError('no')"]
+    trouble = ["the tour could not observe Typed.add: ValueError('no')"]
     assert errors == (trouble * 2 if when != "instead" else [])
 
 

@@ -166,11 +166,11 @@ def test_a_clock_that_is_put_ahead_changes_no_delay_and_no_leader(replicas, name
     assert trace.is_complete
     for station in ("queue", "workers"):
         # Sorted: what happens at one moment may happen in another order, since a thread more was there.
-        told = [
+        hops = [
             sorted((p.hop.time, p.hop.key, p.hop.kind) for p in t.points if p.hop.station == station)
             for t in (trace, plain)
         ]
-        assert told[0] == told[1]
+        assert hops[0] == hops[1]
     assert [p.hop.key for p in trace.points if p.hop.kind == "leading"] == ["one"] * (replicas - 1)
     made = {each["metadata"]["creationTimestamp"] for each in trace.objects.values()}
     assert made == {"2000-01-01T00:00:00Z", "2000-01-01T01:00:02Z"}

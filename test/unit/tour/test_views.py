@@ -86,7 +86,7 @@ def test_every_state_of_a_replay_is_as_the_page_reads_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("view", "says"),
+    ("view", "message"),
     [
         ({"order": []}, "queue.dirty is missing"),
         ({"order": [1]}, "queue.order[0] is no text"),
@@ -94,8 +94,8 @@ def test_every_state_of_a_replay_is_as_the_page_reads_it() -> None:
         ([], "queue is no object"),
     ],
 )
-def test_a_view_that_lacks_something_is_named_with_its_field(view: Any, says: str) -> None:
-    assert view_error("queue", view) == says
+def test_a_view_that_lacks_something_is_named_with_its_field(view: Any, message: str) -> None:
+    assert view_error("queue", view) == message
     with pytest.raises(ViewError, match="queue"):
         check_views({"queue": view})
 

@@ -65,7 +65,7 @@ def test_a_user_agent():
 
 
 @pytest.mark.parametrize(
-    ("who", "expected"),
+    ("impersonate", "expected"),
     [
         ({"user_name": "user"}, [("Impersonate-User", "user")]),
         ({"user_name": "user", "uid": "1"}, [("Impersonate-User", "user"), ("Impersonate-Uid", "1")]),
@@ -93,7 +93,7 @@ def test_a_user_agent():
         ),
     ],
 )
-def test_impersonation(who: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_impersonation(impersonate: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     """
     Go: TestImpersonationRoundTripper/all
     Go: TestImpersonationRoundTripper/username, groups and extra
@@ -101,7 +101,7 @@ def test_impersonation(who: dict[str, Any], expected: list[tuple[str, str]]) -> 
     Go: TestImpersonationRoundTripper/escape handling
     Go: TestImpersonationRoundTripper/double escape handling
     """
-    config = transport.Config(impersonate=transport.ImpersonationConfig(**who))
+    config = transport.Config(impersonate=transport.ImpersonationConfig(**impersonate))
     headers = sent(lambda rt: transport.http_wrappers_for_config(config, rt))
     assert list(headers.items()) == expected
     own = sent(lambda rt: transport.http_wrappers_for_config(config, rt), Impersonate_User="own")

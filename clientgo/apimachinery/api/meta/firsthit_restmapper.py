@@ -38,11 +38,11 @@ class FirstHitRESTMapper(MultiRESTMapper):
         """Go: FirstHitRESTMapper.RESTMapping."""
         return self._first(lambda mapper: mapper.rest_mapping(gk, *versions))
 
-    def _first(self, ask: Callable[[RESTMapper], T]) -> T:
+    def _first(self, query: Callable[[RESTMapper], T]) -> T:
         errors: list[BaseException] = []
         for mapper in self:
             try:
-                return ask(mapper)
+                return query(mapper)
             except Exception as err:
                 errors.append(err)
         if errors and (len(errors) == 1 or all(is_no_match_error(err) for err in errors)):

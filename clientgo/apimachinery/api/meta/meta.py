@@ -74,9 +74,9 @@ def as_partial_object_metadata(m: Object | ObjectMeta) -> PartialObjectMetadata:
     if isinstance(m, ObjectMeta):
         return PartialObjectMetadata(metadata=m)
     if isinstance(m, ResourceObject):
-        whole = copied_document_of(m)
-        document = {"metadata": whole.get("metadata") or {}}
-        unknown = unknown_fields_of(whole).get(OBJECT_META)
+        source = copied_document_of(m)
+        document = {"metadata": source.get("metadata") or {}}
+        unknown = unknown_fields_of(source).get(OBJECT_META)
         if unknown is not None:
             document = UnknownFields(document, {OBJECT_META: unknown})
         return PartialObjectMetadata.from_dict(document)

@@ -50,11 +50,11 @@ class MultiRESTMapper(list[RESTMapper]):
         """Return the results of all mappers. Go: MultiRESTMapper.KindsFor."""
         return self._collect(resource, lambda mapper: mapper.kinds_for(resource))
 
-    def _collect(self, resource: GroupVersionResource, ask: Callable[[RESTMapper], list[N]]) -> list[N]:
+    def _collect(self, resource: GroupVersionResource, query: Callable[[RESTMapper], list[N]]) -> list[N]:
         found: dict[N, None] = {}
         for mapper in self:
             try:
-                found.update(dict.fromkeys(ask(mapper)))
+                found.update(dict.fromkeys(query(mapper)))
             except Exception as err:
                 if not is_no_match_error(err):
                     raise
@@ -81,7 +81,7 @@ class MultiRESTMapper(list[RESTMapper]):
 
         Go: MultiRESTMapper.RESTMapping.
         """
-        mappings, errors = self._ask_all(lambda mapper: [mapper.rest_mapping(gk, *versions)])
+        mappings, errors = self._query_all(lambda mapper: [mapper.rest_mapping(gk, *versions)])
         if len(mappings) == 1:
             return mappings[0]
         if mappings:
@@ -91,19 +91,21 @@ class MultiRESTMapper(list[RESTMapper]):
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
         """Return the results of all mappers. Raises the first error. Go: MultiRESTMapper.RESTMappings."""
-        mappings, errors = self._ask_all(lambda mapper: mapper.rest_mappings(gk, *versions))
+        mappings, errors = self._query_all(lambda mapper: mapper.rest_mappings(gk, *versions))
         if aggregate := new_aggregate(errors):
             raise aggregate
         if not mappings:
             raise NoKindMatchError(gk, versions)
         return mappings
 
-    def _ask_all(self, ask: Callable[[RESTMapper], list[RESTMapping]]) -> tuple[list[RESTMapping], list[BaseException]]:
+    def _query_all(
+        self, query: Callable[[RESTMapper], list[RESTMapping]]
+    ) -> tuple[list[RESTMapping], list[BaseException]]:
         mappings: list[RESTMapping] = []
         errors: list[BaseException] = []
         for mapper in self:
             try:
-                mappings += ask(mapper)
+                mappings += query(mapper)
             except Exception as err:
                 if not is_no_match_error(err):
                     errors.append(err)

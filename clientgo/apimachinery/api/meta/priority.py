@@ -62,10 +62,10 @@ class PriorityRESTMapper:
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
         """Go: PriorityRESTMapper.RESTMapping."""
         found = self.delegate.rest_mappings(gk, *versions)
-        asked = [GroupVersion(gk.group, version).with_kind(ANY_KIND) for version in versions]
+        preferred = [GroupVersion(gk.group, version).with_kind(ANY_KIND) for version in versions]
         remaining = _narrow(
             found,
-            [*asked, *self.kind_priority],
+            [*preferred, *self.kind_priority],
             lambda pattern, mapping: _kind_matches(pattern, mapping.group_version_kind),
         )
         if len(remaining) == 1:

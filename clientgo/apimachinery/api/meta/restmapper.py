@@ -126,9 +126,9 @@ class DefaultRESTMapper:
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
         """Return the resources of a kind, in the first known of these versions or in all defaults. Go: RESTMappings."""
-        asked = [gk.with_version(version) for version in versions if version not in ("", _API_VERSION_INTERNAL)]
-        if asked:
-            potential = [gvk for gvk in asked if gvk in self._kind_to_plural_resource][:1]
+        kinds = [gk.with_version(version) for version in versions if version not in ("", _API_VERSION_INTERNAL)]
+        if kinds:
+            potential = [gvk for gvk in kinds if gvk in self._kind_to_plural_resource][:1]
         else:
             defaults = [gv for gv in self._default_group_versions if gv.group == gk.group]
             potential = [gk.with_version(gv.version) for gv in defaults]

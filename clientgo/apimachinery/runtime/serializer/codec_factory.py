@@ -51,7 +51,7 @@ class CodecFactory:
             return self._protobuf
         return self._info if media_type == _JSON else None
 
-    def speaks_protobuf(self, kind: GroupVersionKind) -> bool:
+    def supports_protobuf(self, kind: GroupVersionKind) -> bool:
         """Report whether the kind's class has a protobuf message. No Go identifier: in Go, every class of a group has
         one.
         """

@@ -111,7 +111,7 @@ def unmarshal(data: str | bytes) -> Any:
     text = utf8.decode_valid(data) if isinstance(data, bytes) else data
     with contextlib.suppress(RecursionError):
         return _STRICT.decode(text)
-    return _whole(text, _scan_strict)
+    return _decode_nested(text, _scan_strict)
 
 
 def loads(text: str) -> Any:
@@ -121,7 +121,7 @@ def loads(text: str) -> Any:
     """
     with contextlib.suppress(RecursionError):
         return json.loads(text)
-    return _whole(text, scan)
+    return _decode_nested(text, scan)
 
 
 def scan_at_any_depth(text: str, at: int) -> tuple[Any, int]:
@@ -134,7 +134,7 @@ def scan_at_any_depth(text: str, at: int) -> tuple[Any, int]:
     return deep.scan(text, at, scan)
 
 
-def _whole(text: str, scalar: Callable[[str, int], tuple[Any, int]]) -> Any:
+def _decode_nested(text: str, scalar: Callable[[str, int], tuple[Any, int]]) -> Any:
     """Return the only value of a deeply nested text."""
     try:
         value, end = deep.scan(text, _after_blanks(text, 0), scalar)

@@ -306,15 +306,15 @@ def _conflict_error(conflicts: list[tuple[Managers.Key, FieldSet]]) -> ConflictE
     causes: list[tuple[str, str]] = []
     by_manager: list[str] = []
     for key, paths in sorted(conflicts):
-        who = f'"{key[0]}"'
+        manager = f'"{key[0]}"'
         if key[3]:
-            who += f' with subresource "{key[3]}"'
+            manager += f' with subresource "{key[3]}"'
         if key[1] == "Update":
-            who += f" using {key[2]}"
+            manager += f" using {key[2]}"
         shown = [path_text(path) for path in sorted(paths)]
-        causes += [(text, f"conflict with {who}") for text in shown]
-        by_manager.append("\n- ".join([f"conflicts with {who}:", *shown]))
+        causes += [(text, f"conflict with {manager}") for text in shown]
+        by_manager.append("\n- ".join([f"conflicts with {manager}:", *shown]))
     if len(causes) == 1:
-        field, who = causes[0]
-        return ConflictError(f"Apply failed with 1 conflict: {who}: {field}", causes)
+        field, manager = causes[0]
+        return ConflictError(f"Apply failed with 1 conflict: {manager}: {field}", causes)
     return ConflictError(f"Apply failed with {len(causes)} conflicts: " + "\n".join(by_manager), causes)

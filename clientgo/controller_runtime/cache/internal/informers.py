@@ -279,8 +279,8 @@ class Informers:
         list_class: Any = self._options.scheme.class_for(gvk.group_version().with_kind(f"{gvk.kind}List"))
 
         def request(options: metav1.ListOptions) -> rest.Request:
-            begun = client.get().resource(mapping.resource.resource).versioned_params(options, PARAMETER_CODEC)
-            return begun.namespace(namespace) if namespace else begun
+            built = client.get().resource(mapping.resource.resource).versioned_params(options, PARAMETER_CODEC)
+            return built.namespace(namespace) if namespace else built
 
         def list_objects(ctx: Context, options: metav1.ListOptions) -> ListObject:
             listed: ListObject = request(options).do(ctx).into(list_class)

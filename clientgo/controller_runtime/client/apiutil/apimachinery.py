@@ -133,7 +133,7 @@ def _create_rest_config(
     config.group_version = gvk.group_version()
     config.api_path = "/apis" if gvk.group else "/api"
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
-    if not config.content_type and not force_disable_proto_buf and _speaks_protobuf(gvk, codecs):
+    if not config.content_type and not force_disable_proto_buf and _supports_protobuf(gvk, codecs):
         config.accept_content_types = config.accept_content_types or f"{CONTENT_TYPE_PROTOBUF}, */*"
     if is_unstructured:
         return dynamic.config_for(config)
@@ -141,5 +141,5 @@ def _create_rest_config(
     return config
 
 
-def _speaks_protobuf(gvk: GroupVersionKind, codecs: CodecFactory) -> bool:
-    return _PROTOBUF_SCHEME.recognizes(gvk) and codecs.speaks_protobuf(gvk)
+def _supports_protobuf(gvk: GroupVersionKind, codecs: CodecFactory) -> bool:
+    return _PROTOBUF_SCHEME.recognizes(gvk) and codecs.supports_protobuf(gvk)

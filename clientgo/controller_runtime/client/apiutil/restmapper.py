@@ -84,10 +84,10 @@ class _Mapper:
         with self._lock:
             # Aggregated discovery returns everything in two requests, so try it first, once.
             if not versions or not self._initial_discovery_done:
-                api_group, told_everything = self._find_api_group(group)
+                api_group, is_complete = self._find_api_group(group)
                 if not versions and api_group is not None:
                     versions = [version.version for version in api_group.versions]
-                if told_everything:
+                if is_complete:
                     self._require_known(group, versions)
                     return
             try:

@@ -186,13 +186,13 @@ class ClientBuilder:
         upstream = self._object_tracker or self._new_tracker(scheme)
         tracker = VersionedTracker(upstream, scheme, with_status, manages_fields=self._object_tracker is None)
         given = {"object": self._objects, "list": self._lists, "runtime object": self._runtime_objects}
-        for what, objects in given.items():
+        for option, objects in given.items():
             for obj in objects:
-                scheme.learn(obj)
+                scheme.register(obj)
                 try:
                     tracker.add(obj)
                 except Exception as err:
-                    raise ValueError(f"failed to add {what} {obj!r} to fake client: {err}") from err
+                    raise ValueError(f"failed to add {option} {obj!r} to fake client: {err}") from err
         mapper = self._rest_mapper or meta.new_default_rest_mapper([])
         made: client.WithWatch = FakeClient(
             tracker, user_scheme, scheme, mapper, self._indexes, self._return_managed_fields
@@ -369,7 +369,7 @@ class FakeClient:
         gvk, gvr = self._kind_and_resource(obj)
         if _is_dry_run(options.delete_options.dry_run):
             return
-        self._scheme.learn_kind(gvk.group_version().with_kind(f"{gvk.kind}List"), UnstructuredList)
+        self._scheme.register_kind(gvk.group_version().with_kind(f"{gvk.kind}List"), UnstructuredList)
         selector = options.list_options.label_selector
         with self._lock:
             for each in meta.extract_list(self._tracker.list(gvr, gvk, options.list_options.namespace)):
@@ -469,10 +469,10 @@ class FakeClient:
             patched = result if is_apply else writing.written
             assert isinstance(patched, client.Object)
             self._copy_managed_fields(gvr, patched)
-        said = obj.group_version_kind()
+        original_gvk = obj.group_version_kind()
         self._take_over(obj, gvk, patched)
-        if is_apply and not said.empty():
-            obj.set_group_version_kind(said)  # An apply configuration keeps its kind.
+        if is_apply and not original_gvk.empty():
+            obj.set_group_version_kind(original_gvk)  # An apply configuration keeps its kind.
 
     def _get_or_none(self, gvr: GroupVersionResource, obj: client.Object, is_apply: bool) -> Any:
         try:
@@ -512,7 +512,7 @@ class FakeClient:
             of_kind[field] = extract_value
 
     def _scheme_that_knows(self, obj: Example) -> Scheme:
-        self._scheme.learn(obj)
+        self._scheme.register(obj)
         return self._scheme
 
     def _kind_and_resource(self, obj: Example) -> tuple[GroupVersionKind, GroupVersionResource]:
@@ -525,8 +525,8 @@ class FakeClient:
         """Return the kind and the resource of a list's items."""
         list_kind = apiutil.gvk_for_object(obj, self._scheme_that_knows(obj))
         gvk = list_kind.group_version().with_kind(list_kind.kind.removesuffix("List"))
-        self._scheme.learn_kind(gvk, Unstructured)
-        self._scheme.learn_kind(gvk.group_version().with_kind(f"{gvk.kind}List"), UnstructuredList)
+        self._scheme.register_kind(gvk, Unstructured)
+        self._scheme.register_kind(gvk.group_version().with_kind(f"{gvk.kind}List"), UnstructuredList)
         gvr, _ = meta.unsafe_guess_kind_to_resource(gvk)
         return gvk, gvr
 

@@ -18,16 +18,16 @@ class GrowingScheme(Scheme):
         # Entries are never removed.
         self._learned: dict[GroupVersionKind, type[Object]] = {}
 
-    def learn(self, obj: Example) -> None:
+    def register(self, obj: Example) -> None:
         """Remember the kind of an object without a class. Ignores other objects."""
         if isinstance(obj, (UnstructuredList, metav1.PartialObjectMetadataList)):
             gvk = obj.group_version_kind()
             kind = gvk.kind if gvk.kind.endswith("List") else f"{gvk.kind}List"
-            self.learn_kind(gvk.group_version().with_kind(kind), UnstructuredList)
+            self.register_kind(gvk.group_version().with_kind(kind), UnstructuredList)
         elif isinstance(obj, (Unstructured, metav1.PartialObjectMetadata)):
-            self.learn_kind(obj.group_version_kind(), Unstructured)
+            self.register_kind(obj.group_version_kind(), Unstructured)
 
-    def learn_kind(self, gvk: GroupVersionKind, cls: type[Object]) -> None:
+    def register_kind(self, gvk: GroupVersionKind, cls: type[Object]) -> None:
         """Remember a kind, unless it is known."""
         if gvk.kind and gvk.version and not self.recognizes(gvk):
             self._learned[gvk] = cls

@@ -141,7 +141,7 @@ class FakeInformer:
         """Return "", since this informer never lists."""
         return ""
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """Return None, since this informer has no server."""
         return None
 

@@ -64,15 +64,15 @@ class _ExpiringCache(Generic[T]):
         self._lock = threading.Lock()
         self._answers: dict[object, tuple[float, T]] = {}
 
-    def get(self, key: object, ask: Callable[[], tuple[T, float]]) -> T:
-        """Return the cached result, or call `ask`, which returns a result and its lifetime in seconds. Blocks for the
+    def get(self, key: object, fetch: Callable[[], tuple[T, float]]) -> T:
+        """Return the cached result, or call `fetch`, which returns a result and its lifetime in seconds. Blocks for the
         request.
         """
         with self._lock:
             kept = self._answers.get(key)
         if kept is not None and kept[0] > REAL_CLOCK.now():
             return kept[1]
-        answer, seconds = ask()
+        answer, seconds = fetch()
         with self._lock:
             if len(self._answers) >= _MOST_ANSWERS:
                 self._answers.clear()
@@ -120,22 +120,22 @@ class _Guard:
         if scheme.lower() != "bearer" or not token:
             return None
 
-        def ask() -> tuple[authenticationv1.UserInfo | None, float]:
+        def fetch() -> tuple[authenticationv1.UserInfo | None, float]:
             review = authenticationv1.TokenReview(spec=authenticationv1.TokenReviewSpec(token=token))
             status = self._authentication.token_reviews().create(req.context(), review).status
             return (status.user.deep_copy() if status.authenticated else None), _TOKEN_SECONDS
 
         # Not the token itself: a memory dump must not contain it.
-        return self._users.get(hashlib.sha256(token.encode()).digest(), ask)
+        return self._users.get(hashlib.sha256(token.encode()).digest(), fetch)
 
     def _is_allowed(self, user: authenticationv1.UserInfo, req: http.Request) -> bool:
         verb = req.method.lower()
 
-        def ask() -> tuple[bool, float]:
+        def fetch() -> tuple[bool, float]:
             allowed = self._review(req.context(), user, verb, req.path)
             return allowed, _ALLOWED_SECONDS if allowed else _DENIED_SECONDS
 
-        return self._rights.get((user.username, user.uid, tuple(user.groups), verb, req.path), ask)
+        return self._rights.get((user.username, user.uid, tuple(user.groups), verb, req.path), fetch)
 
     def _review(self, ctx: Context, user: authenticationv1.UserInfo, verb: str, path: str) -> bool:
         spec = authorizationv1.SubjectAccessReviewSpec(

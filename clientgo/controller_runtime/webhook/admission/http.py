@@ -95,8 +95,8 @@ def _write(webhook: Webhook, resp: ResponseWriter, response: Response, kind: Gro
         review = {"kind": kind.kind, "apiVersion": kind.group_version().identifier()}
     resp.header()["Content-Type"] = "application/json"
     # Go writes these two fields in every response, even without a request that provides a uid.
-    said = {"uid": response.uid, "allowed": response.allowed, **response.to_dict()}
-    resp.write(json.dumps({**review, "response": said}) + "\n")
+    document = {"uid": response.uid, "allowed": response.allowed, **response.to_dict()}
+    resp.write(json.dumps({**review, "response": document}) + "\n")
     result = response.result
     webhook.logger(None).v(5).info(
         "wrote response",

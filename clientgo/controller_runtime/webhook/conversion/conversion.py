@@ -111,8 +111,8 @@ class _Webhook:
         """Return an empty object of the hub version."""
         hubs = [cls for cls in _versions(self._scheme, gvk) if isinstance(cls(), Hub)]
         if len(hubs) != 1:
-            what = "multiple hub versions defined for" if hubs else "does not have any Hub defined:"
-            raise ValueError(f"{what} {gvk.group_kind()}")
+            problem = "multiple hub versions defined for" if hubs else "does not have any Hub defined:"
+            raise ValueError(f"{problem} {gvk.group_kind()}")
         return hubs[0]()
 
 

@@ -98,11 +98,11 @@ def new_hub_spoke_converter(
     return make
 
 
-def _kind_of(scheme: Scheme, cls: type[Object], what: str) -> GroupVersionKind:
+def _kind_of(scheme: Scheme, cls: type[Object], role: str) -> GroupVersionKind:
     gvk = cls.GROUP_VERSION_KIND
     if gvk is None or not scheme.recognizes(gvk):
         raise ValueError(
-            f"failed to create hub spoke converter: failed to get GVK for {what} {cls.__name__}: "
+            f"failed to create hub spoke converter: failed to get GVK for {role} {cls.__name__}: "
             f"no kind is registered for the type {cls.__name__} in scheme"
         )
     return gvk

@@ -50,7 +50,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         cached = self._read(filename, metav1.APIResourceList)
         if cached is not None:
             return cached
-        live = _ask(lambda: self.delegate.server_resources_for_group_version(group_version))
+        live = _fetch(lambda: self.delegate.server_resources_for_group_version(group_version))
         if len(live.api_resources):
             self._write(filename, live)
         else:
@@ -63,7 +63,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         cached = self._read(filename, metav1.APIGroupList)
         if cached is not None:
             return cached
-        live = _ask(self.delegate.server_groups)
+        live = _fetch(self.delegate.server_groups)
         if len(live.groups):
             self._write(filename, live)
         else:
@@ -126,7 +126,7 @@ class CachedDiscoveryClient(CachingDiscovery):
         return f"<disk-cached discovery in {self._cache_directory}>"
 
 
-def _ask(delegate: Callable[[], ObjectT]) -> ObjectT:
+def _fetch(delegate: Callable[[], ObjectT]) -> ObjectT:
     try:
         return delegate()
     except Exception as err:

@@ -71,8 +71,8 @@ def _check_binding(
 
 
 def _may(authorizer: Authorizer, user: User, verb: str, plural: str, namespace: str, name: str) -> bool:
-    asked = Attributes(verb, group=_GROUP, version="v1", resource=plural, namespace=namespace, name=name)
-    return authorizer.allowed(user, asked)[0]
+    attributes = Attributes(verb, group=_GROUP, version="v1", resource=plural, namespace=namespace, name=name)
+    return authorizer.allowed(user, attributes)[0]
 
 
 def _confirm(plural: str, user: User, name: str, held: list[Json], granted: Iterable[Json]) -> None:

@@ -40,18 +40,18 @@ def impersonated(authorizer: Authorizer, request: Request, user: User) -> User:
     account = _service_account(wanted.name)
     if account is not None:
         namespace, name = account
-        asked = [Attributes("impersonate", version="v1", resource="serviceaccounts", namespace=namespace, name=name)]
+        checks = [Attributes("impersonate", version="v1", resource="serviceaccounts", namespace=namespace, name=name)]
     else:
-        asked = [Attributes("impersonate", version="v1", resource="users", name=wanted.name)]
-    asked += [Attributes("impersonate", version="v1", resource="groups", name=group) for group in wanted.groups]
-    asked += [
+        checks = [Attributes("impersonate", version="v1", resource="users", name=wanted.name)]
+    checks += [Attributes("impersonate", version="v1", resource="groups", name=group) for group in wanted.groups]
+    checks += [
         Attributes("impersonate", group=_GROUP, version="v1", resource="userextras", subresource=key, name=value)
         for key, values in wanted.extra.items()
         for value in values
     ]
     if wanted.uid:
-        asked.append(Attributes("impersonate", group=_GROUP, version="v1", resource="uids", name=wanted.uid))
-    for attributes in asked:
+        checks.append(Attributes("impersonate", group=_GROUP, version="v1", resource="uids", name=wanted.uid))
+    for attributes in checks:
         authorizer.check(user, attributes)
     groups = wanted.groups
     if account is not None and not groups:

@@ -41,8 +41,8 @@ class Attributes:
         self.path = path
 
     def __repr__(self) -> str:
-        what = self.path or f"{self.resource}/{self.subresource} {self.namespace}/{self.name}"
-        return f"<Attributes {self.verb} {what}>"
+        target = self.path or f"{self.resource}/{self.subresource} {self.namespace}/{self.name}"
+        return f"<Attributes {self.verb} {target}>"
 
 
 class Authorizer:
@@ -100,9 +100,10 @@ class Authorizer:
             if missing is not None:
                 missing.append(f'{kind.lower()}.{_GROUP} "{name}" not found')
             return
-        what = "RoleBinding" if namespace else "ClusterRoleBinding"
+        role_binding = "RoleBinding" if namespace else "ClusterRoleBinding"
         where = f"{binding['metadata']['name']}/{namespace}" if namespace else binding["metadata"]["name"]
-        reason = f'RBAC: allowed by {what} "{where}" of {kind} "{name}" to {_subject_text(user, subjects, namespace)}'
+        subject = _subject_text(user, subjects, namespace)
+        reason = f'RBAC: allowed by {role_binding} "{where}" of {kind} "{name}" to {subject}'
         for rule in rules:
             yield rule, reason
 

@@ -18,7 +18,7 @@ _GROUP = "certificates.k8s.io"
 _PLURAL = "certificatesigningrequests"
 
 
-def asked_by(obj: Json, user: User | None) -> None:
+def set_requester(obj: Json, user: User | None) -> None:
     """Write the user's identity into a new request, in place of the identity that the request claims."""
     spec = obj["spec"]
     for name in ("username", "uid", "groups", "extra"):
@@ -86,10 +86,10 @@ def issued(obj: Json, old: Json, now: str) -> Json:
         return obj
     for kind in DECISIONS:
         known = [condition for condition in before if condition.get("type") == kind]
-        places = [i for i, condition in enumerate(conditions) if condition.get("type") == kind]
+        indexes = [i for i, condition in enumerate(conditions) if condition.get("type") == kind]
         # If the write adds conditions of this type, validation reports this.
-        if len(places) <= len(known):
-            for place, condition in zip(places, known, strict=False):
+        if len(indexes) <= len(known):
+            for place, condition in zip(indexes, known, strict=False):
                 conditions[place] = condition
     timed = [_with_times(condition, before, now) for condition in conditions]
     return {**obj, "status": {**obj["status"], "conditions": timed}}

@@ -22,7 +22,7 @@ from clientgo.testing.apiserver.admission import (
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.store.storage import Store
 
-Say = Callable[[Store, AdmissionRequest], None]
+Hook = Callable[[Store, AdmissionRequest], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Plugin:
     """`admit` changes the object of the request, which is the caller's own; all may raise ApiError."""
 
     name: str
-    admit: Say | None = None
+    admit: Hook | None = None
     # When the object is complete and valid, and before policies and webhooks are asked.
-    validate: Say | None = None
+    validate: Hook | None = None
     # After all others have admitted it.
-    charge: Say | None = None
+    charge: Hook | None = None
     default: bool = True
     # Whether `admit` has a say in updates as well; the others always have.
     updates: bool = False
@@ -92,15 +92,15 @@ class Chain:
 
     def admit(self, request: AdmissionRequest) -> None:
         """Let each plugin have its say. Raises the ApiError of the first that refuses."""
-        for say in self._to_create if request.old is None else self._to_update:
-            say(self._store, request)
+        for hook in self._to_create if request.old is None else self._to_update:
+            hook(self._store, request)
 
     def validate(self, request: AdmissionRequest) -> None:
         """Ask about the complete object. Raises the ApiError of the first that refuses."""
-        for say in self._to_validate:
-            say(self._store, request)
+        for hook in self._to_validate:
+            hook(self._store, request)
 
     def charge(self, request: AdmissionRequest) -> None:
         """Count the object, which everybody else has admitted. Raises the ApiError of the first that refuses."""
-        for say in self._to_charge:
-            say(self._store, request)
+        for hook in self._to_charge:
+            hook(self._store, request)

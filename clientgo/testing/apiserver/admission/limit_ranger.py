@@ -23,10 +23,10 @@ def admit(store: Store, request: AdmissionRequest) -> None:
     if request.resource.storage != _PODS or request.old is not None or request.subresource:
         return
     for limits in _limits(store, request.namespace):
-        told = _complete(request.obj["spec"], limits)
-        if told:
+        changes = _complete(request.obj["spec"], limits)
+        if changes:
             metadata = request.obj["metadata"]
-            text = f"LimitRanger plugin set: {'; '.join(told)}"
+            text = f"LimitRanger plugin set: {'; '.join(changes)}"
             metadata["annotations"] = {**(metadata.get("annotations") or {}), _ANNOTATION: text}
 
 
@@ -59,24 +59,24 @@ def _complete(spec: Json, limits: list[Json]) -> list[str]:
         if limit.get("type") == "Container":
             default["requests"].update(limit.get("defaultRequest") or {})
             default["limits"].update(limit.get("default") or {})
-    told: list[str] = []
+    changes: list[str] = []
     for group, shown in (("containers", "container"), ("initContainers", "init container")):
         for container in spec.get(group) or ():
-            told += _complete_container(container, default, shown)
-    return told
+            changes += _complete_container(container, default, shown)
+    return changes
 
 
 def _complete_container(container: Json, default: dict[str, Json], shown: str) -> list[str]:
-    told = []
+    changes = []
     resources = dict(container.get("resources") or {})
     for kind in ("requests", "limits"):
         given = resources.get(kind) or {}
         missing = sorted(name for name in default[kind] if name not in given)
         if missing:
             resources[kind] = {**given, **{name: default[kind][name] for name in missing}}
-            told.append(f"{', '.join(missing)} {kind[:-1]} for {shown} {container.get('name', '')}")
+            changes.append(f"{', '.join(missing)} {kind[:-1]} for {shown} {container.get('name', '')}")
     container["resources"] = resources
-    return told
+    return changes
 
 
 # ---- bounds

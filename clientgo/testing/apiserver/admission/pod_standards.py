@@ -213,8 +213,8 @@ def _capabilities_restricted(metadata: Json, spec: Json) -> Violation | None:
     if keeping:
         texts.append(f'{_these("container", keeping)} must set securityContext.capabilities.drop=["ALL"]')
     if adding:
-        what = _quoted(sorted(names))
-        texts.append(f"{_these('container', adding)} must not include {what} in securityContext.capabilities.add")
+        forbidden = _quoted(sorted(names))
+        texts.append(f"{_these('container', adding)} must not include {forbidden} in securityContext.capabilities.add")
     return Violation("unrestricted capabilities", "; ".join(texts)) if texts else None
 
 

@@ -42,9 +42,9 @@ def admit(store: Store, request: AdmissionRequest) -> None:
     if name:
         spec["priorityClassName"] = name
     spec["priority"] = value
-    asked = spec.get("preemptionPolicy")
-    if asked is not None and asked != policy:
-        why = f"the string value of PreemptionPolicy ({asked}) must not be provided in pod spec; priority admission "
+    given = spec.get("preemptionPolicy")
+    if given is not None and given != policy:
+        why = f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission "
         why += f"controller computed {policy} from the given PriorityClass name"
         raise errors.forbidden("", "pods", request.name, why)
     spec["preemptionPolicy"] = policy

@@ -60,15 +60,15 @@ def _charged(quotas: list[Stored], request: AdmissionRequest) -> list[tuple[Stor
     usage = {name: amount for name, amount in usage.items() if amount.sign() > 0}
     out = []
     for stored, hard in matching:
-        asked = {name: usage[name] for name in hard if name in usage}
+        requested = {name: usage[name] for name in hard if name in usage}
         used = amounts((stored.obj.get("status") or {}).get("used"))
-        total = added(used, asked)
-        over = sorted(name for name in asked if total[name] > hard[name])
+        total = added(used, requested)
+        over = sorted(name for name in requested if total[name] > hard[name])
         if over:
-            parts = [("requested", asked), ("used", used), ("limited", hard)]
+            parts = [("requested", requested), ("used", used), ("limited", hard)]
             texts = [f"{word}: {','.join(f'{name}={table[name]}' for name in over)}" for word, table in parts]
             raise _forbidden(request, f"exceeded quota: {stored.name}, {', '.join(texts)}")
-        if asked:
+        if requested:
             out.append((stored, total))
     return out
 
@@ -159,7 +159,8 @@ def _of_claim(obj: Json) -> Amounts:
     name = spec.get("storageClassName")
     if name:
         head = f"{name}.storageclass.storage.k8s.io"
-        out = {**out, **{f"{head}/{what}": amount for what, amount in {**out, "persistentvolumeclaims": _ONE}.items()}}
+        amounts = {**out, "persistentvolumeclaims": _ONE}
+        out = {**out, **{f"{head}/{resource}": amount for resource, amount in amounts.items()}}
     return out
 
 

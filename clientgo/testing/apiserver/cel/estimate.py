@@ -364,7 +364,7 @@ def _item(of: _Node) -> Range:
     return of.values or _declared_size(item) or _UNKNOWN
 
 
-def _whole(args: list[_Node], node: _Node) -> Range:
+def _traversal(args: list[_Node], node: _Node) -> Range:
     target = args[0]
     if target.type.name != "list":
         return _scaled(target.sized, TRAVERSAL)
@@ -440,7 +440,7 @@ def _kept(args: list[_Node], node: _Node) -> Range:
 
 _CALLS: dict[str, _Rule] = {
     **dict.fromkeys(("startsWith", "endsWith"), _argument),
-    **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _whole),
+    **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _traversal),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim", "url"), _first(TRAVERSAL, keeps_size=True)),
     **dict.fromkeys(("format", "cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"),
                     _first(TRAVERSAL)),

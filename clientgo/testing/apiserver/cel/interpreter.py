@@ -18,7 +18,7 @@ from clientgo.testing.apiserver.cel.common.values import (
     type_name,
 )
 from clientgo.testing.apiserver.cel.library.declare import no_overload
-from clientgo.testing.apiserver.cel.library.operators import at, maybe_at, whole
+from clientgo.testing.apiserver.cel.library.operators import at, checked, maybe_at
 from clientgo.testing.apiserver.cel.runtime_cost import LIST, MAP, STRUCT, call_cost
 from clientgo.testing.apiserver.cel.syntax import (
     Call,
@@ -110,7 +110,7 @@ class _Planner:
             run.spend(1)
             if type(value) in (dict, ObjectValue) and field in value:
                 found = value[field]
-                return found.value(run) if type(found) is Lazy else whole(found)
+                return found.value(run) if type(found) is Lazy else checked(found)
             return _field(value, field)
 
         return select
@@ -297,7 +297,7 @@ def _variable(name: str) -> Step:
             return value
         if isinstance(value, EvalError):
             raise value
-        return whole(value)
+        return checked(value)
 
     return variable
 
@@ -333,9 +333,9 @@ class Lazy:
 
 def _items(over: Any, *, two: bool) -> list[tuple[Any, Any]]:
     if isinstance(over, list):
-        return [(i, whole(item)) if two else (whole(item), None) for i, item in enumerate(over)]
+        return [(i, checked(item)) if two else (checked(item), None) for i, item in enumerate(over)]
     if isinstance(over, dict) and not isinstance(over, ObjectValue):
-        return [(from_key(key), whole(value) if two else None) for key, value in over.items()]
+        return [(from_key(key), checked(value) if two else None) for key, value in over.items()]
     raise no_overload()
 
 
@@ -377,7 +377,7 @@ def _optional_field(operand: Step, field: str) -> Step:
             value = value.value
         if not isinstance(value, dict):
             raise no_overload()
-        return Optional(True, whole(value[field])) if field in value else NONE
+        return Optional(True, checked(value[field])) if field in value else NONE
 
     return select
 

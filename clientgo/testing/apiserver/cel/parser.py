@@ -66,7 +66,7 @@ def parse(source: str, *, extended: bool = True) -> Expr:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {_MAX_LENGTH}"
         raise CompileError(f"ERROR: <input>:-1:0: {text}")
     parser = _Parser(tokens(source, issues), issues, extended)
-    expr = parser.whole()
+    expr = parser.parse()
     issues.check()
     assert expr is not None
     return expr
@@ -88,7 +88,7 @@ class _Parser:
         self._extended = extended
         self._nesting = 0
 
-    def whole(self) -> Expr | None:
+    def parse(self) -> Expr | None:
         try:
             expr = self._expr(frozenset({EOF}))
             if self._next.kind != EOF:
@@ -137,15 +137,15 @@ class _Parser:
 
         The token is "extraneous" if an expected one follows it, otherwise "mismatched".
         """
-        what = "extraneous" if self._after().kind in expected and self._next.kind != EOF else "mismatched"
-        return self._wrong(f"Syntax error: {what} input '{self._next.text}' expecting {_set(expected)}")
+        problem = "extraneous" if self._after().kind in expected and self._next.kind != EOF else "mismatched"
+        return self._wrong(f"Syntax error: {problem} input '{self._next.text}' expecting {_set(expected)}")
 
     def _unclosed(self, closers: frozenset[str], shown: str) -> None:
         """Raise _Wrong for a token that neither continues the expression nor ends it; `shown` is the expected end."""
         if self._next.kind == EOF:
             raise self._wrong(f"Syntax error: missing {shown} at '{EOF}'")
-        what = "extraneous" if self._after().kind in closers else "mismatched"
-        raise self._wrong(f"Syntax error: {what} input '{self._next.text}' expecting {shown}")
+        problem = "extraneous" if self._after().kind in closers else "mismatched"
+        raise self._wrong(f"Syntax error: {problem} input '{self._next.text}' expecting {shown}")
 
     def _close(self, closer: str, others: frozenset[str] = frozenset()) -> None:
         if not self._has(closer):
@@ -191,11 +191,11 @@ class _Parser:
     def _chain(self, first: Expr, level: int) -> Expr:
         """Parse the rest of `a && b && c ...` into a balanced tree, so that a long chain is not deep."""
         ((symbol, function),) = _LEVELS[level].items()
-        terms, places = [first], []
+        terms, positions = [first], []
         while self._next.kind == symbol:
-            places.append(self._take().pos)
+            positions.append(self._take().pos)
             terms.append(self._operators(self._unary(), level + 1))
-        return _balanced(function, terms, places, 0, len(places) - 1)
+        return _balanced(function, terms, positions, 0, len(positions) - 1)
 
     def _unary(self) -> Expr:
         first = self._next
@@ -400,11 +400,11 @@ def _call(pos: int, function: str, args: list[Expr]) -> Call:
     return deeper(Call(function, None, args, pos=pos), *args)
 
 
-def _balanced(function: str, terms: list[Expr], places: list[int], low: int, high: int) -> Expr:
+def _balanced(function: str, terms: list[Expr], positions: list[int], low: int, high: int) -> Expr:
     middle = (low + high + 1) // 2
-    left = terms[middle] if middle == low else _balanced(function, terms, places, low, middle - 1)
-    right = terms[middle + 1] if middle == high else _balanced(function, terms, places, middle + 1, high)
-    return _call(places[middle], function, [left, right])
+    left = terms[middle] if middle == low else _balanced(function, terms, positions, low, middle - 1)
+    right = terms[middle + 1] if middle == high else _balanced(function, terms, positions, middle + 1, high)
+    return _call(positions[middle], function, [left, right])
 
 
 def _qualified(expr: Expr) -> str:

@@ -89,7 +89,7 @@ def _join(args: tuple[Any, ...]) -> int:
     return _part(sum(map(size, items)) + separators, 2 * TRAVERSAL)
 
 
-def _whole(args: tuple[Any, ...]) -> int:
+def _traversal(args: tuple[Any, ...]) -> int:
     return traversal(args[0])
 
 
@@ -157,17 +157,17 @@ _COSTS: dict[str, Callable[[tuple[Any, ...]], int]] = {
     "replace": _first(2 * TRAVERSAL),
     "split": _first(2 * TRAVERSAL),
     "join": _join,
-    "isSorted": _whole,
-    "sum": _whole,
-    "min": _whole,
-    "max": _whole,
-    "indexOf": _whole,
-    "lastIndexOf": _whole,
+    "isSorted": _traversal,
+    "sum": _traversal,
+    "min": _traversal,
+    "max": _traversal,
+    "indexOf": _traversal,
+    "lastIndexOf": _traversal,
     "sort": _sorted,
     "@sortByAssociatedKeys": _sorted,
     "distinct": _sorted,
     "reverse": _last,
-    "flatten": _whole,
+    "flatten": _traversal,
     "slice": _first(1.0),
     "sets.contains": lambda args: 1 + size(args[0]) * size(args[1]),
     "sets.equivalent": lambda args: 1 + 2 * size(args[0]) * size(args[1]),

@@ -44,7 +44,7 @@ class GarbageCollector:
         else:
             self._owners.pop(me, None)
         if owners - before:
-            self._attend(me)
+            self._collect_object(me)
         if metadata.get("deletionTimestamp"):
             self._owner_terminating(me, metadata)
         for gone in before - owners:
@@ -71,7 +71,7 @@ class GarbageCollector:
 
     def _owner_gone(self, uid: str) -> None:
         for dependent in list(self._dependents.get(uid, ())):
-            self._attend(dependent)
+            self._collect_object(dependent)
 
     def _owner_exists(self, reference: Json, namespace: str) -> bool:
         """Report whether the object of a reference exists with that uid.
@@ -99,7 +99,7 @@ class GarbageCollector:
         kind = self._objects.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         return kind is None and reference.get("uid", "") not in self._alive
 
-    def _attend(self, me: tuple[str, str]) -> None:
+    def _collect_object(self, me: tuple[str, str]) -> None:
         """Delete an object none of whose owners exist; drop references to those that do not."""
         stored = self._objects.store.get(*me)
         if stored is None or stored.obj["metadata"].get("deletionTimestamp"):

@@ -97,12 +97,12 @@ def _validating_policy(spec: Json) -> list[FieldError]:
     types, wrong = check_variables(spec, params=params)
     errors += wrong
     known = admission.environment(params=params, variables=types)
-    told = admission.environment(params=params, variables=types, authorizer=False)
+    message_environment = admission.environment(params=params, variables=types, authorizer=False)
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         return [*errors, *(field_required(f"spec.{name}", _NOTHING) for name in ("validations", "auditAnnotations"))]
     for i, validation in enumerate(validations):
-        errors += _validation(validation, f"spec.validations[{i}]", known, told)
+        errors += _validation(validation, f"spec.validations[{i}]", known, message_environment)
     return errors + _annotations(annotations, known)
 
 
@@ -183,7 +183,7 @@ def check_variables(spec: Json, *, params: bool, mutation: bool = False) -> tupl
     return types, errors
 
 
-def _validation(validation: Json, path: str, known: Environment, told: Environment) -> list[FieldError]:
+def _validation(validation: Json, path: str, known: Environment, message_environment: Environment) -> list[FieldError]:
     expression, message = validation.get("expression") or "", validation.get("message") or ""
     errors = _expression(expression, f"{path}.expression", known, BOOL, missing="expression is not specified")
     if message and not message.strip():
@@ -194,7 +194,7 @@ def _validation(validation: Json, path: str, known: Environment, told: Environme
         text = "message must be specified if expression contains line breaks"
         errors.append(field_required(f"{path}.message", text))
     if validation.get("messageExpression"):
-        errors += _expression(validation["messageExpression"], f"{path}.messageExpression", told, STRING)
+        errors += _expression(validation["messageExpression"], f"{path}.messageExpression", message_environment, STRING)
     reason = validation.get("reason")
     if reason is not None and reason not in _REASONS:
         errors.append(field_not_supported(f"{path}.reason", reason, _REASONS))

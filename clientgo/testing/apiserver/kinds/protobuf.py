@@ -75,7 +75,7 @@ def _known_message(api_version: str, kind: str) -> protobuf.Message:
     return message
 
 
-def speaks(resource: Resource) -> bool:
+def supports(resource: Resource) -> bool:
     """Report whether the resource's objects have messages. Only custom resources and APIServices have none."""
     return not resource.custom and message_of(resource.group_version, resource.kind) is not None
 

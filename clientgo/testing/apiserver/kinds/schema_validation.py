@@ -75,7 +75,7 @@ class _Work:
         if self._steps < 0:
             raise internal_text(f"the validation by the schema takes more than {_MAX_STEPS} steps")
 
-    def say(self, size: int) -> None:
+    def add_text(self, size: int) -> None:
         """Raise ApiError 500 if the messages are too long."""
         self._text -= size
         if self._text < 0:
@@ -111,7 +111,7 @@ class _Found:
     def keep(self, error: FieldError) -> None:
         text = str(error)
         if text not in self._texts:
-            self.work.say(len(text))
+            self.work.add_text(len(text))
             self._texts.add(text)
             self.list.append(error)
 

@@ -378,7 +378,7 @@ def _without(obj: Json, names: tuple[str, ...]) -> Json:
     return {name: value for name, value in obj.items() if name not in names}
 
 
-def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
+def deletion_grace(resource: Resource, obj: Json, requested: int | None) -> int:
     """Return the seconds that a delete request leaves an object to stop.
 
     Pods without a node, finished pods and all other objects get 0.
@@ -388,8 +388,8 @@ def deletion_grace(resource: Resource, obj: Json, asked: int | None) -> int:
     spec = obj.get("spec") or {}
     if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return 0
-    if asked is not None:
-        return max(asked, 0)
+    if requested is not None:
+        return max(requested, 0)
     grace = spec.get("terminationGracePeriodSeconds")
     return _GRACEFUL_SECONDS if grace is None else int(grace)
 

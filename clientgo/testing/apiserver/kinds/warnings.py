@@ -90,9 +90,9 @@ def _of_secret(spec: Json, obj: Json) -> Iterator[str]:
     if obj.get("type") != "kubernetes.io/tls":
         return
     data = obj.get("data") or {}
-    for name, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+    for name, label in (("tls.crt", "certificate"), ("tls.key", "key")):
         if b"-----BEGIN" not in base64.b64decode(data.get(name, "")):
-            yield f"tls: failed to find any PEM data in {what} input"
+            yield f"tls: failed to find any PEM data in {label} input"
             return
 
 

@@ -49,7 +49,7 @@ class Converter:
             return obj
         known = self._remembered(obj)
         if known is None:
-            (known,) = self._asked([obj], timeout)
+            (known,) = self._convert_remotely([obj], timeout)
             self._remember([(obj, known)])
         return known
 
@@ -58,7 +58,7 @@ class Converter:
 
         Raises ApiError 500.
         """
-        return obj if obj.get("apiVersion") == self._api_version else self._asked([obj], TIMEOUT)[0]
+        return obj if obj.get("apiVersion") == self._api_version else self._convert_remotely([obj], TIMEOUT)[0]
 
     def prepare(self, objects: Iterable[Json]) -> None:
         """Convert many stored objects in one call, so that `convert` finds them. Raises ApiError 500."""
@@ -66,7 +66,7 @@ class Converter:
             obj for obj in objects if obj.get("apiVersion") != self._api_version and self._remembered(obj) is None
         ]
         if missing:
-            self._remember(list(zip(missing, self._asked(missing, TIMEOUT), strict=True)))
+            self._remember(list(zip(missing, self._convert_remotely(missing, TIMEOUT), strict=True)))
 
     def _remember(self, pairs: list[tuple[Json, Json]]) -> None:
         with self._lock:
@@ -80,7 +80,7 @@ class Converter:
             known = self._known.get(obj["metadata"].get("uid", ""))
         return known[1] if known is not None and known[0] is obj else None
 
-    def _asked(self, objects: list[Json], timeout: float) -> list[Json]:
+    def _convert_remotely(self, objects: list[Json], timeout: float) -> list[Json]:
         kind = f"{objects[0].get('apiVersion')}, Kind={objects[0].get('kind')}"
         try:
             converted = self._answer(objects, timeout)

@@ -105,7 +105,7 @@ def _applied(shown: Json, value: Any, shape: Resource) -> Json:
         text = "may not mutate atomic arrays, maps or structs"
         raise MutationError(f"error applying patch: invalid ApplyConfiguration: {text}: {', '.join(atomic)}")
     merged: Json = merge(node, shown, given)
-    return _whole(merged)
+    return _checked(merged)
 
 
 def _atomics(node: Node, value: Any, path: str) -> list[str]:
@@ -135,10 +135,10 @@ def _patched(shown: Json, value: Any, shape: Resource) -> Json:
         return shown
     except jsonpatch.PatchError as err:
         raise MutationError(f"JSON Patch: {err}") from None
-    return _whole(changed)
+    return _checked(changed)
 
 
-def _whole(changed: Any) -> Json:
+def _checked(changed: Any) -> Json:
     if isinstance(changed, dict) and isinstance(changed.get("metadata"), dict):
         return changed
     raise MutationError("the patched object is no object with metadata")

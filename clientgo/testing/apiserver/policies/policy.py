@@ -49,12 +49,12 @@ class Policy:
     def _compile(self, spec: Json, params: bool) -> None:
         types = self.compile_variables(spec, params)
         known = admission.environment(params=params, variables=types)
-        told = admission.environment(params=params, variables=types, authorizer=False)
+        message_environment = admission.environment(params=params, variables=types, authorizer=False)
         for one in spec.get("validations") or ():
             message = one.get("messageExpression")
             program = admission.compiled(one.get("expression") or "", known, BOOL)
             self.validations.append(
-                Validation(one, program, admission.compiled(message, told, STRING) if message else None)
+                Validation(one, program, admission.compiled(message, message_environment, STRING) if message else None)
             )
         for one in spec.get("auditAnnotations") or ():
             value = admission.compiled(one.get("valueExpression") or "", known, STRING, NULL)

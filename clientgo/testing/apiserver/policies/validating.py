@@ -108,7 +108,7 @@ class _Evaluation:
         self._policy = policy
         self._binding = binding
         self._given = names
-        self._is_asked = True
+        self._applies = True
 
     def denials(self) -> list[Denial]:
         """Return the validations that fail and, if the policy fails closed, those that cannot be evaluated."""
@@ -116,14 +116,14 @@ class _Evaluation:
         if policy.error:
             return self._failed(policy.error)
         try:
-            self._is_asked = policy.conditions.hold(self._given)
-            if not self._is_asked:
+            self._applies = policy.conditions.hold(self._given)
+            if not self._applies:
                 return []
             budget = Budget(admission.BUDGET)
             names = policy.names(self._given)
             return [denial for one in policy.validations for denial in self._one(one, names, budget)]
         except ExpressionError as err:
-            self._is_asked = False
+            self._applies = False
             return self._failed(str(err))
 
     def _failed(self, text: str) -> list[Denial]:
@@ -151,7 +151,7 @@ class _Evaluation:
 
         Returns a denial for each annotation that cannot be evaluated, if the policy fails closed.
         """
-        if not self._is_asked or not self._policy.audit or self._policy.error:
+        if not self._applies or not self._policy.audit or self._policy.error:
             return []
         names, budget = self._policy.names(self._given), Budget(admission.BUDGET)
         denials = []

@@ -83,12 +83,12 @@ class Budgets:
 
     def _still_disrupted(self, budget: policyv1.PodDisruptionBudget, pods: list[corev1.Pod]) -> dict[str, str]:
         """Return the evictions that have been granted but not yet observed."""
-        standing = {pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None}
+        remaining = {pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None}
         known: dict[str, str] = (budget.to_dict().get("status") or {}).get("disruptedPods") or {}
         return {
             name: since
             for name, since in known.items()
-            if name in standing and self._times.since(since) < _EVICTION_TIMEOUT
+            if name in remaining and self._times.since(since) < _EVICTION_TIMEOUT
         }
 
     def _wanted(self, ctx: Context, budget: policyv1.PodDisruptionBudget, pods: list[corev1.Pod]) -> tuple[int, int]:

@@ -100,9 +100,9 @@ class DaemonSets:
         """Delete pods of older templates, as long as not too many are missing."""
         if daemon_set.spec.update_strategy.type == "OnDelete":
             return
-        standing = [pod for group in pods.values() for pod in group if pod.metadata.deletion_timestamp is None]
-        old = [pod for pod in standing if _hash(pod) != code]
-        healthy = sum(map(is_ready, standing))
+        remaining = [pod for group in pods.values() for pod in group if pod.metadata.deletion_timestamp is None]
+        old = [pod for pod in remaining if _hash(pod) != code]
+        healthy = sum(map(is_ready, remaining))
         room = _max_unavailable(daemon_set, wanted) - (wanted - healthy)
         for pod in sorted(old, key=is_ready):
             if is_ready(pod):

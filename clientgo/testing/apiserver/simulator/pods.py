@@ -142,15 +142,17 @@ class Pods:
 
     def _keep_running(self, ctx: Context, pod: corev1.Pod) -> None:
         """Update a running pod: by its annotations, by the state of its node, and by its own end."""
-        told = pod.metadata.annotations
-        if told.get(PHASE_ANNOTATION) in ("Failed", "Succeeded"):
-            self._write(ctx, pod, _finished_status(pod.to_dict(), self._times.now_text(), told[PHASE_ANNOTATION]))
-        elif told.get(CRASH_ANNOTATION, "") != self._crashed.get(pod.metadata.uid, ""):
+        annotations = pod.metadata.annotations
+        if annotations.get(PHASE_ANNOTATION) in ("Failed", "Succeeded"):
+            phase = annotations[PHASE_ANNOTATION]
+            self._write(ctx, pod, _finished_status(pod.to_dict(), self._times.now_text(), phase))
+        elif annotations.get(CRASH_ANNOTATION, "") != self._crashed.get(pod.metadata.uid, ""):
             self._crash(ctx, pod)
         elif _ends(pod) and self._has_waited(pod):
             self._finish(ctx, pod)
         else:
-            should_be = told.get(READY_ANNOTATION) != "false" and self._scheduler.is_node_ready(pod.spec.node_name)
+            may_be_ready = annotations.get(READY_ANNOTATION) != "false"
+            should_be = may_be_ready and self._scheduler.is_node_ready(pod.spec.node_name)
             if should_be != is_ready(pod):
                 self._write(ctx, pod, _ready_status(pod.to_dict(), self._times.now_text(), should_be))
 

@@ -130,7 +130,7 @@ class StatefulSets:
 
     def _act(self, ctx: Context, round: _Round) -> None:
         self._keep_claims_owned(ctx, round)
-        if self._start(ctx, round) and self._condemn(ctx, round):
+        if self._start(ctx, round) and self._delete_surplus(ctx, round):
             self._roll(ctx, round)
 
     def _start(self, ctx: Context, round: _Round) -> bool:
@@ -149,16 +149,16 @@ class StatefulSets:
             complete = complete and pod is not None
         return complete
 
-    def _condemn(self, ctx: Context, round: _Round) -> bool:
+    def _delete_surplus(self, ctx: Context, round: _Round) -> bool:
         """Delete what is too much, from the highest ordinal down; False when there was or is something to delete."""
-        condemned = sorted((ordinal for ordinal in round.pods if ordinal not in round.wanted), reverse=True)
-        for ordinal in condemned:
+        surplus = sorted((ordinal for ordinal in round.pods if ordinal not in round.wanted), reverse=True)
+        for ordinal in surplus:
             pod = round.pods[ordinal]
             if pod.metadata.deletion_timestamp is None:
                 self._delete(ctx, round, pod)
             if round.in_order:
                 return False
-        return not condemned
+        return not surplus
 
     def _roll(self, ctx: Context, round: _Round) -> None:
         """Delete one pod of an older revision, the highest ordinal first, once all above it are healthy."""
@@ -244,13 +244,13 @@ class StatefulSets:
             client.update_status(ctx, appsv1.StatefulSet.from_dict({**document, "status": status}))
 
     def _status(self, round: _Round) -> Json:
-        standing = [pod for pod in round.pods.values() if pod.metadata.deletion_timestamp is None]
-        ready = [pod for pod in standing if is_ready(pod)]
+        remaining = [pod for pod in round.pods.values() if pod.metadata.deletion_timestamp is None]
+        ready = [pod for pod in remaining if is_ready(pod)]
         current, update = _code(round.current), _code(round.update)
         counts = {
             "readyReplicas": len(ready),
-            "currentReplicas": sum(_hash(pod) == current for pod in standing),
-            "updatedReplicas": sum(_hash(pod) == update for pod in standing),
+            "currentReplicas": sum(_hash(pod) == current for pod in remaining),
+            "updatedReplicas": sum(_hash(pod) == update for pod in remaining),
         }
         name = round.current.get_name()
         is_rolling = round.set.spec.update_strategy.type != "OnDelete"

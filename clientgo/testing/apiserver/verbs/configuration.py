@@ -66,7 +66,7 @@ def decode_merged(call: Call, merged: Json, config: Json, options: WriteOptions)
     except schema.DecodeError as err:
         raise _not_of_type(resource, config, err) from None
     if options.validation != "Ignore":
-        _tell_duplicates(call, options)
+        _report_duplicates(call, options)
     return obj
 
 
@@ -76,7 +76,7 @@ def _not_of_type(resource: Resource, config: Json, err: schema.DecodeError) -> A
     return errors.internal_text(f"failed to convert new object ({_object_text(config)}) to proper version: {text}")
 
 
-def _tell_duplicates(call: Call, options: WriteOptions) -> None:
+def _report_duplicates(call: Call, options: WriteOptions) -> None:
     if not call.duplicates:
         return
     if options.validation == "Strict":

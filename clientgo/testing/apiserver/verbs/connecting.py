@@ -60,9 +60,9 @@ def _service(verb: Verb, call: Call) -> http.Response:
     raise _not_available(call)
 
 
-def _has_port(service: Stored, asked: str) -> bool:
+def _has_port(service: Stored, wanted: str) -> bool:
     ports = (service.obj.get("spec") or {}).get("ports") or ()
-    return any(asked in (port.get("name"), str(port.get("port"))) for port in ports)
+    return any(wanted in (port.get("name"), str(port.get("port"))) for port in ports)
 
 
 def _check_log_options(call: Call) -> None:
@@ -85,12 +85,12 @@ def _check_log_options(call: Call) -> None:
 
 def _check_container(call: Call, pod: Json) -> None:
     spec = pod["spec"]
-    asked = call.request.param("container")
+    wanted = call.request.param("container")
     names = [container["name"] for container in spec.get("containers") or ()]
     others = [c["name"] for kind in ("initContainers", "ephemeralContainers") for c in spec.get(kind) or ()]
-    if asked and asked not in (*names, *others):
-        raise errors.bad_request(f"container {asked} is not valid for pod {call.name}")
-    if not asked and len(names) > 1:
+    if wanted and wanted not in (*names, *others):
+        raise errors.bad_request(f"container {wanted} is not valid for pod {call.name}")
+    if not wanted and len(names) > 1:
         inits = [container["name"] for container in spec.get("initContainers") or ()]
         text = f"a container name must be specified for pod {call.name}, choose one of: [{' '.join(names)}]"
         if inits:
@@ -104,6 +104,6 @@ def _check_node(verb: Verb, name: str) -> None:
 
 
 def _not_available(call: Call) -> ApiError:
-    what = f"{call.resource.plural}/{call.subresource}"
-    text = f"the embedded API server runs no containers: {what} is not available"
+    subresource = f"{call.resource.plural}/{call.subresource}"
+    text = f"the embedded API server runs no containers: {subresource} is not available"
     return ApiError(501, "NotImplemented", text, {})

@@ -62,8 +62,8 @@ def read_body(call: Call) -> Any:
         doc = loads(body) if parse is loads else loads_yaml(body, call.duplicates)
     except ParseError as err:
         text = str(err).removeprefix("error converting YAML to JSON: ")
-        what = "couldn't get version/kind; json parse error: " if parse is loads else ""
-        raise _unrecognized(resource, f"{what}{text}", body) from None
+        prefix = "couldn't get version/kind; json parse error: " if parse is loads else ""
+        raise _unrecognized(resource, f"{prefix}{text}", body) from None
     if doc is None:
         # Null is an object without fields.
         return {}
@@ -293,12 +293,12 @@ def _strict_problems(
 
 
 def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
-    whole = {**doc, "kind": resource.kind, "apiVersion": resource.group_version}
+    full = {**doc, "kind": resource.kind, "apiVersion": resource.group_version}
     if resource.struct is None:
-        whole["metadata"] = _decode_metadata(doc, unknown)
-        return {name: whole[name] for name in ("kind", "apiVersion", "metadata", *whole)}
+        full["metadata"] = _decode_metadata(doc, unknown)
+        return {name: full[name] for name in ("kind", "apiVersion", "metadata", *full)}
     ctx = schema.Context()
-    obj: Json = resource.struct.decode(whole, ctx, "", "")
+    obj: Json = resource.struct.decode(full, ctx, "", "")
     fill = defaults.for_kind(resource.group_version, resource.kind)
     if fill is not None:
         fill(obj)

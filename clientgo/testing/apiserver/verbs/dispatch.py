@@ -40,8 +40,8 @@ def _in_scope(resource: Resource, info: RequestInfo) -> bool:
     return bool(info.namespace) or info.verb in _ACROSS_NAMESPACES
 
 
-def _speaks_protobuf(resource: Resource) -> bool:
-    return kinds.protobuf.speaks(resource)
+def _supports_protobuf(resource: Resource) -> bool:
+    return kinds.protobuf.supports(resource)
 
 
 def _check_route(request: Request, info: RequestInfo) -> None:
@@ -98,8 +98,8 @@ class Dispatcher:
             raise errors.resource_not_found()
         if not resource.custom:
             _check_route(request, info)
-        speaks = partial(_speaks_protobuf, resource)
-        form = negotiation.choose(request, speaks_protobuf=speaks, stream=info.verb == "watch")
+        supports_protobuf = partial(_supports_protobuf, resource)
+        form = negotiation.choose(request, supports_protobuf=supports_protobuf, stream=info.verb == "watch")
         call = Call(request, resource, info.namespace, info.name, info.subresource, form)
         if resource.namespaced and not info.namespace and info.name:
             raise errors.resource_not_found()

@@ -39,7 +39,7 @@ def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     options = DeleteOptions(call.request, doc.get("deleteOptions") or {})
     current = writer.current(call)
-    _ask_webhooks(writer, call, doc)
+    _call_webhooks(writer, call, doc)
     if not _is_free(current.obj):
         _take_from_budget(writer, call, current.obj, options.dry_run)
     if not options.dry_run:
@@ -48,7 +48,7 @@ def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
     return render(_DONE, call.form, 201)
 
 
-def _ask_webhooks(writer: Writer, call: Call, doc: Json) -> None:
+def _call_webhooks(writer: Writer, call: Call, doc: Json) -> None:
     """Call the webhooks. Raises ApiError if one denies the eviction, which includes the delete."""
     options = WriteOptions(call.request, "CreateOptions")
     shown = {**doc, "kind": "Eviction", "apiVersion": "policy/v1"}

@@ -40,8 +40,8 @@ class ListOptions:
         self.token = request.param("continue")
         self.timeout = _number(request, "timeoutSeconds")
         self.bookmarks = request.flag("allowWatchBookmarks")
-        asked = "sendInitialEvents" in request.params
-        self.send_initial: bool | None = request.flag("sendInitialEvents") if asked else None
+        has_initial_events = "sendInitialEvents" in request.params
+        self.send_initial: bool | None = request.flag("sendInitialEvents") if has_initial_events else None
         found = self._check(watch, watch_list)
         if found:
             raise errors.invalid(_META_GROUP, "ListOptions", "", found)

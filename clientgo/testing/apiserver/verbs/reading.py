@@ -32,11 +32,11 @@ class Reader(Verb):
     """Answers from the store as it is, as it was, or as it will be."""
 
     def get(self, call: Call) -> http.Response:
-        asked = call.request.param("resourceVersion")
+        requested = call.request.param("resourceVersion")
         if call.request.flag("export"):
             raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
         try:
-            version = version_number(asked) if asked else 0
+            version = version_number(requested) if requested else 0
         except ValueError as err:
             raise errors.internal_text(str(err)) from None
         if version:
@@ -45,8 +45,8 @@ class Reader(Verb):
         if call.form.of_list:
             # The type is named as the server's own Go type.
             package = call.resource.group.partition(".")[0] or "core"
-            what = f"the requested object is not a list (*{package}.{call.resource.kind})"
-            raise ApiError(406, "NotAcceptable", f"you requested PartialObjectMetadataList, but {what}")
+            problem = f"the requested object is not a list (*{package}.{call.resource.kind})"
+            raise ApiError(406, "NotAcceptable", f"you requested PartialObjectMetadataList, but {problem}")
         return self.respond(call, current, 200)
 
     @staticmethod
@@ -75,8 +75,8 @@ class Reader(Verb):
         if options.token:
             if options.resource_version and options.resource_version != "0":
                 raise errors.bad_request("specifying resource version is not allowed when using continue")
-            asked, start = decode_token(options.token)
-            at = asked if asked > 0 else None
+            requested, start = decode_token(options.token)
+            at = requested if requested > 0 else None
         elif options.resource_version:
             version = self.version(options.resource_version)
             if version == 0:
@@ -116,16 +116,16 @@ class Reader(Verb):
             field_selector = f"{field_selector},{term}" if field_selector else term
         selection = self.selection(call, options, field_selector)
         try:
-            asked = version_number(options.resource_version) if options.resource_version else 0
+            requested = version_number(options.resource_version) if options.resource_version else 0
         except ValueError as err:
             raise errors.internal_text(str(err)) from None
         # A watch that ends before it begins is answered with its first state.
         deadline = self.times.clock.now() + max(0, options.timeout or _DEFAULT_WATCH_SECONDS)
         form = call.form
         encode = self.documents.watch_encoder(call.resource, form, call.request)
-        send_state = options.send_initial is True or (asked == 0 and options.send_initial is None)
-        if options.send_initial is True and asked:
-            self.wait_for(asked)
+        send_state = options.send_initial is True or (requested == 0 and options.send_initial is None)
+        if options.send_initial is True and requested:
+            self.wait_for(requested)
         kind = f"{form.media}{form.kind}{form.version}{call.resource.version}{call.resource.group}"
         if form.kind == "Table":
             # Only the first event carries the columns, so a table watch shares no encoding with others.
@@ -144,10 +144,10 @@ class Reader(Verb):
             kind,
             encode,
             bookmark,
-            asked if asked > self.store.version else 0,
+            requested if requested > self.store.version else 0,
             self.documents.framing(form),
         )
-        since = None if send_state else self.store.version if options.send_initial is not None else asked
+        since = None if send_state else self.store.version if options.send_initial is not None else requested
 
         connection = call.request.connection
         assert connection is not None
@@ -163,7 +163,7 @@ class Reader(Verb):
             self.store.follow(call.resource.storage, call.prefix, since, attach)
         except Compacted as err:
             # A watch that is too old answers 200 and one ERROR event.
-            status = errors.expired(f"too old resource version: {asked} ({err.oldest})").status()
+            status = errors.expired(f"too old resource version: {requested} ({err.oldest})").status()
             return self.documents.error_stream(status, form)
         return http.Response(200, content_type=view.media, stream=True)
 

@@ -190,8 +190,8 @@ class _Patch:
 def _updated(writer: Writer, live: Json, wanted: Json, managers: list[Json], options: WriteOptions) -> list[Json]:
     if not managers:
         return []
-    who = managedfields.Writer(options.manager, VERSION, "scale")
-    return managedfields.updated(_NODE, live, wanted, managers, who, writer.times.now_text())
+    manager = managedfields.Writer(options.manager, VERSION, "scale")
+    return managedfields.updated(_NODE, live, wanted, managers, manager, writer.times.now_text())
 
 
 def _applied(
@@ -200,11 +200,11 @@ def _applied(
     if call.resource.custom:
         raise _not_for_custom(call, bool(managers))
     configuration.check(config, _NODE, VERSION, "Scale")
-    who, now = managedfields.Writer(options.manager, VERSION, "scale"), writer.times.now_text()
+    manager, now = managedfields.Writer(options.manager, VERSION, "scale"), writer.times.now_text()
     zero = _struct().decode({}, schema.Context(), "", "")
     try:
         merged, managed = managedfields.applied(
-            _NODE, live, config, managers, who, now, force=options.force, created=False, empty=zero
+            _NODE, live, config, managers, manager, now, force=options.force, created=False, empty=zero
         )
     except managedfields.ConflictError as err:
         raise errors.apply_conflict(str(err), err.causes) from None
@@ -214,10 +214,10 @@ def _applied(
 def _not_for_custom(call: Call, managed: bool) -> ApiError:
     """Return the error for an apply to the Scale of a custom resource, which kube-apiserver does not support either."""
     head = "failed to create manager for existing fields: " if not managed else ""
-    who = f"{call.namespace}/{call.name}" if managed else "/"
+    key = f"{call.namespace}/{call.name}" if managed else "/"
     why = f"request to convert CR to an invalid group/version: {VERSION}"
     return errors.internal_text(
-        f"{head}failed to convert live object ({who}; {VERSION}, Kind=Scale) to proper version: {why}"
+        f"{head}failed to convert live object ({key}; {VERSION}, Kind=Scale) to proper version: {why}"
     )
 
 

@@ -30,7 +30,7 @@ def fitting(resource: Resource, obj: Json) -> Json:
 
 def _problem(resource: Resource, obj: Json) -> ApiError | None:
     size = len(dumps(obj))
-    if size > MAX_REQUEST_BYTES and kinds.protobuf.speaks(resource):
+    if size > MAX_REQUEST_BYTES and kinds.protobuf.supports(resource):
         # JSON says the same in more bytes, so the shorter form is measured only for the few that are close.
         size = len(kinds.protobuf.encode_message(resource.group_version, resource.kind, obj))
     if size > _MAX_SENT_BYTES:

@@ -145,9 +145,10 @@ def _token_owner(verb: Verb, spec: Json, manager: str) -> list[Json]:
     api_version = "authentication.k8s.io/v1"
     writer = managedfields.Writer(manager, api_version, "token")
     node = internal.of_type("k8s.io/api/authentication/v1", "TokenRequest")
-    asked = {name: value for name, value in spec.items() if value}
+    requested = {name: value for name, value in spec.items() if value}
     empty = {"audiences": None, "boundObjectRef": None}
-    return managedfields.updated(node, {"spec": empty}, {"spec": {**empty, **asked}}, (), writer, verb.times.now_text())
+    now = verb.times.now_text()
+    return managedfields.updated(node, {"spec": empty}, {"spec": {**empty, **requested}}, (), writer, now)
 
 
 def _bound(verb: Verb, call: Call, reference: Json | None) -> tuple[str, Json] | None:
@@ -162,9 +163,9 @@ def _bound(verb: Verb, call: Call, reference: Json | None) -> tuple[str, Json] |
     stored = verb.store.get(bucket, f"{call.namespace}/{name}" if namespaced else name)
     if stored is None:
         raise errors.not_found("", plural, name)
-    uid, asked = stored.obj["metadata"]["uid"], reference.get("uid", "")
-    if asked and asked != uid:
-        text = f"the UID in the bound object reference ({asked}) does not match the UID in record. "
+    uid, requested = stored.obj["metadata"]["uid"], reference.get("uid", "")
+    if requested and requested != uid:
+        text = f"the UID in the bound object reference ({requested}) does not match the UID in record. "
         raise errors.conflict("", plural, name, f"{text}The object might have been deleted and then recreated")
     if kind == "Pod" and stored.obj["spec"].get("serviceAccountName", "") != call.name:
         text = f'cannot bind token for serviceaccount "{call.name}" to pod running with different serviceaccount name.'

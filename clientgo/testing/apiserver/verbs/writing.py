@@ -122,7 +122,7 @@ class Writer(Verb):
         strategy.before_create(resource, obj, self.allocate)
         self._stamp_phase(resource, obj, None)
         if resource.storage == certificates.STORAGE:
-            signing.asked_by(obj, call.request.user)
+            signing.set_requester(obj, call.request.user)
         return name_base
 
     def _store_new(self, resource: Resource, stored_form: Json, name_base: str) -> Stored:
@@ -219,8 +219,8 @@ class Writer(Verb):
         elif given:
             metadata.pop("namespace", None)
 
-    def allocate(self, what: str) -> str:
-        if what == "port":
+    def allocate(self, kind: str) -> str:
+        if kind == "port":
             return str(30000 + next(self._ports) % 2768)
         number = next(self._addresses)
         return f"10.96.{number // 250 % 250}.{number % 250 + 1}"

@@ -285,7 +285,7 @@ def paths_of(resource: Resource, builder: Builder, v3: bool) -> dict[str, Json]:
     name = builder.kind(resource)
     base = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
-    whole = f"{base}{scope}/{resource.plural}"
+    path = f"{base}{scope}/{resource.plural}"
     gvk = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     verbs = resource.verbs
     shared = [_parameter("pretty", "query", "string", "Pretty printed output.", v3)]
@@ -305,9 +305,9 @@ def paths_of(resource: Resource, builder: Builder, v3: bool) -> dict[str, Json]:
             if verb == "patch":
                 more = (*more, ("force", "boolean", "Force is going to force Apply requests."))
             one[method] = _operation(resource, verb, gvk, name, v3, more)
-    out = {whole: collection}
+    out = {path: collection}
     if len(one) > 1:
-        out[f"{whole}/{{name}}"] = one
+        out[f"{path}/{{name}}"] = one
     if resource.namespaced and "list" in verbs:
         out[f"{base}/{resource.plural}"] = {"get": _operation(resource, "list", gvk, name, v3, _LIST)}
     for sub in resource.subresources.values():
@@ -318,7 +318,7 @@ def paths_of(resource: Resource, builder: Builder, v3: bool) -> dict[str, Json]:
                 item[methods[verb]] = _operation(
                     resource, verb, gvk, name, v3, _WRITE if verb != "get" else (), sub.name
                 )
-        out[f"{whole}/{{name}}/{sub.name}"] = item
+        out[f"{path}/{{name}}/{sub.name}"] = item
     return out
 
 

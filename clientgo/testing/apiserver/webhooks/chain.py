@@ -73,9 +73,9 @@ class WebhookChain:
         """Ask both kinds of webhooks about a delete. Raises ApiError if one denies it."""
         if not self._store.count(matching.MUTATING) + self._store.count(matching.VALIDATING):
             return
-        asked = attributes.of_delete(call, old, options)
-        self._mutating.admit(asked)
-        self._validating.validate(asked)
+        deletion = attributes.of_delete(call, old, options)
+        self._mutating.admit(deletion)
+        self._validating.validate(deletion)
 
 
 def _of(call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Attributes:

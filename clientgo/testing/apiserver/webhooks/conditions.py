@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from clientgo.testing.apiserver.access.rbac import Attributes as Asked
+from clientgo.testing.apiserver.access.rbac import Attributes as AccessAttributes
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.access.users import AUTHENTICATED, User, service_account_groups
 from clientgo.testing.apiserver.cel import admission
@@ -97,10 +97,10 @@ def names_of(
         "namespaceObject": None,
     }
     if authorizer is not None:
-        ask = _asker(authorizer, attributes.user)
-        names["authorizer"] = Check(ask)
+        decide = _decider(authorizer, attributes.user)
+        names["authorizer"] = Check(decide)
         names["authorizer.requestResource"] = Check(
-            ask,
+            decide,
             group=attributes.resource.group,
             resource=attributes.resource.plural,
             subresource=attributes.subresource,
@@ -111,15 +111,15 @@ def names_of(
 
 
 def _request(attributes: Attributes, shape: Resource) -> Json:
-    asked, kind = attributes.resource, attributes.group_version_kind
-    own = (kind["group"], kind["kind"]) == (asked.group, asked.kind)
+    resource, kind = attributes.resource, attributes.group_version_kind
+    own = (kind["group"], kind["kind"]) == (resource.group, resource.kind)
     user = attributes.user.info()
     return {
         "kind": {"group": shape.group, "version": shape.version, "kind": shape.kind} if own else kind,
         "resource": {"group": shape.group, "version": shape.version, "resource": shape.plural},
         "subResource": attributes.subresource,
         "requestKind": kind,
-        "requestResource": {"group": asked.group, "version": asked.version, "resource": asked.plural},
+        "requestResource": {"group": resource.group, "version": resource.version, "resource": resource.plural},
         "requestSubResource": attributes.subresource,
         "name": attributes.name,
         "namespace": attributes.namespace,
@@ -143,17 +143,17 @@ def namespace_value(obj: Json | None) -> Json | None:
     return {"metadata": shown, "spec": obj.get("spec") or {}, "status": obj.get("status") or {}}
 
 
-def _asker(authorizer: Authorizer, user: User) -> Callable[[Check, str], Decision]:
-    def ask(check: Check, verb: str) -> Decision:
-        who = user
+def _decider(authorizer: Authorizer, user: User) -> Callable[[Check, str], Decision]:
+    def decide(check: Check, verb: str) -> Decision:
+        subject = user
         if check.service_account is not None:
             namespace, name = check.service_account
             groups = (*service_account_groups(namespace), AUTHENTICATED)
-            who = User(f"system:serviceaccount:{namespace}:{name}", "", groups)
+            subject = User(f"system:serviceaccount:{namespace}:{name}", "", groups)
         if check.path:
-            wanted = Asked(verb, path=check.path)
+            wanted = AccessAttributes(verb, path=check.path)
         else:
-            wanted = Asked(
+            wanted = AccessAttributes(
                 verb,
                 group=check.group,
                 resource=check.resource,
@@ -161,9 +161,9 @@ def _asker(authorizer: Authorizer, user: User) -> Callable[[Check, str], Decisio
                 namespace=check.namespace,
                 name=check.name,
             )
-        allowed, reason = authorizer.allowed(who, wanted)
+        allowed, reason = authorizer.allowed(subject, wanted)
         return Decision(allowed, reason)
 
-    return ask
+    return decide
 
 

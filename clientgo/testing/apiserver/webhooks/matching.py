@@ -74,12 +74,12 @@ class Matcher:
 
     def _shapes(self, hook: Hook, attributes: Attributes) -> Iterator[Resource]:
         """Yield the requested resource, then its other versions if the webhook accepts equivalent ones."""
-        asked = attributes.resource
-        yield asked
+        resource = attributes.resource
+        yield resource
         if hook.spec.get("matchPolicy") == "Exact":
             return
         for other in self._registry.all():
-            if other.storage == asked.storage and other is not asked:
+            if other.storage == resource.storage and other is not resource:
                 yield other
 
     def _namespace_matches(self, selector: Json | None, attributes: Attributes) -> bool:

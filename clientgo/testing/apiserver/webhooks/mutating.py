@@ -14,7 +14,7 @@ from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.webhooks import matching
 from clientgo.testing.apiserver.webhooks.attributes import Attributes
 from clientgo.testing.apiserver.webhooks.matching import Hook, Matcher
-from clientgo.testing.apiserver.webhooks.reviews import Question, ask, in_shape, is_wanted
+from clientgo.testing.apiserver.webhooks.reviews import WebhookCall, call_webhook, in_shape, is_wanted
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads
@@ -43,20 +43,20 @@ class Mutating:
         due: set[str] = set()
         for hook in hooks:
             before = attributes
-            attributes = self._asked(hook, attributes, reinvocable)
+            attributes = self._call(hook, attributes, reinvocable)
             if attributes is not before:
                 due |= reinvocable - {hook.uid}
         if due:
             for hook in hooks:
                 if hook.uid in due:
-                    attributes = self._asked(hook, attributes, reinvocable)
+                    attributes = self._call(hook, attributes, reinvocable)
         return attributes
 
-    def _asked(self, hook: Hook, attributes: Attributes, reinvocable: set[str]) -> Attributes:
+    def _call(self, hook: Hook, attributes: Attributes, reinvocable: set[str]) -> Attributes:
         shape = self._matcher.match(hook, attributes)
         if shape is None or not is_wanted(hook, attributes, shape, self._authorizer):
             return attributes
-        response = ask(self._clients, Question(hook, attributes, shape, mutating=True))
+        response = call_webhook(self._clients, WebhookCall(hook, attributes, shape, mutating=True))
         if hook.spec.get("reinvocationPolicy") == "IfNeeded":
             reinvocable.add(hook.uid)
         if response is None or not response.patch:
@@ -64,8 +64,8 @@ class Mutating:
         if attributes.obj is None:
             text = f'admission webhook "{hook.name}" attempted to modify the object, which is not supported for this'
             raise errors.internal_error(f"{text} operation")
-        asked = attributes.resource
-        shown = in_shape(attributes.obj, asked, shape)
+        resource = attributes.resource
+        shown = in_shape(attributes.obj, resource, shape)
         changed = _patched(shown, response.patch)
         return attributes if changed == shown else reshaped(attributes, changed, shape)
 

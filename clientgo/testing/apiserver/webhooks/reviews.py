@@ -32,7 +32,7 @@ class HookError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WebhookCall:
     """A write and a webhook that wants to be asked about it, in a version of its own."""
 
     hook: Hook
@@ -66,28 +66,28 @@ def is_wanted(hook: Hook, attributes: Attributes, shape: Resource, authorizer: A
     """
     if not hook.spec.get("matchConditions"):
         return True
-    asked = attributes.resource
-    obj, old = in_shape(attributes.obj, asked, shape), in_shape(attributes.old, asked, shape)
+    resource = attributes.resource
+    obj, old = in_shape(attributes.obj, resource, shape), in_shape(attributes.old, resource, shape)
     try:
         return _conditions.of(hook.spec).hold(names_of(attributes, shape, obj, old, authorizer))
     except ExpressionError as err:
         if hook.is_ignorable:
             return False
         klog.warning(f"Failed evaluating match conditions, failing closed {hook.name}: {err}")
-        raise errors.forbidden(asked.group, asked.plural, attributes.name, str(err)) from None
+        raise errors.forbidden(resource.group, resource.plural, attributes.name, str(err)) from None
 
 
-def ask(clients: WebhookClients, question: Question) -> Answer | None:
+def call_webhook(clients: WebhookClients, call: WebhookCall) -> Answer | None:
     """Call a webhook and block until it has answered. Returns its answer if it allows the write.
 
     Returns None if the call fails and the webhook's failurePolicy is Ignore. Raises ApiError if the webhook denies the
     write, if the call fails otherwise, and for a dry run if the webhook has side effects.
     """
-    hook, attributes = question.hook, question.attributes
+    hook, attributes = call.hook, call.attributes
     if attributes.dry_run and hook.spec.get("sideEffects") not in _HARMLESS:
         raise errors.bad_request(f"admission webhook {quote(hook.name)} does not support dry run")
     try:
-        response = _answer(clients, question)
+        response = _answer(clients, call)
     except HookError as err:
         text = f"failed calling webhook {quote(hook.name)}: {err}"
         if hook.is_ignorable:
@@ -101,10 +101,10 @@ def ask(clients: WebhookClients, question: Question) -> Answer | None:
     return response
 
 
-def _answer(clients: WebhookClients, question: Question) -> Answer:
+def _answer(clients: WebhookClients, call: WebhookCall) -> Answer:
     from clientgo.api.admission.v1 import AdmissionReview  # Here, as below: most servers ask no webhook.
 
-    spec = question.hook.spec
+    spec = call.hook.spec
     accepted = spec.get("admissionReviewVersions") or ()
     version = next((one for one in accepted if one in _KNOWN_VERSIONS), None)
     if version is None:
@@ -112,15 +112,15 @@ def _answer(clients: WebhookClients, question: Question) -> Answer:
     kind: Json = {"kind": "AdmissionReview", "apiVersion": f"admission.k8s.io/{version}"}
     uid = str(uuid.uuid4())
     timeout = spec.get("timeoutSeconds") or _DEFAULT_TIMEOUT
-    review = {**kind, "request": _request(question, uid)}
+    review = {**kind, "request": _request(call, uid)}
     try:
-        answer = clients.post(spec.get("clientConfig") or {}, review, timeout, tell_timeout=True)
+        answer = clients.post(spec.get("clientConfig") or {}, review, timeout, send_timeout=True)
         response = _read(AdmissionReview.from_dict(answer).response)
     except ClientError as err:
         raise HookError(f"could not get REST client: {err}") from None
     except (CallError, ValueError, TypeError) as err:
         raise HookError(f"failed to call webhook: {err}") from None
-    wrong = _wrong(answer, response, kind, uid, question.mutating)
+    wrong = _wrong(answer, response, kind, uid, call.mutating)
     if wrong or response is None:
         raise HookError(f"received invalid webhook response: {wrong}")
     return response
@@ -146,21 +146,21 @@ def _read(response: AdmissionResponse | None) -> Answer | None:
     )
 
 
-def _request(question: Question, uid: str) -> Json:
-    attributes, shape = question.attributes, question.shape
-    asked = attributes.resource
+def _request(call: WebhookCall, uid: str) -> Json:
+    attributes, shape = call.attributes, call.shape
+    resource = attributes.resource
     kind = attributes.group_version_kind
-    own = (kind["group"], kind["kind"]) == (asked.group, asked.kind)
+    own = (kind["group"], kind["kind"]) == (resource.group, resource.kind)
     request: Json = {
         "uid": uid,
         "kind": {"group": shape.group, "version": shape.version, "kind": shape.kind} if own else kind,
         "resource": {"group": shape.group, "version": shape.version, "resource": shape.plural},
         "requestKind": kind,
-        "requestResource": {"group": asked.group, "version": asked.version, "resource": asked.plural},
+        "requestResource": {"group": resource.group, "version": resource.version, "resource": resource.plural},
         "operation": attributes.operation,
         "userInfo": attributes.user.info(),
-        "object": in_shape(attributes.obj, asked, shape),
-        "oldObject": in_shape(attributes.old, asked, shape),
+        "object": in_shape(attributes.obj, resource, shape),
+        "oldObject": in_shape(attributes.old, resource, shape),
         "dryRun": attributes.dry_run,
         "options": attributes.options,
     }

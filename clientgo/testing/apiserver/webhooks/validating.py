@@ -8,7 +8,7 @@ from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.webhooks import matching
 from clientgo.testing.apiserver.webhooks.attributes import Attributes
 from clientgo.testing.apiserver.webhooks.matching import Matcher
-from clientgo.testing.apiserver.webhooks.reviews import Question, ask, is_wanted
+from clientgo.testing.apiserver.webhooks.reviews import WebhookCall, call_webhook, is_wanted
 from clientgo.testing.apiserver.wire.webhooks import WebhookClients
 
 
@@ -28,34 +28,34 @@ class Validating:
 
         Raises ApiError; with several, the first in the webhooks' order.
         """
-        questions = []
+        calls = []
         for hook in self._matcher.hooks(matching.VALIDATING, attributes):
             shape = self._matcher.match(hook, attributes)
             if shape is not None and is_wanted(hook, attributes, shape, self._authorizer):
-                questions.append(Question(hook, attributes, shape, mutating=False))
-        for failure in self._all(questions):
+                calls.append(WebhookCall(hook, attributes, shape, mutating=False))
+        for failure in self._all(calls):
             if failure is not None:
                 raise failure
 
-    def _all(self, questions: list[Question]) -> list[Exception | None]:
+    def _all(self, calls: list[WebhookCall]) -> list[Exception | None]:
         """Ask all questions in parallel and return the exception of each, or None."""
-        failures: list[Exception | None] = [None] * len(questions)
+        failures: list[Exception | None] = [None] * len(calls)
 
         def run(i: int) -> None:
             try:
-                ask(self._clients, questions[i])
+                call_webhook(self._clients, calls[i])
             except Exception as err:
                 failures[i] = err
 
         # The last is asked by this thread, which has nothing else to do.
         threads = [
             threading.Thread(target=run, args=(i,), name="apiserver-webhook", daemon=True)
-            for i in range(len(questions) - 1)
+            for i in range(len(calls) - 1)
         ]
         for thread in threads:
             thread.start()
-        if questions:
-            run(len(questions) - 1)
+        if calls:
+            run(len(calls) - 1)
         for thread in threads:
             thread.join()
         return failures

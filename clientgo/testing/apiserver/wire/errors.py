@@ -152,12 +152,12 @@ def expired(message: str) -> ApiError:
     return ApiError(410, "Expired", message)
 
 
-def resource_version_too_large(asked: int, current: int) -> ApiError:
+def resource_version_too_large(requested: int, current: int) -> ApiError:
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     return ApiError(
         504,
         "Timeout",
-        f"Timeout: Too large resource version: {asked}, current: {current}",
+        f"Timeout: Too large resource version: {requested}, current: {current}",
         {"causes": causes, "retryAfterSeconds": 1},
         headers={"Retry-After": "1"},
     )

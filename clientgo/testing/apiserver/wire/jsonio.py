@@ -74,7 +74,7 @@ def loads(text: bytes) -> Any:
     # Counting is much faster than walking, and settles nearly all.
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deep(value):
         raise ParseError(_TOO_DEEP)
-    return _with_whole_texts(value) if _HALF.search(text) else value
+    return _with_valid_texts(value) if _HALF.search(text) else value
 
 
 # How half of a surrogate pair, or a whole one, begins.
@@ -97,13 +97,13 @@ def is_deep(value: Any) -> bool:
     return True
 
 
-def _with_whole_texts(value: Any) -> Any:
+def _with_valid_texts(value: Any) -> Any:
     if isinstance(value, str):
         return utf8.to_valid(value)
     if isinstance(value, list):
-        return [_with_whole_texts(item) for item in value]
+        return [_with_valid_texts(item) for item in value]
     if isinstance(value, dict):
-        return {utf8.to_valid(name): _with_whole_texts(item) for name, item in value.items()}
+        return {utf8.to_valid(name): _with_valid_texts(item) for name, item in value.items()}
     return value
 
 

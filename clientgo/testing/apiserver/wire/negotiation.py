@@ -101,26 +101,26 @@ def choose(
     request: Request,
     *,
     objects: bool = True,
-    speaks_protobuf: Callable[[], bool] | None = None,
+    supports_protobuf: Callable[[], bool] | None = None,
     stream: bool = False,
 ) -> Form:
     """Return the form of the first acceptable clause in the Accept header. Raises ApiError 406 if there is none.
 
-    With `objects`, the client may ask for a Table, in JSON only, or for PartialObjectMetadata. `speaks_protobuf`
+    With `objects`, the client may ask for a Table, in JSON only, or for PartialObjectMetadata. `supports_protobuf`
     reports whether the resource's objects have protobuf messages; None means that no response is protobuf. With
     `stream`, the response is a watch, which has no form in YAML.
     """
     accept = request.headers.get("accept", "")
-    neat = pretty(request)
+    is_pretty = pretty(request)
     if not accept:
-        return Form(pretty=neat)
+        return Form(pretty=is_pretty)
     for media, params in _clauses(accept):
         if media in ("*/*", "application/*", JSON):
-            form = _json_form(params, neat, objects=objects)
+            form = _json_form(params, is_pretty, objects=objects)
             if form is not None:
                 return form
         elif media == PROTOBUF:
-            form = _protobuf_form(params, speaks_protobuf)
+            form = _protobuf_form(params, supports_protobuf)
             if form is not None:
                 return form
         elif media in (YAML, "application/x-yaml", "text/yaml") and not params.get("as") and not stream:
@@ -131,29 +131,29 @@ def choose(
     )
 
 
-def _protobuf_form(params: dict[str, str], speaks_protobuf: Callable[[], bool] | None) -> Form | None:
+def _protobuf_form(params: dict[str, str], supports_protobuf: Callable[[], bool] | None) -> Form | None:
     """Return the form of a protobuf clause, or None.
 
     Metadata of custom resources are messages too; v1beta1 is unsupported.
     """
     kind = params.get("as", "")
-    if speaks_protobuf is None:
+    if supports_protobuf is None:
         return None
     if kind in _PARTIAL and params.get("g") in _META and params.get("v") == "v1":
         return Form(PROTOBUF, "PartialObjectMetadata", of_list=kind == _PARTIAL[1])
-    return Form(PROTOBUF) if not kind and speaks_protobuf() else None
+    return Form(PROTOBUF) if not kind and supports_protobuf() else None
 
 
-def _json_form(params: dict[str, str], neat: bool, *, objects: bool) -> Form | None:
+def _json_form(params: dict[str, str], is_pretty: bool, *, objects: bool) -> Form | None:
     """Return the form of a JSON clause by its parameters, or None for unknown ones."""
     kind, version = params.get("as", ""), params.get("v", "")
     if not kind:
-        return Form(JSON, pretty=neat)
+        return Form(JSON, pretty=is_pretty)
     if objects and params.get("g") in _META and version in ("v1", "v1beta1"):
         if kind == "Table":
-            return Form(JSON, "Table", version, neat)
+            return Form(JSON, "Table", version, is_pretty)
         if kind in _PARTIAL:
-            return Form(JSON, "PartialObjectMetadata", version, neat, of_list=kind == _PARTIAL[1])
+            return Form(JSON, "PartialObjectMetadata", version, is_pretty, of_list=kind == _PARTIAL[1])
     if not objects and kind == "APIGroupDiscoveryList" and version in ("v2", "v2beta1"):
-        return Form(JSON, "Discovery", version, neat)
+        return Form(JSON, "Discovery", version, is_pretty)
     return None

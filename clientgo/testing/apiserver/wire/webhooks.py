@@ -34,8 +34,8 @@ class _Bounded:
 
     def round_trip(self, request: http.Request) -> http.Response:
         response = self._transport.round_trip(request)
-        asked = len(request.body) if isinstance(request.body, bytes) else 0
-        response.body = _BoundedBody(response.body, _TIMES_THE_QUESTION * asked + _MORE_THAN_THE_QUESTION)
+        length = len(request.body) if isinstance(request.body, bytes) else 0
+        response.body = _BoundedBody(response.body, _TIMES_THE_QUESTION * length + _MORE_THAN_THE_QUESTION)
         return response
 
 
@@ -97,15 +97,15 @@ class WebhookClients:
         for client in clients:
             client.close()
 
-    def post(self, config: Json, document: Json, timeout: float, *, tell_timeout: bool = False) -> Json:
+    def post(self, config: Json, document: Json, timeout: float, *, send_timeout: bool = False) -> Json:
         """Post a document and return the answer, within `timeout` seconds. Raises ClientError, CallError.
 
-        `config` is a WebhookClientConfig. `tell_timeout` puts the timeout into the URL.
+        `config` is a WebhookClientConfig. `send_timeout` puts the timeout into the URL.
         """
         url = _url(config)
         client = self._client(f"{url.scheme}://{url.netloc}", config.get("caBundle") or "")
         request = client.post().abs_path(url.path or "/").set_header("Content-Type", "application/json")
-        if tell_timeout:
+        if send_timeout:
             request = request.param("timeout", f"{timeout:g}s")
         # Here, as in _made: most servers call no webhook.
         from clientgo.apimachinery.api.errors import StatusError

@@ -2,7 +2,7 @@
 
 | Feature | Module | Called from |
 |---|---|---|
-| Staleness: a health check of `last_heard` and `refused` | `staleness` | user code |
+| Staleness: a health check of `last_contact` and `refused` | `staleness` | user code |
 | Relist requests: list again soon after an object could not be stored | `relist` | `Reflector.request_list`, \
 `run_with_context`, `list_and_watch_with_context`, `_list_and_watch`, `_watch_with_resync` |
 | Outage reports: a log line while the server refuses connections | `outage` | `Reflector._back_off`, `_heard`, \

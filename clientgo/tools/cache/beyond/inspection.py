@@ -180,10 +180,10 @@ class InspectableCache:
 class CacheHealth(Protocol):
     """The methods by which a health check judges an informer's cache; see StalenessCheck. Beyond Go."""
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """Return the time at which the server last reported the current state, in seconds of the informer's clock.
 
-        None if it has not. See Reflector.last_heard. Thread-safe. Beyond Go.
+        None if it has not. See Reflector.last_contact. Thread-safe. Beyond Go.
         """
         ...
 
@@ -209,11 +209,11 @@ class InspectableInformer:
     _processor: Any
     _clock: WithTickerAndDelayedExecution
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """See CacheHealth."""
         with self._started_lock:
             controller = self._controller
-        return None if controller is None else controller.last_heard()
+        return None if controller is None else controller.last_contact()
 
     def refused(self) -> Mapping[str, Refusal]:
         """See CacheHealth."""
@@ -241,9 +241,9 @@ class InspectableController:
     _reflector: Reflector | None
     _refusals: Refusals
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """See CacheHealth."""
-        return None if self._reflector is None else self._reflector.last_heard()
+        return None if self._reflector is None else self._reflector.last_contact()
 
     def refused(self) -> Mapping[str, Refusal]:
         """See CacheHealth."""

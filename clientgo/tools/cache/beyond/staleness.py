@@ -30,10 +30,10 @@ from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 DEFAULT_MAX_SILENCE = 11 * 60.0
 
 
-class Listening(Protocol):
+class HasLastContact(Protocol):
     """A shared informer, a controller or a reflector."""
 
-    def last_heard(self) -> float | None:
+    def last_contact(self) -> float | None:
         """Return the time at which the server last reported the current state."""
         ...
 
@@ -79,9 +79,9 @@ class StalenessCheck:
         # Guards changes of `_watched`.
         self._lock = threading.Lock()
         # Name, informer and time of each `add`. Replaced as a whole, so that a reader needs no lock.
-        self._watched: tuple[tuple[str, Listening, float], ...] = ()
+        self._watched: tuple[tuple[str, HasLastContact, float], ...] = ()
 
-    def add(self, name: str, informer: Listening) -> None:
+    def add(self, name: str, informer: HasLastContact) -> None:
         """Add `informer` under `name`."""
         with self._lock:
             self._watched = (*self._watched, (name, informer, self._clock.now()))
@@ -101,19 +101,19 @@ class StalenessCheck:
         silent = []
         behind = []
         for name, informer, added in self._watched:
-            heard = informer.last_heard()
-            silence = now - (added if heard is None else heard)
+            last_contact = informer.last_contact()
+            silence = now - (added if last_contact is None else last_contact)
             if silence > self._max_silence:
                 silent.append(f"{name} (for {_in_words(silence)})")
             if isinstance(informer, RejectionSource):
                 behind += self._behind(name, informer.refused(), now)
-        complaints = []
+        problems = []
         if silent:
-            complaints.append(f"nothing heard from the server: {', '.join(silent)}")
+            problems.append(f"nothing heard from the server: {', '.join(silent)}")
         if behind:
-            complaints.append(f"not taken into the cache: {', '.join(behind)}")
-        if complaints:
-            raise StaleError("; ".join(complaints))
+            problems.append(f"not taken into the cache: {', '.join(behind)}")
+        if problems:
+            raise StaleError("; ".join(problems))
 
     def _behind(self, name: str, refused: Mapping[str, Rejected], now: float) -> list[str]:
         """Describe the object that a cache has rejected longest, with the number of the others; [] for none."""

@@ -25,10 +25,10 @@ class RecordingHandler:
 
     def __init__(self, name: str, notified: list[str]) -> None:
         self._name = name
-        self._told = notified
+        self._notified = notified
 
-    def _note(self, what: str, obj: Any) -> None:
-        self._told.append(f"{self._name} {what} {_shorthand(obj)}")
+    def _note(self, method: str, obj: Any) -> None:
+        self._notified.append(f"{self._name} {method} {_shorthand(obj)}")
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self._note("add_initial" if is_in_initial_list else "add", obj)
@@ -62,7 +62,7 @@ class Scenario:
         self._cache: cache.Cache
         self._ctx, self._cancel = context.with_cancel(context.background())
         self._thread: threading.Thread | None = None
-        self._told: list[str] = []
+        self._notified: list[str] = []
 
     def close(self) -> None:
         self._cancel()
@@ -76,8 +76,8 @@ class Scenario:
         except Exception as err:
             outcome = {"error": _error(err)}
         self._bubble.wait()
-        notified = sorted(self._told)
-        self._told.clear()
+        notified = sorted(self._notified)
+        self._notified.clear()
         if op == "new":
             return outcome
         return {**outcome, "events_sorted": notified, "server_scopes": self._server.scopes()}
@@ -139,7 +139,7 @@ class Scenario:
     def get_informer_and_add_handler(self, *, apiVersion: str, kind: str, as_: str, handler: str) -> Document:
         ctx, kind_of_object = self._within(2000), example(apiVersion, kind, as_)
         informer = self._cache.get_informer(ctx, kind_of_object, cache.block_until_synced(False))
-        informer.add_event_handler(RecordingHandler(handler, self._told))
+        informer.add_event_handler(RecordingHandler(handler, self._notified))
         return {"error": None}
 
     def index_field(self, *, apiVersion: str, kind: str, as_: str, field: str, value: str) -> Document:

@@ -232,16 +232,16 @@ class Scripted:
         return result
 
     def error(self, ctx: context.Context, outcome: dict[str, Any]) -> Exception | None:
-        said = outcome.get("error", "")
+        error = outcome.get("error", "")
         match outcome["kind"]:
             case "ok":
                 return None
             case "error":
-                return RuntimeError(said)
+                return RuntimeError(error)
             case "terminal_error":
-                return reconcile.terminal_error(RuntimeError(said) if said else None)
+                return reconcile.terminal_error(RuntimeError(error) if error else None)
             case "wrapped_terminal_error":
-                inner = reconcile.terminal_error(RuntimeError(said) if said else None)
+                inner = reconcile.terminal_error(RuntimeError(error) if error else None)
                 outer = RuntimeError(f"while reconciling: {inner}")
                 outer.__cause__ = inner
                 return outer

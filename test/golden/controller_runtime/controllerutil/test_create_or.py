@@ -52,8 +52,8 @@ class Recorder:
         )
         self.client = interceptor.new_client(build(config), funcs)
 
-    def _note(self, verb: str, **what: Any) -> None:
-        self.requests.append({"verb": verb, **what})
+    def _note(self, verb: str, **fields: Any) -> None:
+        self.requests.append({"verb": verb, **fields})
         if self.inject.get("verb") == verb:
             error, self.inject = self.inject["error"], {}
             raise injected(error)

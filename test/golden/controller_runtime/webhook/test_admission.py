@@ -77,8 +77,8 @@ class Validator:
 
     def _decide(self, verb: str, obj: corev1.ConfigMap, old: corev1.ConfigMap | None = None) -> list[str] | None:
         if self.behaviour == "warn":
-            what = verb if old is None else f"{verb} from {old.data.get('v', '')} to {obj.data.get('v', '')}"
-            return [f"careful with {what}", "second"]
+            shown = verb if old is None else f"{verb} from {old.data.get('v', '')} to {obj.data.get('v', '')}"
+            return [f"careful with {shown}", "second"]
         if self.behaviour == "allow":
             return None
         if self.behaviour == "panic":

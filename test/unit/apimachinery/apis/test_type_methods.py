@@ -16,7 +16,7 @@ OWNER = metav1.OwnerReference(api_version="v1", kind="Node", name="n", uid="u")
 
 
 @pytest.mark.parametrize(
-    ("what", "value", "empty"),
+    ("accessor", "value", "empty"),
     [
         ("name", "web", ""),
         ("generate_name", "web-", ""),
@@ -35,18 +35,19 @@ OWNER = metav1.OwnerReference(api_version="v1", kind="Node", name="n", uid="u")
         ("managed_fields", [metav1.ManagedFieldsEntry(manager="m")], []),
     ],
 )
-def test_object_meta_and_its_object_have_the_same_accessors(what: str, value: Any, empty: Any) -> None:
+def test_object_meta_and_its_object_have_the_same_accessors(accessor: str, value: Any, empty: Any) -> None:
     """Go: TestAccessOwnerReferences, TestResourceVersionerOfAPI."""
     pod = corev1.Pod()
     pod.metadata.resource_version = "1"  # Attaches the metadata.
     pod.metadata.resource_version = ""
     metadata: Any = pod.metadata
 
-    assert getattr(metadata, f"get_{what}")() == empty
-    getattr(metadata, f"set_{what}")(value)
-    assert getattr(pod, f"get_{what}")() == getattr(metadata, f"get_{what}")() == getattr(metadata, what) == value
-    getattr(pod, f"set_{what}")(empty)
-    assert getattr(metadata, f"get_{what}")() == empty
+    assert getattr(metadata, f"get_{accessor}")() == empty
+    getattr(metadata, f"set_{accessor}")(value)
+    assert getattr(metadata, accessor) == value
+    assert getattr(pod, f"get_{accessor}")() == getattr(metadata, f"get_{accessor}")() == value
+    getattr(pod, f"set_{accessor}")(empty)
+    assert getattr(metadata, f"get_{accessor}")() == empty
     assert metadata.to_dict() == {}
 
 

@@ -122,7 +122,7 @@ steps = st.lists(
 
 def apply(pods: corev1.PodList, items: Any, step: tuple[str, int, str]) -> str:
     """Do it; the name of an error."""
-    what, at, name = step
+    operation, at, name = step
     made = corev1.Pod.from_dict({"metadata": {"name": name}})
     do: dict[str, Callable[[], Any]] = {
         "rename": lambda: setattr(items[at].metadata, "name", name),
@@ -137,7 +137,7 @@ def apply(pods: corev1.PodList, items: Any, step: tuple[str, int, str]) -> str:
         "decode": lambda: pods.to_dict() and None,
     }
     try:
-        do[what]()
+        do[operation]()
     except IndexError:
         return "IndexError"
     return ""

@@ -259,9 +259,9 @@ def test_a_program_gets_plain_dicts_of_what_has_unknown_fields(make: Any) -> Non
             return type(value) is dict and all(map(plain, value.values()))
         return all(map(plain, value)) if isinstance(value, list) else True
 
-    said = make().to_dict()
-    assert plain(said)
-    assert said == json.loads(json.dumps(said))
+    document = make().to_dict()
+    assert plain(document)
+    assert document == json.loads(json.dumps(document))
 
 
 def test_a_null_that_protobuf_has_no_field_for_is_left_out() -> None:
@@ -455,14 +455,14 @@ def test_each_part_of_a_message_is_a_message_or_refused() -> None:
         }
     )
     body = protobuf.encode_message(message(corev1.Pod), pod.to_dict())
-    whole = 0
+    complete = 0
     for end in range(len(body)):
         try:
             protobuf.decode_message(message(corev1.Pod), body[:end])
-            whole += 1
+            complete += 1
         except WireError as err:
             assert "EOF" in str(err)
-    assert whole == 3, "nothing, the metadata, and the spec too"
+    assert complete == 3, "nothing, the metadata, and the spec too"
 
 
 @pytest.mark.parametrize("value", ["text", {"a": "b"}, 5, True])

@@ -191,8 +191,8 @@ def test_what_one_object_says_of_its_kind_is_no_business_of_others(make: Callabl
     copied = pod.deep_copy()
     pod.set_group_version_kind(GroupVersionKind("", "v1", "Pod"))
     assert is_undecoded(pod) and is_undecoded(copied) and pod != copied and pod != other
-    said = [each.api_version_and_kind() for each in (pod, copied, other)]
-    assert said == [("v1", "Pod"), ("shop/v2", "Crate"), ("", "")]
+    types = [each.api_version_and_kind() for each in (pod, copied, other)]
+    assert types == [("v1", "Pod"), ("shop/v2", "Crate"), ("", "")]
     pod.set_group_version_kind(GroupVersionKind("", "", ""))
     assert pod == other and pod.to_dict() == other.to_dict()
 
@@ -311,24 +311,24 @@ def test_a_list_names_the_item_that_is_malformed() -> None:
 
 def test_an_event_that_is_cut_or_has_more_than_its_object_is_none() -> None:
     from_event()
-    whole = frame(DATA)
-    for size in range(len(whole)):
+    complete = frame(DATA)
+    for size in range(len(complete)):
         with pytest.raises(protobuf.WireError):
-            SERIALIZER.decode_event(whole[:size])
+            SERIALIZER.decode_event(complete[:size])
     for more in (b"\0", b"\x1a", b"\x1a\0\x22\0\0"):
         with pytest.raises(protobuf.WireError):
-            SERIALIZER.decode_event(whole + more)
-    assert is_undecoded(SERIALIZER.decode_event(whole)[1])
+            SERIALIZER.decode_event(complete + more)
+    assert is_undecoded(SERIALIZER.decode_event(complete)[1])
 
 
 def test_an_event_that_is_cut_between_two_fields_of_its_object_is_none() -> None:
     """One whose object is all that it ends with, and which begins as one that came before."""
     wrapped = protobuf.wrap(DATA + put_bytes(b"\x1a", b""), "v1", "Pod").removesuffix(b"\x1a\0\x22\0")
-    whole = watch_event("ADDED", wrapped)[4:]
+    complete = watch_event("ADDED", wrapped)[4:]
     for _ in range(3):
-        assert SERIALIZER.decode_event(whole)[1].name == "a"
+        assert SERIALIZER.decode_event(complete)[1].name == "a"
     with pytest.raises(protobuf.WireError, match="unexpected EOF"):
-        SERIALIZER.decode_event(whole[:-2])
+        SERIALIZER.decode_event(complete[:-2])
 
 
 def test_a_message_that_claims_to_be_longer_than_its_event_is_refused() -> None:

@@ -155,8 +155,8 @@ def test_reading_cached_objects_costs_no_memory() -> None:
     by_metadata = kept(lambda obj: (obj.metadata.name, obj.metadata.labels.get("app"), obj.metadata.annotations))
     by_data = kept(lambda obj: obj.data)
     documents: list[Any] = []
-    whole = kept(lambda obj: documents.append(obj._document))
-    assert by_metadata * 100 < whole and by_data * 20 < whole
+    kept_documents = kept(lambda obj: documents.append(obj._document))
+    assert by_metadata * 100 < kept_documents and by_data * 20 < kept_documents
 
 
 # --- Metadata -------------------------------------------------------------------------------------------------------
@@ -193,11 +193,11 @@ def make_typed(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any
 def test_metadata_reads_as_if_it_were_decoded(make_typed, frozen: bool, metadata: Any) -> None:
     document = {key: value for key, value in (POD | {"metadata": metadata}).items() if value is not None}
 
-    def told(read: Callable[[Any], Any], obj: Any) -> str:
+    def result(read: Callable[[Any], Any], obj: Any) -> str:
         return outcome(lambda: read((obj.freeze() if frozen else obj).metadata))
 
     for read in METADATA:
-        assert told(read, make_typed(document)) == told(read, decoded(make_typed, document))
+        assert result(read, make_typed(document)) == result(read, decoded(make_typed, document))
 
 
 def test_the_metadata_of_a_cached_object_is_read_without_decoding_it(make_typed) -> None:
@@ -229,7 +229,7 @@ def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -
     pod = make_typed(POD | {"status": {"phase": "Running"}}).freeze()
     assert (pod.status.phase, pod.metadata.labels["app"], pod.status.reason) == ("Running", "shop", "")
     root = source._RECENT.parts[pod._source]
-    assert ([*root.kept], root._whole) == (["status", "metadata"], None)
+    assert ([*root.kept], root._document) == (["status", "metadata"], None)
     assert pod.spec.priority == 2**70
     assert (pod.spec._document is pod.spec._document, pod.to_dict()["status"]) == (True, {"phase": "Running"})
 
@@ -258,14 +258,14 @@ def test_parts_read_as_if_they_were_decoded(parts: str, frozen: bool) -> None:
         *ACCESSORS,
     ]
 
-    def told(read: Callable[[Any], Any]) -> str:
+    def result(read: Callable[[Any], Any]) -> str:
         obj = event(f'{{"type":"ADDED","object":{{"kind":"Pod","apiVersion":"v1",{parts}}}}}', TYPED)
         return outcome(lambda: read(obj.freeze() if frozen else obj))
 
     for read in reads:
         with decoding_at_once():
-            expected = told(read)
-        assert told(read) == expected
+            expected = result(read)
+        assert result(read) == expected
 
 
 @pytest.mark.parametrize("read_before", [True, False])
@@ -279,8 +279,9 @@ def test_what_is_written_through_spec_and_status_is_in_the_object(make_typed, re
     spec.node_name, pod.status.phase = "n", "Running"
     pod.spec.node_selector["zone"] = "a"
     assert (spec.node_name, pod.spec.node_name, pod.status.phase) == ("n", "n", "Running")
-    said = pod.to_dict()
-    assert (said["spec"], said["status"]) == ({"nodeName": "n", "nodeSelector": {"zone": "a"}}, {"phase": "Running"})
+    document = pod.to_dict()
+    assert document["spec"] == {"nodeName": "n", "nodeSelector": {"zone": "a"}}
+    assert document["status"] == {"phase": "Running"}
 
 
 def test_a_cached_object_takes_little_more_than_its_text() -> None:
@@ -670,12 +671,12 @@ def test_lists_are_the_same_either_way(serializer, more) -> None:
         lambda pods: serializer.encode(pods),
     ]
 
-    def tell(read: Callable[[Any], Any]) -> str:
+    def result(read: Callable[[Any], Any]) -> str:
         return outcome(lambda: read(listed(POD, nameless, serializer=serializer, **more)))
 
     with decoding_at_once():
-        expected = [tell(read) for read in reads]
-    assert [tell(read) for read in reads] == expected
+        expected = [result(read) for read in reads]
+    assert [result(read) for read in reads] == expected
 
 
 def test_items_without_a_kind_take_it_from_the_list_of_a_dynamic_client() -> None:

@@ -374,13 +374,13 @@ def test_the_signature_of_a_class_has_its_fields() -> None:
 def test_a_fields_type_is_known_without_reading_it() -> None:
     """Notebooks complete names by these types."""
 
-    def told(cls: type, attr: str) -> object:
+    def hint_of(cls: type, attr: str) -> object:
         return get_type_hints(vars(cls)[attr].fget)["return"]
 
-    assert told(corev1.Pod, "spec") is corev1.PodSpec
-    assert get_args(told(corev1.PodSpec, "containers")) == (corev1.Container,)
-    assert get_args(told(corev1.ResourceRequirements, "limits")) == (str, Quantity)
-    assert told(Order, "due") is datetime
+    assert hint_of(corev1.Pod, "spec") is corev1.PodSpec
+    assert get_args(hint_of(corev1.PodSpec, "containers")) == (corev1.Container,)
+    assert get_args(hint_of(corev1.ResourceRequirements, "limits")) == (str, Quantity)
+    assert hint_of(Order, "due") is datetime
 
 
 def test_a_field_is_made_when_it_is_first_read_or_written() -> None:

@@ -116,7 +116,7 @@ def names(found: Any) -> list[str]:
 _DEADLINES: list[context.CancelFunc] = []
 
 
-def soon() -> context.Context:
+def deadline() -> context.Context:
     """Return a context with a short timeout."""
     ctx, cancel = context.with_timeout(CTX, PATIENCE)
     _DEADLINES.append(cancel)
@@ -136,16 +136,16 @@ def until(condition: Callable[[], bool]) -> bool:
     return any(condition() or never.wait(0.01) for _ in range(int(PATIENCE / 0.01)))
 
 
-class Told:
+class RecordingHandler:
     """An event handler that a test can wait for."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._seen: list[tuple[str, str, str]] = []
 
-    def _note(self, what: str, obj: Any) -> None:
+    def _note(self, method: str, obj: Any) -> None:
         with self._changed:
-            self._seen.append((what, obj.get_namespace(), obj.get_name()))
+            self._seen.append((method, obj.get_namespace(), obj.get_name()))
             self._changed.notify_all()
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
@@ -157,8 +157,8 @@ class Told:
     def on_delete(self, obj: Any) -> None:
         self._note("delete", obj)
 
-    def wait_for(self, what: str, obj: client.Object) -> None:
-        event = (what, obj.get_namespace(), obj.get_name())
+    def wait_for(self, method: str, obj: client.Object) -> None:
+        event = (method, obj.get_namespace(), obj.get_name())
         with self._changed:
             assert self._changed.wait_for(lambda: event in self._seen, PATIENCE), (event, self._seen)
 
@@ -184,10 +184,10 @@ def test_the_first_read_starts_the_watch(cluster: Cluster, c: cache.Cache, form:
     Go: cache: TestReaderWaitsForCacheSync
     """
     key = client.ObjectKey(namespace="", name="kube-system")
-    found = c.get(soon(), key, kind_in_form(corev1.Namespace, form))
+    found = c.get(deadline(), key, kind_in_form(corev1.Namespace, form))
     assert found.get_name() == "kube-system"
     assert found.get_uid() == cluster.client.get(CTX, key, corev1.Namespace).get_uid()
-    assert {"default", "kube-system"} <= set(names(c.list(soon(), kind_in_form(corev1.NamespaceList, form))))
+    assert {"default", "kube-system"} <= set(names(c.list(deadline(), kind_in_form(corev1.NamespaceList, form))))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -197,9 +197,9 @@ def test_objects_say_their_kind(three: list[str], c: cache.Cache, form: str) -> 
     ... populated
     Go: cache/internal: gvkFixupWatcher > behaves like watch.FakeWatcher
     """
-    found = c.get(soon(), client.ObjectKey(namespace=three[0], name="pod-1"), kind_in_form(corev1.Pod, form))
+    found = c.get(deadline(), client.ObjectKey(namespace=three[0], name="pod-1"), kind_in_form(corev1.Pod, form))
     assert found.group_version_kind() == POD
-    listed = c.list(soon(), kind_in_form(corev1.PodList, form), client.MatchingLabels(of=three[0]))
+    listed = c.list(deadline(), kind_in_form(corev1.PodList, form), client.MatchingLabels(of=three[0]))
     assert [item.group_version_kind() for item in meta.extract_list(listed)] == [POD] * 6
 
 
@@ -223,7 +223,7 @@ def test_a_list_has_what_the_options_choose(three: list[str], c: cache.Cache, fo
     kind = kind_in_form(corev1.PodList, form)
 
     def listed(*opts: client.ListOption) -> list[str]:
-        return names(c.list(soon(), kind, *opts))
+        return names(c.list(deadline(), kind, *opts))
 
     two = client.InNamespace(three[1])
     assert listed(client.MatchingLabels(of=three[0])) == [f"pod-{number}" for number in range(1, 7)]
@@ -250,11 +250,11 @@ def test_a_cache_cannot_go_on_with_a_list(three: list[str], c: cache.Cache, form
     ... is used
     """
     kind = kind_in_form(corev1.PodList, form)
-    part = c.list(soon(), kind, client.Limit(1))
+    part = c.list(deadline(), kind, client.Limit(1))
     token = meta.list_accessor(part).get_continue()
     assert token == "continue-not-supported"
     with pytest.raises(ValueError, match="continue list option is not supported by the cache"):
-        c.list(soon(), kind, client.Limit(1), client.Continue(token))
+        c.list(deadline(), kind, client.Limit(1), client.Continue(token))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -280,12 +280,12 @@ def test_what_a_cache_gives_out_is_shared_and_read_only(three: list[str], c: cac
     key = client.ObjectKey(namespace=three[0], name="pod-1")
     kind = kind_in_form(corev1.Pod, form)
     for opts in ([], [client.UNSAFE_DISABLE_DEEP_COPY], [client.UnsafeDisableDeepCopyOption(False)]):
-        found = c.get(soon(), key, kind, *opts)
-        assert found is c.get(soon(), key, kind)
+        found = c.get(deadline(), key, kind, *opts)
+        assert found is c.get(deadline(), key, kind)
         with pytest.raises(ReadOnlyError):
             found.set_labels({"changed": "yes"})
         listed = c.list(
-            soon(), kind_in_form(corev1.PodList, form), client.MatchingLabels({"test-label": "pod-1"}), *opts
+            deadline(), kind_in_form(corev1.PodList, form), client.MatchingLabels({"test-label": "pod-1"}), *opts
         )
         if text_source.AVAILABLE:
             assert any(item is found for item in meta.extract_list(listed))
@@ -296,7 +296,7 @@ def test_what_a_cache_gives_out_is_shared_and_read_only(three: list[str], c: cac
                 item.set_labels({"changed": "yes"})
     copied = found.deep_copy()
     copied.set_labels({"changed": "yes"})
-    assert c.get(soon(), key, kind).get_labels()["test-label"] == "pod-1"
+    assert c.get(deadline(), key, kind).get_labels()["test-label"] == "pod-1"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -310,19 +310,19 @@ def test_what_is_not_there_is_not_found(three: list[str], c: cache.Cache, form: 
     ... is not found
     """
     with pytest.raises(apierrors.StatusError) as caught:
-        c.get(soon(), client.ObjectKey(namespace=three[0], name="nobody"), kind_in_form(corev1.Pod, form))
+        c.get(deadline(), client.ObjectKey(namespace=three[0], name="nobody"), kind_in_form(corev1.Pod, form))
     assert apierrors.is_not_found(caught.value)
 
 
 def test_writes_go_to_the_server_and_come_back_through_the_watch(cluster: Cluster, c: cache.Cache) -> None:
     both = cluster.new_client(cache=client.CacheOptions(reader=c))
     namespace = cluster.new_namespace()
-    notified = Told()
-    c.get_informer(soon(), corev1.Pod).add_event_handler(notified)
+    notified = RecordingHandler()
+    c.get_informer(deadline(), corev1.Pod).add_event_handler(notified)
     made = pod(namespace, "p")
     both.create(CTX, made)
     notified.wait_for("add", made)
-    cached = both.get(soon(), client.object_key_from_object(made), corev1.Pod)
+    cached = both.get(deadline(), client.object_key_from_object(made), corev1.Pod)
     assert cached.get_resource_version() == made.get_resource_version()
     with pytest.raises(ReadOnlyError, match=r"call deep_copy\(\)"):
         both.update(CTX, cached)
@@ -330,10 +330,10 @@ def test_writes_go_to_the_server_and_come_back_through_the_watch(cluster: Cluste
     mine.metadata.labels = {"a": "b"}
     both.patch(CTX, mine, client.merge_from(cached))
     notified.wait_for("update", made)
-    assert both.get(soon(), client.object_key_from_object(made), corev1.Pod).get_labels() == {"a": "b"}
+    assert both.get(deadline(), client.object_key_from_object(made), corev1.Pod).get_labels() == {"a": "b"}
     both.delete(CTX, cached)
     notified.wait_for("delete", made)
-    assert names(both.list(soon(), corev1.PodList, client.InNamespace(namespace))) == []
+    assert names(both.list(deadline(), corev1.PodList, client.InNamespace(namespace))) == []
 
 
 # --- Before it runs, and for too long --------------------------------------------------------------------------------
@@ -379,9 +379,9 @@ def test_an_informer_can_be_had_without_waiting_for_it(cluster: Cluster) -> None
     Go: cache: TestIndexFieldDoesNotBlock
     """
     with silent(cluster) as made:
-        informer = made.get_informer(soon(), corev1.Pod, cache.block_until_synced(False))
+        informer = made.get_informer(deadline(), corev1.Pod, cache.block_until_synced(False))
         assert not informer.has_synced()
-        made.index_field(soon(), corev1.Pod, "spec.nodeName", lambda p: [p.spec.node_name])
+        made.index_field(deadline(), corev1.Pod, "spec.nodeName", lambda p: [p.spec.node_name])
         ended, cancel = context.with_timeout(CTX, 0.05)
         with pytest.raises(Exception, match="(deadline|Timeout|timed out)"):
             made.get(ended, client.ObjectKey(namespace="a", name="b"), corev1.Pod)
@@ -415,14 +415,14 @@ def test_with_only_known_kinds_readers_make_no_informers(cluster: Cluster, three
     key = client.ObjectKey(namespace=three[0], name="pod-1")
     with started(cluster, reader_fail_on_missing_informer=True) as c:
         for read in (
-            lambda: c.get(soon(), key, kind_in_form(corev1.Pod, form)),
-            lambda: c.list(soon(), kind_in_form(corev1.PodList, form)),
+            lambda: c.get(deadline(), key, kind_in_form(corev1.Pod, form)),
+            lambda: c.list(deadline(), kind_in_form(corev1.PodList, form)),
         ):
             with pytest.raises(cache.ErrResourceNotCached, match="/v1, Kind=Pod is not cached"):
                 read()
-        c.get_informer(soon(), kind_in_form(corev1.Pod, form))
-        assert c.get(soon(), key, kind_in_form(corev1.Pod, form)).get_name() == "pod-1"
-        assert names(c.list(soon(), kind_in_form(corev1.PodList, form), client.InNamespace(three[0])))
+        c.get_informer(deadline(), kind_in_form(corev1.Pod, form))
+        assert c.get(deadline(), key, kind_in_form(corev1.Pod, form)).get_name() == "pod-1"
+        assert names(c.list(deadline(), kind_in_form(corev1.PodList, form), client.InNamespace(three[0])))
 
 
 def test_a_cache_is_started_once(cluster: Cluster) -> None:
@@ -452,12 +452,12 @@ def test_a_kind_has_one_informer_for_each_form(cluster: Cluster, c: cache.Cache,
     ... the object
     """
     kind = kind_in_form(corev1.Pod, form)
-    informer = c.get_informer(soon(), kind)
+    informer = c.get_informer(deadline(), kind)
     assert informer.has_synced()
-    assert c.get_informer(soon(), kind) is informer
-    assert c.get_informer(soon(), in_form(pod("ns", "whatever"), form)) is informer
-    assert (c.get_informer_for_kind(soon(), POD) is informer) is (form == "typed")
-    notified = Told()
+    assert c.get_informer(deadline(), kind) is informer
+    assert c.get_informer(deadline(), in_form(pod("ns", "whatever"), form)) is informer
+    assert (c.get_informer_for_kind(deadline(), POD) is informer) is (form == "typed")
+    notified = RecordingHandler()
     informer.add_event_handler(notified)
     made = pod(cluster.new_namespace(), "p")
     cluster.client.create(CTX, made)
@@ -475,11 +475,11 @@ def test_an_informer_that_was_removed_stops_and_another_takes_its_place(
     ... informers
     """
     kind = kind_in_form(corev1.Pod, form)
-    first = c.get_informer(soon(), kind)
+    first = c.get_informer(deadline(), kind)
     c.remove_informer(CTX, kind)
     c.remove_informer(CTX, kind)
     assert until(first.is_stopped)
-    second = c.get_informer(soon(), kind)
+    second = c.get_informer(deadline(), kind)
     assert second is not first
     assert second.has_synced()
 
@@ -507,7 +507,7 @@ def test_objects_are_found_by_a_field_that_is_indexed(cluster: Cluster, three: l
         def listed(selector: str, *opts: client.ListOption) -> list[str]:
             chosen = client.MatchingFieldsSelector(fields.parse_selector(selector))
             of = client.MatchingLabels(of=three[0])
-            return names(made.list(soon(), kind_in_form(corev1.PodList, form), chosen, of, *opts))
+            return names(made.list(deadline(), kind_in_form(corev1.PodList, form), chosen, of, *opts))
 
         assert listed("label=yes") == ["pod-3", "pod-4"]
         assert listed("label=yes", client.InNamespace(three[2])) == ["pod-4"]
@@ -530,15 +530,15 @@ def test_values_of_an_index_are_used_as_they_are(cluster: Cluster) -> None:
     with running(made):
         assert made.wait_for_cache_sync(CTX)
         chosen = client.MatchingFields({"any": "a"})
-        assert "default" in names(made.list(soon(), corev1.NamespaceList, chosen))
+        assert "default" in names(made.list(deadline(), corev1.NamespaceList, chosen))
     assert values == ["a", "b"]
 
 
 def test_an_index_can_be_added_while_the_informer_runs(three: list[str], c: cache.Cache) -> None:
-    c.get_informer(soon(), corev1.Pod)
+    c.get_informer(deadline(), corev1.Pod)
     c.index_field(CTX, corev1.Pod, "spec.nodeName", lambda obj: [obj.spec.node_name])
     chosen = client.MatchingFields({"spec.nodeName": "n1"})
-    assert names(c.list(soon(), corev1.PodList, chosen, client.MatchingLabels(of=three[0]))) == [
+    assert names(c.list(deadline(), corev1.PodList, chosen, client.MatchingLabels(of=three[0]))) == [
         "pod-1",
         "pod-3",
         "pod-5",
@@ -590,7 +590,7 @@ def test_selectors_say_what_is_cached(
         else {"default_label_selector": by_label, "default_field_selector": by_field}
     )
     with started(cluster, **options) as c:
-        assert names(c.list(soon(), kind_in_form(corev1.PodList, form))) == expected
+        assert names(c.list(deadline(), kind_in_form(corev1.PodList, form))) == expected
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -616,17 +616,17 @@ def test_only_the_namespaces_that_are_named_are_cached(cluster: Cluster, three: 
         {"by_object": {corev1.Pod: cache.ByObject(namespaces={one: cache.Config(), two: cache.Config()})}},
     ):
         with started(cluster, **options) as c:
-            assert names(c.list(soon(), kinds)) == ["pod-1", "pod-2", "pod-3", "pod-5", "pod-6"]
-            assert names(c.list(soon(), kinds, client.InNamespace(one))) == ["pod-1", "pod-5"]
-            assert c.get(soon(), client.ObjectKey(namespace=two, name="pod-2"), kind).get_name() == "pod-2"
+            assert names(c.list(deadline(), kinds)) == ["pod-1", "pod-2", "pod-3", "pod-5", "pod-6"]
+            assert names(c.list(deadline(), kinds, client.InNamespace(one))) == ["pod-1", "pod-5"]
+            assert c.get(deadline(), client.ObjectKey(namespace=two, name="pod-2"), kind).get_name() == "pod-2"
             with pytest.raises(Exception, match="unknown namespace for the cache"):
-                c.get(soon(), client.ObjectKey(namespace=other, name="pod-4"), kind)
+                c.get(deadline(), client.ObjectKey(namespace=other, name="pod-4"), kind)
             with pytest.raises(Exception, match="unknown namespace for the cache"):
-                c.list(soon(), kinds, client.InNamespace(other))
+                c.list(deadline(), kinds, client.InNamespace(other))
             # Objects without a namespace are all there.
-            assert "default" in names(c.list(soon(), kind_in_form(corev1.NamespaceList, form)))
+            assert "default" in names(c.list(deadline(), kind_in_form(corev1.NamespaceList, form)))
             key = client.ObjectKey(namespace="", name="default")
-            assert c.get(soon(), key, kind_in_form(corev1.Namespace, form)).get_name() == "default"
+            assert c.get(deadline(), key, kind_in_form(corev1.Namespace, form)).get_name() == "default"
 
 
 @pytest.mark.parametrize("level", ["kind", "default"])
@@ -655,17 +655,17 @@ def test_all_other_namespaces_can_be_cached_in_another_way(cluster: Cluster, thr
 
     everything = {cache.ALL_NAMESPACES: cache.Config(label_selector=of)}
     with started(cluster, **options(everything)) as c:
-        assert names(c.list(soon(), corev1.PodList)) == ALL
+        assert names(c.list(deadline(), corev1.PodList)) == ALL
     two_otherwise = {**everything, two: cache.Config(label_selector=labels.parse("common=yes"))}
     with started(cluster, **options(two_otherwise)) as c:
-        assert names(c.list(soon(), corev1.PodList)) == ["pod-1", "pod-3", "pod-4", "pod-5"]
-        assert names(c.list(soon(), corev1.PodList, client.InNamespace(two))) == ["pod-3"]
+        assert names(c.list(deadline(), corev1.PodList)) == ["pod-1", "pod-3", "pod-4", "pod-5"]
+        assert names(c.list(deadline(), corev1.PodList, client.InNamespace(two))) == ["pod-3"]
     # A default selector holds where a namespace has none of its own.
     with started(cluster, **options({two: cache.Config()}, default_label_selector=labels.parse("common=yes"))) as c:
-        assert names(c.list(soon(), corev1.PodList)) == ["pod-3"]
+        assert names(c.list(deadline(), corev1.PodList)) == ["pod-3"]
     own = {two: cache.Config(label_selector=labels.everything())}
     with started(cluster, **options(own, default_label_selector=labels.parse("common=yes"))) as c:
-        assert names(c.list(soon(), corev1.PodList)) == ["pod-2", "pod-3", "pod-6"]
+        assert names(c.list(deadline(), corev1.PodList)) == ["pod-2", "pod-3", "pod-6"]
 
 
 def annotate(value: str) -> toolscache.TransformFunc:
@@ -686,10 +686,10 @@ def test_objects_are_transformed_on_their_way_in(cluster: Cluster, three: list[s
         default_transform=annotate("default"),
         by_object={corev1.Pod: cache.ByObject(transform=annotate("pod"))},
     ) as c:
-        found = c.get(soon(), client.ObjectKey(namespace=three[0], name="pod-1"), kind_in_form(corev1.Pod, form))
+        found = c.get(deadline(), client.ObjectKey(namespace=three[0], name="pod-1"), kind_in_form(corev1.Pod, form))
         assert found.get_annotations() == {"transformed": "pod"}
         key = client.ObjectKey(namespace="", name="default")
-        found = c.get(soon(), key, kind_in_form(corev1.Namespace, form))
+        found = c.get(deadline(), key, kind_in_form(corev1.Namespace, form))
         assert found.get_annotations() == {"transformed": "default"}
     assert cluster.client.get(CTX, key, corev1.Namespace).get_annotations() == {}
 
@@ -703,7 +703,7 @@ def test_managed_fields_can_be_left_out(cluster: Cluster, form: str) -> None:
     cluster.client.create(CTX, made, client.FieldOwner("me"))
     assert made.metadata.managed_fields
     with started(cluster, default_transform=cache.transform_strip_managed_fields()) as c:
-        found = c.get(soon(), client.object_key_from_object(made), kind_in_form(corev1.Node, form))
+        found = c.get(deadline(), client.object_key_from_object(made), kind_in_form(corev1.Node, form))
         assert not found.get_managed_fields()
     strip = cache.transform_strip_managed_fields()
     tombstone = toolscache.DeletedFinalStateUnknown("ns/p", None)
@@ -730,7 +730,7 @@ def test_watches_ask_for_bookmarks_by_default(cluster: Cluster, wanted: bool | N
     made = cache.new(cluster.config, options)
     with running(made):
         assert made.wait_for_cache_sync(CTX)
-        made.get_informer(soon(), corev1.Pod)
+        made.get_informer(deadline(), corev1.Pod)
         assert until(lambda: any("watch=true" in url for url in urls.seen))
     watches = [url for url in urls.seen if "watch=true" in url]
     assert all(("allowWatchBookmarks=true" in url) is expected for url in watches), watches
@@ -746,17 +746,17 @@ def test_lists_are_of_the_objects_of_their_form(c: cache.Cache, three: list[str]
     """
     Go: cache: ip.objectTypeForListObject
     """
-    listed = c.list(soon(), kind_in_form(corev1.PodList, form), client.InNamespace(three[0]))
+    listed = c.list(deadline(), kind_in_form(corev1.PodList, form), client.InNamespace(three[0]))
     assert {type(item) for item in meta.extract_list(listed)} == {type(kind_in_form(corev1.Pod, form))}
-    listed = c.list(soon(), corev1.PodList, client.InNamespace(three[0]))
+    listed = c.list(deadline(), corev1.PodList, client.InNamespace(three[0]))
     assert {type(item) for item in listed.items} == {corev1.Pod}
-    assert type(c.list(soon(), appsv1.DeploymentList)) is appsv1.DeploymentList
+    assert type(c.list(deadline(), appsv1.DeploymentList)) is appsv1.DeploymentList
 
 
 def test_a_class_without_a_resource_raises_for_the_caller(cluster: Cluster, c: cache.Cache) -> None:
     unknown = in_form(pod("ns", "p"), "unstructured")
     unknown.set_kind("Unheard")
     with pytest.raises(meta.NoKindMatchError):
-        c.get_informer(soon(), unknown)
+        c.get_informer(deadline(), unknown)
     with pytest.raises(Exception, match="no kind"):
-        c.get(soon(), client.ObjectKey(namespace="a", name="b"), metav1.PartialObjectMetadata)
+        c.get(deadline(), client.ObjectKey(namespace="a", name="b"), metav1.PartialObjectMetadata)

@@ -61,11 +61,11 @@ def test_a_changed_pair_is_reloaded_and_reported(pair: Pair, authority: Authorit
     watcher = certwatcher.CertWatcher(pair.cert, pair.key, FakeClock(0.0)).with_watch_interval(2.0)
     watcher.read_certificate()
     notified: list[bytes] = []
-    heard = threading.Semaphore(0)
+    called = threading.Semaphore(0)
 
     def callback(certificate: certwatcher.Certificate) -> None:
         notified.append(certificate.certificate)
-        heard.release()
+        called.release()
 
     watcher.register_callback(callback)
     assert notified == [pair.cert.read_bytes()]
@@ -80,10 +80,10 @@ def test_a_changed_pair_is_reloaded_and_reported(pair: Pair, authority: Authorit
         put(second, beside)
         beside.key.replace(pair.key)
         beside.cert.replace(pair.cert)
-        assert heard.acquire(timeout=PATIENCE)
+        assert called.acquire(timeout=PATIENCE)
         while len(notified) < 2:
             clock.step(2.0)
-            heard.acquire(timeout=0.05)
+            called.acquire(timeout=0.05)
         assert notified[1] == second.cert.read_bytes()
     finally:
         cancel()

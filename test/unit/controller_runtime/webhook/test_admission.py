@@ -164,10 +164,10 @@ def test_bugs_are_answered_with_500(recover: bool | None) -> None:
 
 
 def test_the_programs_handlers_hear_of_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[str] = []
-    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: heard.append(str(err))])
+    reported: list[str] = []
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: reported.append(str(err))])
     admission.Webhook(handler=panics).handle(background(), REQUEST)
-    assert heard == ["fake panic test"]
+    assert reported == ["fake panic test"]
 
 
 def test_bugs_are_the_servers_if_so_wished() -> None:
@@ -247,8 +247,8 @@ def test_a_body_that_is_no_review_is_answered_with_go_s_error_and_an_empty_uid(b
 
 def test_a_body_shorter_than_announced_is_a_bad_request() -> None:
     """Go: io.ReadAll fails for a connection that ends early."""
-    whole = b'{"request":{}}'
-    answer = json.loads(served(whole, announced=len(whole) + 1))
+    body = b'{"request":{}}'
+    answer = json.loads(served(body, announced=len(body) + 1))
     assert answer["response"]["status"] == {"message": "unexpected EOF", "code": 400}
     assert answer["response"]["uid"] == ""
 

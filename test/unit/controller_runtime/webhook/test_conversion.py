@@ -152,11 +152,11 @@ def test_what_cannot_be_converted_fails_as_a_whole(desired: str, source: dict[st
 
 
 def test_the_programs_handlers_hear_of_bugs_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[str] = []
-    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: heard.append(str(err))])
+    reported: list[str] = []
+    monkeypatch.setattr(utilruntime.runtime, "PANIC_HANDLERS", [lambda ctx, err: reported.append(str(err))])
     convert("v2", job("v1", every="boom"))
     convert("v1", job("v1"))
-    assert heard == ["no such time"]
+    assert reported == ["no such time"]
 
 
 def test_another_group_is_another_kind() -> None:

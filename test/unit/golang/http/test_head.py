@@ -51,10 +51,10 @@ def test_what_never_ends_is_given_up_after_so_many_bytes(unit):
 
 
 def test_the_limit_counts_the_whole_head_and_the_informational_ones_before_it():
-    whole = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"
-    assert head_of(whole, len(whole)).status == 204
+    data = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"
+    assert head_of(data, len(data)).status == 204
     with pytest.raises(ValueError, match="exceeded"):
-        head_of(whole, len(whole) - 1)
+        head_of(data, len(data) - 1)
 
 
 # --- what it says ---

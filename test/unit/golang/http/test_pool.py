@@ -171,7 +171,7 @@ class PoolMachine(RuleBasedStateMachine):
         assert {connection for connection, _ in self.peers.made if is_open(connection)} == set(self.in_use)
 
     @invariant()
-    def what_is_in_use_is_open(self) -> None:
+    def used_connections_are_open(self) -> None:
         self.pool._check()
         assert all(map(is_open, self.in_use))
 

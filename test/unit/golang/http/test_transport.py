@@ -40,9 +40,9 @@ def as_sent(value: str) -> str:
 
 def test_headers_go_out_in_utf8():
     """http.client would send latin-1, or raise; the server expects what Go sends."""
-    who = rest.ImpersonationConfig(user_name="jürgen", groups=["группа"], extra={"a/b ü%": ["x", "y"]})
+    impersonate = rest.ImpersonationConfig(user_name="jürgen", groups=["группа"], extra={"a/b ü%": ["x", "y"]})
     with ScriptedServer(lambda request: Answer(200, POD)) as server:
-        client = client_for(server.url, impersonate=who, user_agent="контроллер/1")
+        client = client_for(server.url, impersonate=impersonate, user_agent="контроллер/1")
         client.get().resource("pods").do(CTX).raise_for_error()
     headers = server.requests[0].headers
     assert headers["Impersonate-User"] == as_sent("jürgen")

@@ -217,14 +217,14 @@ def test_a_file_of_tokens(tmp_path: Path) -> None:
     ],
 )
 def test_the_first_form_that_there_is_is_chosen(accept: str, form: tuple[str, str]) -> None:
-    found = negotiation.choose(request(accept=accept), speaks_protobuf=lambda: True)
+    found = negotiation.choose(request(accept=accept), supports_protobuf=lambda: True)
     assert (found.media, found.kind) == form
 
 
 def test_a_form_that_there_is_not_is_refused() -> None:
     for accept, objects in (("text/html", True), (PROTOBUF, True), (TABLE, False)):
         with pytest.raises(ApiError, match="only the following media types are accepted: application/json, "):
-            negotiation.choose(request(accept=accept), objects=objects, speaks_protobuf=lambda: False)
+            negotiation.choose(request(accept=accept), objects=objects, supports_protobuf=lambda: False)
     with pytest.raises(ApiError, match="accepted: application/json;stream=watch, "):
         negotiation.choose(request(accept="application/yaml"), stream=True)
 

@@ -67,7 +67,7 @@ def ask(env: Environment, token: str, *headers: tuple[str, str]) -> tuple[int, J
         return answer.status, answer.json()
 
 
-def who(env: Environment, *headers: tuple[str, str]) -> Json:
+def identity(env: Environment, *headers: tuple[str, str]) -> Json:
     code, answer = ask(env, env.token, *headers)
     assert code == 201, answer
     info: Json = answer["status"]["userInfo"]
@@ -75,8 +75,8 @@ def who(env: Environment, *headers: tuple[str, str]) -> Json:
 
 
 def test_an_identity_has_all_its_parts(env: Environment) -> None:
-    assert who(env, ("Impersonate-User", "x")) == {"username": "x", "groups": ["system:authenticated"]}
-    assert who(
+    assert identity(env, ("Impersonate-User", "x")) == {"username": "x", "groups": ["system:authenticated"]}
+    assert identity(
         env,
         ("Impersonate-User", "x"),
         ("Impersonate-Uid", "u1"),

@@ -11,8 +11,8 @@ def test_an_empty_namespace_has_all_five_conditions_and_each_is_false() -> None:
     status = with_conditions({"metadata": {}, "status": {"phase": "Terminating"}}, Remains(), NOW)["status"]
 
     assert status["phase"] == "Terminating"
-    said = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
-    assert said == {
+    conditions = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
+    assert conditions == {
         "NamespaceDeletionDiscoveryFailure": (
             "False",
             "ResourcesDiscovered",

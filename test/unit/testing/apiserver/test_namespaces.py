@@ -35,16 +35,16 @@ def test_a_namespace_names_what_holds_it(api: Api) -> None:
         api("POST", "/api/v1/namespaces/full/configmaps", {"metadata": metadata}, want=201)
     answer = api("DELETE", "/api/v1/namespaces/full", want=200)
     assert "deletionGracePeriodSeconds" not in answer["metadata"]
-    said = conditions(api, "full")
-    assert said["NamespaceContentRemaining"] == (
+    found = conditions(api, "full")
+    assert found["NamespaceContentRemaining"] == (
         "True",
         "Some resources are remaining: configmaps. has 2 resource instances",
     )
-    assert said["NamespaceFinalizersRemaining"] == (
+    assert found["NamespaceFinalizersRemaining"] == (
         "True",
         "Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances",
     )
-    assert said["NamespaceDeletionContentFailure"][0] == "False"
+    assert found["NamespaceDeletionContentFailure"][0] == "False"
     api("PATCH", "/api/v1/namespaces/full/configmaps/a", {"metadata": {"finalizers": None}}, media=MERGE, want=200)
     assert "configmaps. has 1 resource" in conditions(api, "full")["NamespaceContentRemaining"][1]
     api("PATCH", "/api/v1/namespaces/full/configmaps/b", {"metadata": {"finalizers": None}}, media=MERGE, want=200)

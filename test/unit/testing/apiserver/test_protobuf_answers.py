@@ -119,7 +119,7 @@ def client() -> Iterator[Client]:
 
 def test_every_built_in_resource_but_one_has_a_message(client: Client) -> None:
     own = [resource for resource in client.server.registry.all() if not resource.custom]
-    assert {resource.plural for resource in own if not protobuf.speaks(resource)} == {"apiservices"}
+    assert {resource.plural for resource in own if not protobuf.supports(resource)} == {"apiservices"}
 
 
 def without_nulls(value: Any) -> Any:
@@ -151,7 +151,7 @@ def test_objects_and_lists_are_the_same_in_both_forms(client: Client) -> None:
     client.document("POST", crds, JSON, CRD)
     paths = [f"{crds}/orders.shop.example.com", "/apis/apps/v1/namespaces/default/deployments/web/scale"]
     for resource in client.server.registry.all():
-        if protobuf.speaks(resource) and "list" in resource.verbs:
+        if protobuf.supports(resource) and "list" in resource.verbs:
             root = f"/apis/{resource.group}" if resource.group else "/api"
             paths.append(f"{root}/{resource.version}/{resource.plural}")
     for path in paths:

@@ -507,7 +507,7 @@ def test_containers_of_a_stateful_set_mount_what_its_claim_templates_name(client
 
 
 def test_the_status_of_a_set_counts_the_pods_that_were_created_and_deleted_just_before() -> None:
-    said: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     there: list[tuple[int, int]] = []
     stays: dict[str, bool] = {}
 
@@ -518,7 +518,7 @@ def test_the_status_of_a_set_counts_the_pods_that_were_created_and_deleted_just_
             if event.type == "DELETED":
                 del stays[metadata["name"]]
         elif bucket == "apps/statefulsets" and status:
-            said.append((status["replicas"], status.get("currentReplicas", 0)))
+            reported.append((status["replicas"], status.get("currentReplicas", 0)))
             there.append((len(stays), sum(stays.values())))
 
     with VirtualCluster() as cluster:
@@ -529,7 +529,7 @@ def test_the_status_of_a_set_counts_the_pods_that_were_created_and_deleted_just_
         sets.patch(CTX, "db", "application/merge-patch+json", b'{"spec": {"replicas": 1}}')
         cluster.until(lambda: len(stays) == 1)
         cluster.bubble.sleep(1.0)
-    assert said == there
+    assert reported == there
 
 
 def test_what_comes_due_while_time_stands_still_is_due() -> None:

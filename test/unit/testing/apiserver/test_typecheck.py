@@ -39,10 +39,10 @@ def test_the_answer_is_the_untyped_error_of_the_real_server(api: Api, validation
     path = "/apis/apps/v1/namespaces/default/deployments/web"
     query = f"?fieldManager=m&fieldValidation={validation}"
     status = api("PATCH", path + query, deployment({}, replics=2), media=APPLY, want=500)
-    what = "default/web; apps/v1, Kind=Deployment"
+    target = "default/web; apps/v1, Kind=Deployment"
     assert (
         status["message"]
-        == f"failed to create typed patch object ({what}): .spec.replics: field not declared in schema"
+        == f"failed to create typed patch object ({target}): .spec.replics: field not declared in schema"
     )
     assert "reason" not in status
 

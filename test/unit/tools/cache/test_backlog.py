@@ -50,9 +50,9 @@ class Handler:
             self.may_go_on.set()
         self.notified: list[str] = []
 
-    def _note(self, what: str) -> None:
+    def _note(self, call: str) -> None:
         self.may_go_on.wait()
-        self.notified.append(what)
+        self.notified.append(call)
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         self._note(f"add {obj.get_name()}")
@@ -273,7 +273,7 @@ def test_a_metric_follows_the_backlog() -> None:
             w.source.add(pod("b"))
             w.bubble.wait()
             started = w.bubble.elapsed
-            pending, oldest = (provider.gauges[f"{what} {__name__}.Handler"] for what in ("pending", "oldest"))
+            pending, oldest = (provider.gauges[f"{name} {__name__}.Handler"] for name in ("pending", "oldest"))
             assert pending.value == 2
             assert oldest.value > started
             handler.may_go_on.set()
@@ -347,11 +347,11 @@ def test_an_undelivered_deletion_and_a_new_object_merge_into_an_update() -> None
     assert (merged.old_obj, merged.new_obj) == (pod("a", "1"), pod("a", "2"))
 
 
-@given(notified=histories(), heard=st.integers(0, 30))
-def test_merged_notifications_lead_to_the_same_knowledge(notified: list[Notification], heard: int) -> None:
-    before = replay(notified[:heard], {})
-    merged = [*merge(notified[heard:])]
-    assert replay(merged, before) == replay(notified[heard:], before)
+@given(notified=histories(), delivered=st.integers(0, 30))
+def test_merged_notifications_lead_to_the_same_knowledge(notified: list[Notification], delivered: int) -> None:
+    before = replay(notified[:delivered], {})
+    merged = [*merge(notified[delivered:])]
+    assert replay(merged, before) == replay(notified[delivered:], before)
     assert len(merged) <= 3
     assert all(notification.queued_at == 0.0 for notification in merged)
 

@@ -59,7 +59,7 @@ def running(controller: cache.Controller) -> Iterator[None]:
         thread.join()
 
 
-def tell(handler: cache.ResourceEventHandler) -> Notify:
+def notify(handler: cache.ResourceEventHandler) -> Notify:
     return notify_each(klog.background(), handler)
 
 
@@ -134,7 +134,7 @@ def test_a_hand_built_controller(in_order: bool) -> None:
             assert downstream.list() == []
             assert controller.has_synced()
             assert controller.last_sync_resource_version() == "6"
-            assert controller.last_heard() is not None
+            assert controller.last_contact() is not None
 
 
 def test_nothing_lacking_in_a_part_of_the_first_list_is_not_yet_synced() -> None:
@@ -422,7 +422,7 @@ def test_a_batch_notifies_only_of_stored_objects(
     deltas = [cache.Delta(cache.DeltaType.ADDED, pod(f"p{i}")) for i in range(count)]
 
     def process() -> None:
-        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, deltas, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), notify(recorder), store, deltas, True, KEY)
 
     if message is None:
         process()
@@ -438,7 +438,7 @@ def test_an_object_without_a_key_hides_no_other_object() -> None:
     recorder = Recorder()
     deltas = [cache.Delta(cache.DeltaType.UPDATED, "no object"), cache.Delta(cache.DeltaType.ADDED, pod("a", "2"))]
     with pytest.raises(RuntimeError, match=r"failed to execute \(1/2\)"):
-        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, deltas, False, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), notify(recorder), store, deltas, False, KEY)
     assert recorder.notified == [("update", "a", "2")]
 
 
@@ -447,7 +447,7 @@ def test_what_a_batch_stores_is_read_only_from_then_on() -> None:
     tombstone = cache.DeletedFinalStateUnknown("ns/b", gone)
     deltas = [cache.Delta(cache.DeltaType.ADDED, added), cache.Delta(cache.DeltaType.DELETED, tombstone)]
     store = cache.new_store(KEY)
-    controller_module.process_deltas_in_batch(klog.background(), tell(Recorder()), store, deltas, False, KEY)
+    controller_module.process_deltas_in_batch(klog.background(), notify(Recorder()), store, deltas, False, KEY)
     assert added.frozen
     assert gone.frozen
 
@@ -474,7 +474,7 @@ def test_what_is_known_of_a_batch_is_looked_up_at_once_where_the_store_can() -> 
         cache.Delta(cache.DeltaType.ADDED, pod("b", "3")),
         cache.Delta(cache.DeltaType.DELETED, pod("c", "4")),
     ]
-    controller_module.process_deltas_in_batch(klog.background(), tell(recorder), looking, deltas, False, KEY)
+    controller_module.process_deltas_in_batch(klog.background(), notify(recorder), looking, deltas, False, KEY)
     assert recorder.notified == [("update", "a", "2"), ("add", "b", "3"), ("delete", "c", "4")]
     kinds = cache.TransactionType
     assert written == [(kinds.UPDATE, "a"), (kinds.ADD, "b"), (kinds.DELETE, "c")]
@@ -485,7 +485,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
     recorder = Recorder()
     everything = [cache.Delta(cache.DeltaType.SYNC_ALL, cache.SyncAllInfo())]
     with pytest.raises(ValueError, match="SyncAll is not supported in batch"):
-        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), store, everything, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), notify(recorder), store, everything, True, KEY)
 
     class Plain:
         """Without a method `transaction`."""
@@ -502,7 +502,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
         cache.Delta(cache.DeltaType.DELETED, pod("a", "3")),
     ]
     with pytest.raises(RuntimeError, match="unexpected error when handling deltas"):
-        controller_module.process_deltas_in_batch(klog.background(), tell(recorder), plain, deltas, True, KEY)
+        controller_module.process_deltas_in_batch(klog.background(), notify(recorder), plain, deltas, True, KEY)
     assert recorder.notified == [("add", "a", "1"), ("update", "a", "2"), ("delete", "a", "3")]
 
 
@@ -510,7 +510,7 @@ def test_a_batch_takes_no_delta_about_everything_and_a_store_without_transaction
 def test_a_delta_about_everything_must_carry_its_information(kind: cache.DeltaType) -> None:
     deltas = cache.Deltas((cache.Delta(kind, pod("a")),))
     with pytest.raises(TypeError, match="did not contain"):
-        controller_module.process_deltas(klog.background(), tell(Recorder()), cache.new_store(KEY), deltas, True, KEY)
+        controller_module.process_deltas(klog.background(), notify(Recorder()), cache.new_store(KEY), deltas, True, KEY)
 
 
 @BOTH_EVENTS
@@ -538,7 +538,7 @@ def test_a_replace_notifies_alike_atomic_or_not(
     """
     store = cache.new_store(KEY)
     recorder = Recorder(store)
-    notify = tell(recorder)
+    deliver = notify(recorder)
     fifo = cache.new_real_fifo_with_options(
         cache.RealFIFOOptions(atomic_events=atomic, known_objects=None if atomic else store)
     )
@@ -547,11 +547,11 @@ def test_a_replace_notifies_alike_atomic_or_not(
     fifo.replace([pod(name, rv) for name, rv in listed], "10")
 
     def process(deltas: Any, is_in_initial_list: bool) -> None:
-        controller_module.process_deltas(klog.background(), notify, store, deltas, is_in_initial_list, KEY)
+        controller_module.process_deltas(klog.background(), deliver, store, deltas, is_in_initial_list, KEY)
 
     def process_batch(deltas: Any, is_in_initial_list: bool) -> None:
         controller_module.process_deltas_in_batch(
-            klog.background(), tell(recorder), store, deltas, is_in_initial_list, KEY
+            klog.background(), deliver, store, deltas, is_in_initial_list, KEY
         )
 
     fifo.close()
@@ -605,15 +605,15 @@ def test_objects_without_metadata_leave_the_stores_version_at_the_list() -> None
     """Go: TestStoreResourceVersionWithNonMetaTransform"""
     store = cache.new_store(lambda obj: str(obj))
     deltas = cache.Deltas((cache.Delta(cache.DeltaType.REPLACED_ALL, cache.ReplacedAllInfo("10", ["a"])),))
-    controller_module.process_deltas(klog.background(), tell(Recorder()), store, deltas[:0], True, str)
+    controller_module.process_deltas(klog.background(), notify(Recorder()), store, deltas[:0], True, str)
     ignore = cache.ResourceEventHandlerFuncs()
-    controller_module.process_deltas(klog.background(), tell(ignore), store, deltas, True, str)
+    controller_module.process_deltas(klog.background(), notify(ignore), store, deltas, True, str)
     assert store.last_store_sync_resource_version() == "10"
     changed = cache.Deltas((cache.Delta(cache.DeltaType.UPDATED, "a"), cache.Delta(cache.DeltaType.ADDED, "b")))
-    controller_module.process_deltas(klog.background(), tell(ignore), store, changed, True, str)
+    controller_module.process_deltas(klog.background(), notify(ignore), store, changed, True, str)
     assert store.last_store_sync_resource_version() == "10"
     relisted = cache.Deltas((cache.Delta(cache.DeltaType.REPLACED_ALL, cache.ReplacedAllInfo("20", ["b"])),))
-    controller_module.process_deltas(klog.background(), tell(ignore), store, relisted, True, str)
+    controller_module.process_deltas(klog.background(), notify(ignore), store, relisted, True, str)
     assert store.last_store_sync_resource_version() == "20"
 
 
@@ -624,7 +624,7 @@ def test_cached_objects_are_read_only() -> None:
     store = cache.new_store(KEY)
     obj = pod("a", "1")
     deltas = cache.Deltas((cache.Delta(cache.DeltaType.ADDED, obj),))
-    controller_module.process_deltas(klog.background(), tell(Recorder()), store, deltas, True, KEY)
+    controller_module.process_deltas(klog.background(), notify(Recorder()), store, deltas, True, KEY)
     (cached,) = store.list()
     with pytest.raises(runtime.ReadOnlyError, match="deep_copy"):
         cached.metadata.labels["a"] = "b"

@@ -171,8 +171,8 @@ def test_a_silent_server_is_noticed_while_it_streams_the_initial_objects() -> No
             "metadata": {"resourceVersion": "8", "annotations": {"k8s.io/initial-events-end": "true"}}
         }
         half = Reply(pieces=[(0.0, event("ADDED", pod("old", "1"))), SILENCE])
-        whole = Reply(pieces=[(0.0, event("ADDED", pod("new", "1"))), (0.0, event("BOOKMARK", initial)), SILENCE])
-        answers = [whole, half]
+        complete = Reply(pieces=[(0.0, event("ADDED", pod("new", "1"))), (0.0, event("BOOKMARK", initial)), SILENCE])
+        answers = [complete, half]
         server = VirtualServer(bubble, lambda call: answers.pop())
         informer = pod_informer(server)
         with running(informer):
@@ -230,4 +230,4 @@ def test_a_server_that_only_fails_is_not_heard(to_watch: Reply) -> None:
             assert not is_stale(check)
             bubble.sleep(1.0)
             assert is_stale(check)
-            assert informer.last_heard() is None
+            assert informer.last_contact() is None

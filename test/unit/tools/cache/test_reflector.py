@@ -879,18 +879,18 @@ def test_it_reports_the_time_of_the_servers_last_answer() -> None:
         server = scripted(bubble, [{"error": "connection_refused"}, config_maps("1")], [{"events": events}])
         reflector = new_config_map_reflector(server, RecordingStore())
         began = reflector._clock.now()
-        heard: list[float | None] = []
+        contacts: list[float | None] = []
 
         def look() -> None:
-            last = reflector.last_heard()
-            heard.append(None if last is None else last - began)
+            last = reflector.last_contact()
+            contacts.append(None if last is None else last - began)
 
         with running(reflector):
             for seconds in (0.5, 10.0, 60.0, 600.0):
                 bubble.sleep(seconds)
                 look()
         server.join()
-        assert heard == [None, *(pytest.approx(seconds, abs=0.1) for seconds in (1.0, 61.0, 61.0))]
+        assert contacts == [None, *(pytest.approx(seconds, abs=0.1) for seconds in (1.0, 61.0, 61.0))]
 
 
 @pytest.mark.parametrize("kind", ["internal", "expired"])

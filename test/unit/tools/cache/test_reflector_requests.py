@@ -65,15 +65,15 @@ def pauses(seed: int) -> Iterator[float]:
 def expected(first_pass: str, later_passes: str, seconds: float, seed: int) -> Calls:
     """Return the calls during `seconds`, each with its time."""
     now, calls, pause = 0.0, [], pauses(seed)
-    vain = 1e-6
+    backoff = 1e-6
     for step in itertools.chain(first_pass + "p", itertools.cycle(later_passes + "p")):
         if step == "p":
             now += next(pause)
         elif step == "v":
-            now += vain
-            vain = min(vain * 16, 50.0)
+            now += backoff
+            backoff = min(backoff * 16, 50.0)
         elif step == "0":
-            vain = 1e-6
+            backoff = 1e-6
         else:
             calls.append(({"w": "watch", "l": "list"}[step], pytest.approx(now, abs=0.002)))
         if now > seconds:

@@ -190,11 +190,11 @@ def test_the_initial_list_is_notified_without_a_rejected_object_and_does_not_syn
         assert w.informer.has_synced()
         assert cache.is_done(w.informer.has_synced_checker())
         assert w.names() == ["a", "bad", "c", "d"]
-    said = {
+    messages = {
         "index": "unable to calculate an index entry for key \"default/bad\" on index \"team\": KeyError: 'team'",
         "transform": "unable to transform the object with key \"default/bad\": KeyError: 'team'",
     }
-    assert said[failing].replace('"', '\\"') in caplog.text
+    assert messages[failing].replace('"', '\\"') in caplog.text
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -664,12 +664,12 @@ def test_the_controller_it_shows_only_answers() -> None:
         shown = w.informer.get_controller()
         shown.run(threading.Event())
         shown.run_with_context(context.background())
-        assert (shown.has_synced(), shown.last_sync_resource_version(), shown.last_heard()) == (False, "", None)
+        assert (shown.has_synced(), shown.last_sync_resource_version(), shown.last_contact()) == (False, "", None)
         w.source.add(pod("a"))
         w.start()
         assert (shown.has_synced(), shown.last_sync_resource_version()) == (True, "1")
         assert shown.has_synced_checker().done().is_set()
-        assert shown.last_heard() is not None and shown.last_heard() == w.informer.last_heard()
+        assert shown.last_contact() is not None and shown.last_contact() == w.informer.last_contact()
         with set_feature_during_test(features.INFORMER_RESOURCE_VERSION, False):
             assert shown.last_sync_resource_version() == ""
         assert repr(w.informer).startswith("<SharedIndexInformer *v1.Pod running, synced")

@@ -22,10 +22,10 @@ PODS = GroupVersionResource("", "v1", "pods")
 
 class Informer:
     def __init__(self) -> None:
-        self.heard: float | None = None
+        self.contact: float | None = None
 
-    def last_heard(self) -> float | None:
-        return self.heard
+    def last_contact(self) -> float | None:
+        return self.contact
 
 
 def test_it_fails_when_an_informer_heard_nothing_for_too_long() -> None:
@@ -37,12 +37,12 @@ def test_it_fails_when_an_informer_heard_nothing_for_too_long() -> None:
     clock.step(180.0)
     check.check()
 
-    pods.heard = clock.now()
+    pods.contact = clock.now()
     clock.step(1.0)
     with pytest.raises(cache.StaleError, match=r"^nothing heard from the server: nodes \(for 3m1s\)$"):
         check.check()
 
-    nodes.heard = clock.now()
+    nodes.contact = clock.now()
     check.check()
     clock.step(200.0)
     with pytest.raises(cache.StaleError, match=r"pods \(for 3m21s\), nodes \(for 3m20s\)"):
@@ -54,10 +54,10 @@ def test_it_fails_when_an_informer_heard_nothing_for_too_long() -> None:
 def test_an_informer_that_is_stopped_on_purpose_can_be_removed() -> None:
     clock = clocktesting.new_fake_clock(0.0)
     check = cache.StalenessCheck(1.0, clock)
-    stopped, heard = Informer(), Informer()
+    stopped, contact = Informer(), Informer()
     check.add("stopped", stopped)
-    check.add("heard", heard)
-    heard.heard = 0.0
+    check.add("heard", contact)
+    contact.contact = 0.0
     clock.step(2.0)
     with pytest.raises(cache.StaleError, match=r"stopped .*, heard"):
         check.check()
@@ -105,9 +105,9 @@ def test_it_hears_of_the_informers_of_every_factory() -> None:
         factory.start(stop)
     try:
         for informer in started.values():
-            eventually(lambda informer=informer: informer.last_heard() is not None)  # type: ignore[misc]
+            eventually(lambda informer=informer: informer.last_contact() is not None)  # type: ignore[misc]
         check.check()
-        assert all(informer.get_controller().last_heard() == informer.last_heard() for informer in started.values())
+        assert all(informer.get_controller().last_contact() == informer.last_contact() for informer in started.values())
     finally:
         stop.set()
         typed.shutdown()

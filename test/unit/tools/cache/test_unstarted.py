@@ -244,11 +244,11 @@ def test_a_wait_for_an_informer_that_was_not_started_is_reported_once(
 ) -> None:
     with synctest.bubble() as bubble, new_informer() as informer:
         ctx, cancel = context.with_timeout(context.background(), 60.0)
-        what = waited_for(informer)
-        if hasattr(what, "done"):
-            wait = threading.Thread(target=cache.wait_for, args=(ctx, "", what))
+        waited = waited_for(informer)
+        if hasattr(waited, "done"):
+            wait = threading.Thread(target=cache.wait_for, args=(ctx, "", waited))
         else:
-            wait = threading.Thread(target=cache.wait_for_cache_sync, args=(ctx.done(), what))
+            wait = threading.Thread(target=cache.wait_for_cache_sync, args=(ctx.done(), waited))
         wait.start()
         bubble.sleep(9.9)
         assert warnings() == []

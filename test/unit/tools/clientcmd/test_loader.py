@@ -52,20 +52,20 @@ def test_missing_files(tmp_path, monkeypatch):
     Go: TestNoWarningMissingFiles
     Go: TestNilOutMap
     Go: TestLoadingEmptyMaps"""
-    heard: list[Exception] = []
+    errors_: list[Exception] = []
     names = [str(tmp_path / "a"), "", str(tmp_path / "b")]
-    rules = clientcmd.ClientConfigLoadingRules(precedence=names, warner=WarningHandler(heard.append))
+    rules = clientcmd.ClientConfigLoadingRules(precedence=names, warner=WarningHandler(errors_.append))
     loaded = rules.load()
     assert loaded == api.Config()
     assert (loaded.clusters, loaded.auth_infos, loaded.contexts) == ({}, {}, {})
-    assert heard == []
+    assert errors_ == []
     rules.warn_if_all_missing = True
     rules.load()
-    assert str(heard[0]) == f"Config not found: {names[0]}, {names[2]}"
+    assert str(errors_[0]) == f"Config not found: {names[0]}, {names[2]}"
     (tmp_path / "a").write_text("clusters: []\nusers: null\n")
-    heard.clear()
+    errors_.clear()
     assert rules.load() == api.Config()
-    assert heard == []
+    assert errors_ == []
     with pytest.raises(FileNotFoundError, match="no such file or directory"):
         clientcmd.ClientConfigLoadingRules(explicit_path=str(tmp_path / "none")).load()
 

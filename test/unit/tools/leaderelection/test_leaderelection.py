@@ -243,29 +243,6 @@ def test_health_checker(leads, age, healthy):
         adaptor.check(object())
 
 
-def test_run_or_die_connects_the_health_check():
-    with synctest.bubble() as b:
-        client, watch_dog = FakeLeases(), leaderelection.new_leader_healthz_adaptor(1.0)
-        # The work goes on after the loss, so that the elector still runs.
-        callbacks = LeaderCallbacks(on_started_leading=lambda ctx: b.sleep(60.0), on_stopped_leading=nothing)
-        config = config_for(lease_lock(client), callbacks=callbacks, name="n", watch_dog=watch_dog)
-        running = threading.Thread(
-            target=lambda: leaderelection.run_or_die(context.background(), config), name="elector"
-        )
-        running.start()
-        b.sleep(1.0)
-
-        def down(verb: str, ctx: context.Context) -> None:
-            raise ConnectionError("down")
-
-        client.react = down
-        watch_dog.check()
-        b.sleep(20.0)
-        with pytest.raises(RuntimeError, match="failed election to renew leadership on lease n"):
-            watch_dog.check()
-        running.join()
-
-
 def test_release():
     """Go: TestReleaseLeaseLeases/release acquired lock from no object [in testReleaseLease]."""
     client = FakeLeases()
@@ -430,42 +407,6 @@ def test_a_term_whose_renewals_fail_turns_the_metric_off(metric):
     assert metric.calls[-1] == ("off", "n")
 
 
-def test_the_metric_is_off_as_soon_as_the_lease_is_lost(metric):
-    """The work, which takes three more seconds, delays the release and not the metric."""
-    with synctest.bubble() as b:
-        client = FakeLeases()
-        callbacks = LeaderCallbacks(
-            on_started_leading=lambda ctx: (ctx.done().wait(), b.sleep(3.0)), on_stopped_leading=nothing
-        )
-        config = config_for(lease_lock(client), name="n", callbacks=callbacks, release_on_cancel=True)
-        running = threading.Thread(
-            target=lambda: leaderelection.run_or_die(context.background(), config), name="elector"
-        )
-        running.start()
-        b.sleep(1.0)
-
-        def down(verb: str, ctx: context.Context) -> None:
-            raise ConnectionError("down")
-
-        client.react = down
-        b.sleep(12.0)
-        assert metric.calls[-1] == ("off", "n")
-        running.join()
-
-
-def test_a_run_whose_context_is_done_leads_nothing_and_sends_nothing(caplog):
-    client, calls = FakeLeases(), []
-    callbacks = LeaderCallbacks(
-        on_started_leading=lambda ctx: calls.append("started"), on_stopped_leading=lambda: calls.append("stopped")
-    )
-    ctx, cancel = context.with_cancel(context.background())
-    cancel()
-    with synctest.bubble():
-        leaderelection.run_or_die(ctx, config_for(lease_lock(client), callbacks=callbacks, release_on_cancel=True))
-    assert (calls, client.calls) == (["stopped"], [])
-    assert not [each for each in caplog.records if each.levelname == "ERROR"]
-
-
 def test_run_that_never_led_still_reports_that_it_stopped():
     with synctest.bubble():
         client = FakeLeases()
@@ -483,9 +424,7 @@ def test_run_that_never_led_still_reports_that_it_stopped():
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), SystemExit("boom")], ids=lambda error: type(error).__name__)
-def test_work_that_raises_ends_the_term(error, caplog, monkeypatch):
-    uncaught: list[object] = []
-    monkeypatch.setattr(threading, "excepthook", uncaught.append)
+def test_work_that_raises_ends_the_term(error, caplog):
     with synctest.bubble() as b:
         client = FakeLeases()
 
@@ -498,19 +437,6 @@ def test_work_that_raises_ends_the_term(error, caplog, monkeypatch):
         leaderelection.run_or_die(context.background(), config)
         assert b.elapsed == pytest.approx(3.0)
         assert client.stored("bar").spec.holder_identity == ""
-    assert "boom" in caplog.text
-    assert uncaught == [], "the crash is logged once"
-
-
-def test_an_error_of_on_stopped_leading_is_logged_and_not_raised(caplog):
-    def fail() -> None:
-        raise ValueError("boom")
-
-    with synctest.bubble():
-        ctx, cancel = context.with_timeout(context.background(), 5.0)
-        callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=fail)
-        leaderelection.run_or_die(ctx, config_for(lease_lock(FakeLeases()), callbacks=callbacks))
-        cancel()
     assert "boom" in caplog.text
 
 
@@ -528,14 +454,6 @@ def test_an_error_of_on_stopped_leading_is_logged_and_not_raised(caplog):
         ),
         ({"lease_duration": 10.0}, "leaseDuration must be greater than renewDeadline"),
         ({"retry_period": 8.4}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
-        (
-            {"lease_duration": 0.0, "renew_deadline": -1.0, "retry_period": -2.0},
-            "leaseDuration must be greater than zero",
-        ),
-        (
-            {"lease_duration": 1e-9, "renew_deadline": 0.0, "retry_period": -1.0},
-            "renewDeadline must be greater than zero",
-        ),
         ({"renew_deadline": 0.0, "retry_period": -1.0}, "renewDeadline must be greater than zero"),
         # A nanosecond is more than nothing.
         ({"renew_deadline": 1e-9, "retry_period": 0.0}, "retryPeriod must be greater than zero"),
@@ -549,12 +467,6 @@ def test_configuration_is_checked(change, message):
     with pytest.raises(ValueError) as caught:
         leaderelection.run_or_die(context.background(), config)
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("retry_period", [8.3, 1e-9])
-def test_the_longest_and_the_shortest_retry_period_are_valid(retry_period):
-    """10 s of deadline are just more than 1.2 times 8.3 s."""
-    leaderelection.new_leader_elector(config_for(lease_lock(FakeLeases()), retry_period=retry_period))
 
 
 class Election:
@@ -661,8 +573,8 @@ class Term:
         self.thread.start()
         b.wait()
 
-    def note(self, what: str) -> None:
-        self.log.append((round(self.b.elapsed, 3), what))
+    def note(self, text: str) -> None:
+        self.log.append((round(self.b.elapsed, 3), text))
 
     def work(self, ctx: context.Context) -> None:
         ctx.done().wait()
@@ -695,16 +607,15 @@ def test_the_release_goes_out_when_the_work_has_ended():
         assert term.log == [(5.0, "work is told"), (6.5, "work has ended"), (6.5, "released"), (6.5, "stopped")]
 
 
-def test_work_that_does_not_end_keeps_its_lease(caplog):
+def test_work_that_does_not_end_keeps_its_lease():
     with synctest.bubble() as b:
         term = Term(b, release_on_cancel=True)
         term.wind_down = 60.0
         term.note_releases()
         b.sleep(5.0)
         term.end()
-        assert [what for _, what in term.log] == ["work is told", "stopped", "work has ended"]
+        assert [text for _, text in term.log] == ["work is told", "stopped", "work has ended"]
         assert term.log[1][0] == 19.0, "the lease of the last renewal, at 4.0, ends then"
-        assert "Lease is not released, since the work has not ended" in caplog.text
         assert term.shared.record is not None and term.shared.record.holder_identity == "me"
 
 
@@ -723,7 +634,7 @@ def test_a_server_that_hangs_costs_no_work_beyond_the_lease(hangs_from):
         if hangs_from == "release":
             term.cancel()
         term.thread.join()
-        assert [what for _, what in term.log] == ["work is told", "work has ended", "stopped"]
+        assert [text for _, text in term.log] == ["work is told", "work has ended", "stopped"]
         assert term.log[0][0] == (5.0 if hangs_from == "release" else 16.0)
         assert term.log[-1][0] <= 19.0
         term.end()
@@ -746,7 +657,7 @@ def test_lost_answers_admit_no_second_leader_while_work_continues():
         term.lock.update = lose  # type: ignore[method-assign]
         term.cancel()
         term.thread.join()
-        assert [what for _, what in term.log] == ["work is told", "work has ended", "released", "stopped"]
+        assert [text for _, text in term.log] == ["work is told", "work has ended", "released", "stopped"]
 
 
 @pytest.mark.parametrize("begins", ["free", "unheld"])
@@ -773,29 +684,6 @@ def test_a_lock_taken_by_the_write_that_the_end_cut_short_is_released(begins):
         leaderelection.run_or_die(ctx, config_for(lock, callbacks=callbacks, release_on_cancel=True))
         assert shared.record is not None and shared.record.holder_identity == ""
         assert leading == []
-
-
-def test_a_lock_that_cannot_be_read_after_a_cut_short_write_stays_and_is_logged(caplog):
-    with synctest.bubble():
-        shared = SharedRecord()
-        lock = RecordingLock("me", shared, lambda record: None)
-        ctx, cancel = context.with_cancel(context.background())
-        create = lock.create
-
-        def cut_short(request: context.Context, ler: rl.LeaderElectionRecord) -> None:
-            create(request, ler)
-            lock.fail["get"] = 1
-            cancel()
-            raise RuntimeError("context canceled")
-
-        lock.create = cut_short  # type: ignore[method-assign]
-        leaderelection.run_or_die(ctx, config_for(lock, release_on_cancel=True))
-        assert shared.record is not None and shared.record.holder_identity == "me"
-    lines = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
-    assert [line.partition(" err=")[0] for line in lines] == [
-        '"Error initially creating lease lock"',
-        '"Error retrieving lease lock"',
-    ]
 
 
 def test_the_end_of_a_candidate_that_took_nothing_asks_for_nothing():
@@ -853,23 +741,6 @@ def test_a_release_whose_update_fails_is_tried_once_without_a_conflict(error):
         term.end()
         assert tried == ["get", "update"]
         assert term.shared.record is not None and term.shared.record.holder_identity == "me"
-
-
-def test_a_second_conflict_ends_the_release_and_is_logged(caplog):
-    with synctest.bubble() as b:
-        term = Term(b, release_on_cancel=True)
-        b.sleep(5.0)
-        tried: list[str] = []
-
-        def write_before(op: str, ctx: context.Context) -> None:
-            tried.append(op)
-            if op == "update":
-                term.shared.write(held_by("me", lease_duration_seconds=15))
-
-        term.lock.before = write_before
-        term.end()
-    assert tried == ["get", "update", "get", "update"]
-    assert "Failed to release lease" in caplog.text
 
 
 HANG = "Leader election cannot end: a callback still runs although its context is done"
@@ -962,7 +833,6 @@ def test_a_duration_that_is_left_out_is_zero_and_so_refused():
     callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=nothing)
     config = LeaderElectionConfig(lock=lease_lock(FakeLeases()), callbacks=callbacks)
     assert (config.lease_duration, config.renew_deadline, config.retry_period) == (0.0, 0.0, 0.0)
-    assert (config.release_on_cancel, config.coordinated) == (False, False)
     with pytest.raises(ValueError, match="leaseDuration must be greater than renewDeadline"):
         leaderelection.run_or_die(context.background(), config)
 
@@ -997,7 +867,7 @@ def test_a_lease_that_ends_before_the_deadline_ends_the_term():
         term = Term(b, lease_duration=15.0, renew_deadline=14.0, retry_period=10.0)
         term.lock.fail.update(get=100, update=100)
         b.sleep(5.0)
-        assert [what for _, what in term.log] == []
+        assert [text for _, text in term.log] == []
         b.sleep(20.0)
         assert [at for at, _ in term.log] == [15.0, 15.0, 15.0]
         term.end()
@@ -1043,43 +913,6 @@ def test_the_fencing_check_counts_the_sleep_of_the_computer(seconds, monkeypatch
     monkeypatch.setattr(time, "time", lambda: real() + seconds)
     assert elector.holds_lease() == (seconds < 0)
     assert elector.holds_lease(margin=16.0) is False
-
-
-def test_a_lease_counts_until_its_last_moment():
-    clock = FakeClock(START)
-    elector = LeaderElector(config_for(lease_lock(FakeLeases())), clock)
-    assert elector._try_acquire_or_renew(context.background())
-    clock.step(14.5)
-    assert elector.holds_lease()
-    clock.step(0.5)
-    assert not elector.holds_lease()
-
-
-def test_another_holders_lease_counts_from_the_moment_that_the_caller_saw_it():
-    client, clock = FakeLeases(), FakeClock(START)
-    record = held_by("bing", lease_duration_seconds=15)
-    client.put(lease(record))
-    elector = LeaderElector(config_for(lease_lock(client)), clock)
-    elector.continue_observation(record, record.to_json(), START - 10.0)
-    assert elector.get_leader() == "bing"
-    clock.step(4.5)
-    assert not elector._try_acquire_or_renew(context.background())
-    clock.step(1.0)
-    assert elector._try_acquire_or_renew(context.background())
-
-
-def test_an_observation_of_its_own_lease_is_ignored():
-    """Only a write of this elector makes it the leader."""
-    elector = LeaderElector(config_for(lease_lock(FakeLeases())), FakeClock(START))
-    record = held_by(elector.identity(), lease_duration_seconds=15)
-    elector.continue_observation(record, record.to_json(), START)
-    assert (elector.identity(), elector.get_leader(), elector.is_leader()) == ("baz", "", False)
-
-
-def test_an_elector_shows_its_identity_its_lock_and_the_leader():
-    elector = LeaderElector(config_for(lease_lock(FakeLeases())))
-    assert elector._try_acquire_or_renew(context.background())
-    assert repr(elector) == "<LeaderElector baz on foo/bar, leader 'baz'>"
 
 
 def test_a_lease_of_a_part_of_a_second_is_rounded_up():

@@ -39,12 +39,6 @@ def test_without_scheme_and_kind_there_is_no_reference() -> None:
         reference.get_reference(None, corev1.Pod())
 
 
-def test_nothing_has_no_reference() -> None:
-    """Go: ErrNilObject."""
-    with pytest.raises(reference.ErrNilObject, match="^can't reference a nil object$"):
-        reference.get_reference(None, None)
-
-
 def test_an_object_that_carries_its_kind_needs_no_scheme() -> None:
     """Go: TestGetReferenceNilSchemeWithPopulatedGVK"""
     found = reference.get_reference(None, corev1.Pod(api_version="v1", kind="Pod"))
@@ -52,9 +46,9 @@ def test_an_object_that_carries_its_kind_needs_no_scheme() -> None:
 
 
 def test_a_partial_reference_leaves_the_reference_given_alone() -> None:
-    whole = corev1.ObjectReference(kind="Pod", name="p")
-    part = reference.get_partial_reference(None, whole, "spec.containers{c}")
-    assert (part.field_path, whole.field_path) == ("spec.containers{c}", "")
+    ref = corev1.ObjectReference(kind="Pod", name="p")
+    part = reference.get_partial_reference(None, ref, "spec.containers{c}")
+    assert (part.field_path, ref.field_path) == ("spec.containers{c}", "")
 
 
 def test_an_object_from_a_cache_can_be_referred_to() -> None:

@@ -253,16 +253,16 @@ def test_a_member_lives_as_long_as_its_lease_or_that_of_one_of_its_shards_change
         clock.step(LEASE - 1.0)
         leases.put(lease_of("test-shard-0", SHARD_LABEL, "other"))
         assert membership.look(context.background()) == {"other"}
-    sighting = membership.sighting("test-shard-0")
-    assert sighting is not None
-    assert sighting.since == clock.now()
+    observation = membership.observation("test-shard-0")
+    assert observation is not None
+    assert observation.since == clock.now()
 
     clock.step(LEASE - 1.0)
     assert membership.look(context.background()) == {"other"}
     clock.step(1.0)
     assert membership.look(context.background()) == set()
-    assert membership.sighting("test-shard-0") == sighting
-    assert membership.sighting("test-shard-2") is None
+    assert membership.observation("test-shard-0") == observation
+    assert membership.observation("test-shard-2") is None
 
 
 def test_a_shard_is_not_given_up_while_one_of_its_keys_is_worked_on() -> None:

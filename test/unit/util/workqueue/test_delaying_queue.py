@@ -86,13 +86,13 @@ def test_a_delay_that_is_not_a_number_is_refused_and_delays_no_other(case: Case)
 def test_a_delay_that_is_longer_than_a_condition_can_wait_is_a_delay(bubble: synctest.Bubble) -> None:
     waits: list[float] = []
 
-    class Noting(FakeClock):
+    class RecordingClock(FakeClock):
         def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
             if timeout is not None:
                 waits.append(timeout)
             return super().wait(cond, timeout)
 
-    clock = Noting()
+    clock = RecordingClock()
     queue: Any = workqueue.new_delaying_queue_with_custom_clock(clock, "")
     queue.add_after("late", 10 * threading.TIMEOUT_MAX)
     queue.add_after("soon", 1.0)

@@ -263,17 +263,17 @@ def test_finished_items_are_not_kept() -> None:
 def test_a_shutdown_wakes_every_waiting_worker() -> None:
     with synctest.bubble() as bubble:
         queue = workqueue.new()
-        told: list[bool] = []
-        workers = [threading.Thread(target=lambda: told.append(queue.get()[1])) for _ in range(5)]
+        shutdowns: list[bool] = []
+        workers = [threading.Thread(target=lambda: shutdowns.append(queue.get()[1])) for _ in range(5)]
         run_all(*workers)
         bubble.wait()
-        assert told == []
+        assert shutdowns == []
 
         queue.shut_down()
         for worker in workers:
             worker.join()
 
-        assert told == [True] * 5
+        assert shutdowns == [True] * 5
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -186,17 +186,17 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
             f"parsing time {quote(text)} as {quote(layout)}: cannot parse {quote(rest)} as {quote(element)}"
         )
 
-    def out_of_range(what: str) -> ValueError:
-        return ValueError(f"parsing time {quote(text)}: {what} out of range")
+    def out_of_range(unit: str) -> ValueError:
+        return ValueError(f"parsing time {quote(text)}: {unit} out of range")
 
-    for element, pattern, what, low, high in _ELEMENTS:
+    for element, pattern, unit, low, high in _ELEMENTS:
         match = pattern.match(rest)
         if match is None:
             raise fail(element)
-        if what:
+        if unit:
             number = int(match.group())
             if not low <= number <= high:
-                raise out_of_range(what)
+                raise out_of_range(unit)
             numbers.append(number)
         rest = rest[match.end() :]
     wants_six = layout != RFC3339

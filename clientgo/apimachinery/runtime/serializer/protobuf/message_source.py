@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message
-from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessagePart, Owner, Refusing
+from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessageOwner, MessagePart, ObjectIdentity
 from clientgo.apimachinery.runtime.serializer.protobuf.upb import parsed_part, texts_of
 from clientgo.apimachinery.runtime.serializer.protobuf.walk import Index, WalkedPart, find_fields, span
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
@@ -57,7 +57,7 @@ def common(message: Message, api_version: str, kind: str) -> Common:
     return Common(message, api_version, kind)
 
 
-class MessageSource(ObjectSource, Refusing):
+class MessageSource(ObjectSource, MessageOwner):
     """The message of one object."""
 
     __slots__ = ("_version_at", "common", "data")
@@ -113,8 +113,8 @@ class MessageSource(ObjectSource, Refusing):
     def refused(self, err: WireError | IndexError, field: str = "") -> WireError:
         return self._owner().refused(err, field)
 
-    def _owner(self) -> Owner:
-        return Owner(self.common.message, self.key)
+    def _owner(self) -> ObjectIdentity:
+        return ObjectIdentity(self.common.message, self.key)
 
     def without(self, key: str) -> Self | None:
         metadata = self.message.by_name["metadata"]
@@ -201,7 +201,7 @@ def refusal(message: Message, data: bytes, err: WireError) -> WireError:
                 continue
             for inner, wire, first, last in spans(data, begin, stop):
                 found[inner << 3 | wire] = utf8.decode(data[first:last])
-    return Owner(message, "/".join(filter(None, (found[_NAMESPACE], found[_NAME])))).refused(err)
+    return ObjectIdentity(message, "/".join(filter(None, (found[_NAMESPACE], found[_NAME])))).refused(err)
 
 
 def _is_object_meta(field: Field) -> bool:

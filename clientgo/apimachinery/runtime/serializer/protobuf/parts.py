@@ -19,7 +19,7 @@ from clientgo.golang.strconv import quote
 _METADATA: Final = frozenset((OBJECT_META, LIST_META))
 
 
-class Refusing:
+class MessageOwner:
     """The object that a message belongs to."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Refusing:
         raise NotImplementedError
 
 
-class Owner(Refusing):
+class ObjectIdentity(MessageOwner):
     """The kind and the key of an object."""
 
     __slots__ = ("_key", "_message")
@@ -47,7 +47,7 @@ class MessagePart(ObjectPart):
 
     __slots__ = ("_content", "_message", "_owner")
 
-    def __init__(self, owner: Refusing, message: Message, is_free: bool, content: Any) -> None:
+    def __init__(self, owner: MessageOwner, message: Message, is_free: bool, content: Any) -> None:
         """Keep a message. `content` is the message in the engine's form."""
         super().__init__(is_free)
         self._owner = owner

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import element, leaf, number
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
-from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessageListPart, MessagePart, Refusing
+from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessageListPart, MessageOwner, MessagePart
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.golang import utf8
 
@@ -118,7 +118,7 @@ class Lookup:
 LOOKUP = Lookup(_is_wanted())
 
 
-def parsed_part(owner: Refusing, message: Message, is_free: bool, data: bytes) -> ParsedPart | None:
+def parsed_part(owner: MessageOwner, message: Message, is_free: bool, data: bytes) -> ParsedPart | None:
     """Return the part for a whole object; None where the package is not used, or refuses the message."""
     engine = LOOKUP.loaded or LOOKUP.engine()
     parsed = None if engine is None else engine.parse(message, data)
@@ -143,7 +143,7 @@ class ParsedPart(MessagePart):
 
     __slots__ = ("_is_checked",)
 
-    def __init__(self, owner: Refusing, message: Message, is_free: bool, content: Any) -> None:
+    def __init__(self, owner: MessageOwner, message: Message, is_free: bool, content: Any) -> None:
         # `super`, written out: a handler makes several of them for each event.
         self.is_free = is_free
         self.kept = {}

@@ -10,7 +10,7 @@ from typing import Any
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_fields, entry, leaf
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
-from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessageListPart, MessagePart, Refusing
+from clientgo.apimachinery.runtime.serializer.protobuf.parts import MessageListPart, MessageOwner, MessagePart
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import (
     BYTES,
     VARINT,
@@ -35,7 +35,7 @@ class WalkedPart(MessagePart):
 
     __slots__ = ("_index",)
 
-    def __init__(self, owner: Refusing, message: Message, is_free: bool, content: bytes) -> None:
+    def __init__(self, owner: MessageOwner, message: Message, is_free: bool, content: bytes) -> None:
         super().__init__(owner, message, is_free, content)
         # None until a field is read.
         self._index: Index | None = None

@@ -39,7 +39,7 @@ class Check:
     """
 
     cel_type = AUTHORIZER.name
-    ask: Callable[[Check, str], Decision]
+    decide: Callable[[Check, str], Decision]
     service_account: tuple[str, str] | None = None
     path: str = ""
     group: str = ""
@@ -49,7 +49,7 @@ class Check:
     name: str = ""
 
 
-def _narrowed(name: str, field: str) -> Callable[..., Check]:
+def _restricted(name: str, field: str) -> Callable[..., Check]:
     def body(check: Any, value: Any) -> Check:
         if not isinstance(check, Check) or not isinstance(value, str):
             raise no_overload(name, check, value)
@@ -62,7 +62,7 @@ def _narrowed(name: str, field: str) -> Callable[..., Check]:
 def _path(check: Any, path: Any) -> Check:
     if not path:
         raise EvalError("path must not be empty")
-    return _narrowed("path", "path")(check, path)
+    return _restricted("path", "path")(check, path)
 
 
 def _service_account(check: Any, namespace: Any, name: Any) -> Check:
@@ -71,31 +71,31 @@ def _service_account(check: Any, namespace: Any, name: Any) -> Check:
     return replace(check, service_account=(namespace, name))
 
 
-def _asked(check: Any, verb: Any) -> Decision:
+def _decide(check: Any, verb: Any) -> Decision:
     if not isinstance(check, Check) or not isinstance(verb, str):
         raise no_overload("check", check, verb)
-    return check.ask(check, verb)
+    return check.decide(check, verb)
 
 
-def _of_decision(name: str, ask: Callable[[Decision], Any], to: Type) -> Function:
+def _of_decision(name: str, function: Callable[[Decision], Any], to: Type) -> Function:
     def body(decision: Any) -> Any:
         if not isinstance(decision, Decision):
             raise no_overload(name, decision)
-        return ask(decision)
+        return function(decision)
 
     return Function(name, body).method(_DECISION, to=to)
 
 
 FUNCTIONS = [
     Function("path", _path).method(AUTHORIZER, STRING, to=_PATH_CHECK),
-    Function("group", _narrowed("group", "group")).method(AUTHORIZER, STRING, to=_GROUP_CHECK),
+    Function("group", _restricted("group", "group")).method(AUTHORIZER, STRING, to=_GROUP_CHECK),
     Function("serviceAccount", _service_account).method(AUTHORIZER, STRING, STRING, to=AUTHORIZER),
-    Function("resource", _narrowed("resource", "resource")).method(_GROUP_CHECK, STRING, to=RESOURCE_CHECK),
+    Function("resource", _restricted("resource", "resource")).method(_GROUP_CHECK, STRING, to=RESOURCE_CHECK),
     *(
-        Function(name, _narrowed(name, name)).method(RESOURCE_CHECK, STRING, to=RESOURCE_CHECK)
+        Function(name, _restricted(name, name)).method(RESOURCE_CHECK, STRING, to=RESOURCE_CHECK)
         for name in ("subresource", "namespace", "name")
     ),
-    Function("check", _asked).method(_PATH_CHECK, STRING, to=_DECISION).method(RESOURCE_CHECK, STRING, to=_DECISION),
+    Function("check", _decide).method(_PATH_CHECK, STRING, to=_DECISION).method(RESOURCE_CHECK, STRING, to=_DECISION),
     _of_decision("allowed", lambda decision: decision.allowed, BOOL),
     _of_decision("reason", lambda decision: decision.reason, STRING),
     _of_decision("errored", lambda decision: bool(decision.error), BOOL),

@@ -135,8 +135,8 @@ def _sort(items: Any) -> list[Any]:
 
 
 def _sort_by(items: Any, keys: Any) -> list[Any]:
-    places = sorted(range(len(items)), key=cmp_to_key(lambda one, other: _order(keys[one], keys[other])))
-    return [items[place] for place in places]
+    indexes = sorted(range(len(items)), key=cmp_to_key(lambda one, other: _order(keys[one], keys[other])))
+    return [items[place] for place in indexes]
 
 
 def _range(count: Any) -> list[int]:

@@ -91,10 +91,10 @@ def _is_local_multicast(address: IPv4Address | IPv6Address) -> bool:
     return address.packed[0] == 0xFF and address.packed[1] & 0x0F == 2
 
 
-def _of_ip(name: str, ask: Callable[[Any], Any], to: Type = BOOL) -> Function:
+def _of_ip(name: str, function: Callable[[Any], Any], to: Type = BOOL) -> Function:
     def body(address: Any) -> Any:
         must(_ADDRESS, name, address)
-        return ask(address)
+        return function(address)
 
     return Function(name, body).method(IP, to=to)
 
@@ -182,11 +182,11 @@ def _query(url: Url) -> dict[str, list[str]]:
     return found
 
 
-def _of_url(name: str, ask: Callable[[Url], Any], to: Type = STRING) -> Function:
+def _of_url(name: str, function: Callable[[Url], Any], to: Type = STRING) -> Function:
     def body(url: Any) -> Any:
         if not isinstance(url, Url):
             raise no_overload(name, url)
-        return ask(url)
+        return function(url)
 
     return Function(name, body).method(URL, to=to)
 

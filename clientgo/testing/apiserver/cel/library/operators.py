@@ -206,12 +206,12 @@ def at(where: Any, index: Any) -> Any:
         place = _place(index)
         if not 0 <= place < len(where):
             raise EvalError(f"index out of bounds: {place}")
-        return whole(where[place])
+        return checked(where[place])
     if isinstance(where, dict):
         key = key_of(index)
         if key not in where:
             raise EvalError(f"no such key: {_shown(index)}")
-        return whole(where[key])
+        return checked(where[key])
     raise no_overload()
 
 
@@ -229,7 +229,7 @@ def maybe_at(where: Any, index: Any) -> Optional:
     return Optional(True, at(where, index)) if has(where, index) else NONE
 
 
-def whole(value: Any) -> Any:
+def checked(value: Any) -> Any:
     """Return the value. Raises EvalError if it does not have the type that its schema declares."""
     if isinstance(value, Invalid):
         raise EvalError(value.why)

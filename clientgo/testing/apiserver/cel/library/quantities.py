@@ -67,10 +67,10 @@ def _operand(value: Any, name: str) -> Quantity:
     raise no_overload(name, value)
 
 
-def _of_quantity(name: str, ask: Callable[[Quantity], Any], to: Type) -> Function:
+def _of_quantity(name: str, function: Callable[[Quantity], Any], to: Type) -> Function:
     def body(quantity: Any) -> Any:
         must(Quantity, name, quantity)
-        return ask(quantity)
+        return function(quantity)
 
     return Function(name, body).method(QUANTITY, to=to)
 
@@ -119,10 +119,10 @@ def _is_semver(text: Any, normalize: Any = False) -> bool:
     return _parses(_semver, text, normalize)
 
 
-def _of_semver(name: str, ask: Callable[[Semver], int]) -> Function:
+def _of_semver(name: str, function: Callable[[Semver], int]) -> Function:
     def body(version: Any) -> int:
         must(Semver, name, version)
-        return ask(version)
+        return function(version)
 
     return Function(name, body).method(SEMVER, to=INT)
 

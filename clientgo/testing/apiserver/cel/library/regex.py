@@ -82,12 +82,12 @@ def _in_go_words(text: str, pattern: str) -> str:
 
     Go shows all of a pattern whose bracket is not closed.
     """
-    what, _, part = text.partition(": ")
-    if what == "missing )":
+    problem, _, part = text.partition(": ")
+    if problem == "missing )":
         return f"missing closing ): `{pattern}`"
-    if what == "trailing \\":
+    if problem == "trailing \\":
         return "trailing backslash at end of expression: ``"
-    return f"{_GO_WORDS.get(what, what)}: `{part}`"
+    return f"{_GO_WORDS.get(problem, problem)}: `{part}`"
 
 
 def _texts(name: str, text: Any, pattern: Any) -> Any:

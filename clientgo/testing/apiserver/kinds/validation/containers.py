@@ -56,13 +56,13 @@ def init_containers(items: list[Json], field: str, volumes: set[str], others: li
     for i, container in enumerate(items):
         where = f"{field}[{i}]"
         errors += common(container, where, volumes)
-        stays = container.get("restartPolicy") == "Always"
+        always_restarts = container.get("restartPolicy") == "Always"
         errors += _not_again(container, where, seen)
-        errors += _host_ports([container], field) if stays else []
+        errors += _host_ports([container], field) if always_restarts else []
         for name in ("lifecycle", *PROBES):
             if container.get(name) is None:
                 continue
-            if not stays:
+            if not always_restarts:
                 text = "may not be set for init containers without restartPolicy=Always"
                 errors.append(field_forbidden(f"{where}.{name}", text))
             elif name != "lifecycle":

@@ -144,15 +144,15 @@ def metadata_update(resource: Resource, old: Json, new: Json, subresource: str =
 
     Like kube-apiserver, reports an error once for each of its validations that finds it.
     """
-    whole = metadata(resource, new) if subresource != "status" else []
+    full = metadata(resource, new) if subresource != "status" else []
     always = _changes(old, new)
-    if whole:
+    if full:
         always += check_labels(new.get("labels"), "metadata.labels")
         always += check_annotations(new.get("annotations"), "metadata.annotations")
         always += owner_references(new.get("ownerReferences"))
     own = always + _kube_finalizers(resource, new.get("finalizers"))
-    found = _generic_only(whole) + always + own
-    return found + whole if resource.storage in _CHECKED_WHOLE else found
+    found = _generic_only(full) + always + own
+    return found + full if resource.storage in _CHECKED_WHOLE else found
 
 
 # Resources for which Go validates the whole new object again in an update.

@@ -575,13 +575,13 @@ def _peer(peer: Json, field: str) -> list[FieldError]:
 
 
 def _block(block: Json, field: str) -> list[FieldError]:
-    whole = block.get("cidr", "")
-    if not whole:
+    cidr = block.get("cidr", "")
+    if not cidr:
         return [field_required(f"{field}.cidr")]
-    errors = network(whole, f"{field}.cidr")
+    errors = network(cidr, f"{field}.cidr")
     if errors:
         return errors
-    outer = ipaddress.ip_network(whole, strict=False)
+    outer = ipaddress.ip_network(cidr, strict=False)
     for i, text in enumerate(block.get("except") or ()):
         where = f"{field}.except[{i}]"
         wrong = network(text, where)

@@ -85,12 +85,12 @@ def _rule(rule: Json, field: str) -> list[FieldError]:
     for i, operation in enumerate(operations):
         if operation not in _OPERATIONS:
             errors.append(field_not_supported(f"{field}.operations[{i}]", operation, _OPERATIONS))
-    for name, what in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
+    for name, plural in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
         values = rule.get(name) or []
         if not values:
             errors.append(field_required(f"{field}.{name}"))
         if len(values) > 1 and "*" in values:
-            text = f"if '*' is present, must not specify other {what}"
+            text = f"if '*' is present, must not specify other {plural}"
             errors.append(field_invalid(f"{field}.{name}", values, text))
     return (
         errors

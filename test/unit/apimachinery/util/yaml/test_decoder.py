@@ -196,7 +196,7 @@ def test_a_hostile_document_fails_without_harm_to_others(name, loader, monkeypat
     before = time.process_time()
     message = problem(HOSTILE[name], yaml.Limits(size=2_500_000, depth=200, values=50_000))
     assert time.process_time() - before < 20  # a second; without a bound minutes, or no process any more
-    assert any(said in message for said in ("max depth of 200", "aliasing", "more than", "larger than"))
+    assert any(expected in message for expected in ("max depth of 200", "aliasing", "more than", "larger than"))
 
 
 def test_many_values_at_a_great_depth_are_refused_where_the_depth_alone_is_allowed() -> None:

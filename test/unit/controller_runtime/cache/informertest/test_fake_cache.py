@@ -35,13 +35,13 @@ def test_a_kind_has_one_informer_that_has_synced() -> None:
 
 
 def test_handlers_hear_what_the_test_says_until_they_are_removed() -> None:
-    heard: list[Any] = []
+    notified: list[Any] = []
     informer = controllertest.new_fake_informer()
     registration = informer.add_event_handler(
         toolscache.ResourceEventHandlerFuncs(
-            add_func=lambda obj: heard.append(("add", obj)),
-            update_func=lambda old, new: heard.append(("update", old, new)),
-            delete_func=lambda obj: heard.append(("delete", obj)),
+            add_func=lambda obj: notified.append(("add", obj)),
+            update_func=lambda old, new: notified.append(("update", old, new)),
+            delete_func=lambda obj: notified.append(("delete", obj)),
         )
     )
     informer.add(1)
@@ -49,7 +49,7 @@ def test_handlers_hear_what_the_test_says_until_they_are_removed() -> None:
     informer.delete(2)
     informer.remove_event_handler(registration)
     informer.add(3)
-    assert heard == [("add", 1), ("update", 1, 2), ("delete", 2)]
+    assert notified == [("add", 1), ("update", 1, 2), ("delete", 2)]
 
 
 def test_an_informer_syncs_when_the_test_says_so() -> None:

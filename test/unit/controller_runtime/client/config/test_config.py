@@ -25,8 +25,8 @@ def kubeconfig(*contexts: str) -> str:
     named = [f"- context: {{cluster: {name}, user: {name}}}\n  name: {name}" for name in contexts]
     users = [f"- name: {name}" for name in contexts]
     lines = ["apiVersion: v1", "kind: Config", f"current-context: {contexts[0]}"]
-    for what, entries in (("clusters", clusters), ("contexts", named), ("users", users)):
-        lines += [f"{what}:", *entries]
+    for section, entries in (("clusters", clusters), ("contexts", named), ("users", users)):
+        lines += [f"{section}:", *entries]
     return "\n".join(lines) + "\n"
 
 

@@ -190,8 +190,8 @@ def test_the_place_of_an_error_is_shown_below_its_line() -> None:
 
 
 def test_what_stands_behind_an_unreadable_character_is_read_too() -> None:
-    told = [line.partition("Syntax error: ")[2] for line in refused("$ o ) $").splitlines() if "ERROR" in line]
-    assert told == [
+    messages = [line.partition("Syntax error: ")[2] for line in refused("$ o ) $").splitlines() if "ERROR" in line]
+    assert messages == [
         "token recognition error at: '$'",
         "extraneous input ')' expecting <EOF>",
         "token recognition error at: '$'",

@@ -263,9 +263,9 @@ def test_without_re2_what_needs_it_is_said_and_not_evaluated(api: Api, monkeypat
     body = copy.deepcopy(DEFINITION)
     spec = schema(properties={"a": schema("string", "self.matches('^x')"), "b": schema("integer", "self > 3")})
     body["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema(properties={"spec": spec})}
-    (told,) = api.warnings("POST", DEFINITIONS, body)
-    assert "not evaluated" in told
-    assert "clientgo[cel]" in told
+    (warning,) = api.warnings("POST", DEFINITIONS, body)
+    assert "not evaluated" in warning
+    assert "clientgo[cel]" in warning
     things = "/apis/rules.example.com/v1/things"
     eventually(lambda: api.request("GET", things).status_code == 200)
     wrong: Json = {"apiVersion": "rules.example.com/v1", "kind": "Thing", "metadata": {"name": "x"}}

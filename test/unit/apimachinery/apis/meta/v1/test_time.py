@@ -80,14 +80,14 @@ def test_what_the_wire_leaves_out_is_gone_when_it_is_read_back() -> None:
 def test_moments_survive_protobuf() -> None:
     """Go: TestTimeProto, TestMicroTimeProto."""
     moment = datetime(1998, 5, 5, 5, 5, 5, 123456, tzinfo=UTC)
-    whole = moment.replace(microsecond=0)
+    rounded = moment.replace(microsecond=0)
     lease = coordinationv1.Lease(
-        metadata=metav1.ObjectMeta(name="a", creation_timestamp=whole),
+        metadata=metav1.ObjectMeta(name="a", creation_timestamp=rounded),
         spec=coordinationv1.LeaseSpec(renew_time=moment),
     )
     codec = ProtobufSerializer(SCHEME, JSONSerializer(SCHEME))
     read, _ = codec.decode(codec.encode(lease), None, coordinationv1.Lease)
-    assert (read.metadata.creation_timestamp, read.spec.renew_time) == (whole, moment)
+    assert (read.metadata.creation_timestamp, read.spec.renew_time) == (rounded, moment)
     assert (read.metadata.deletion_timestamp, read.spec.acquire_time) == (None, None)
 
 

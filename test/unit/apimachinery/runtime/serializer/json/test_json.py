@@ -45,8 +45,8 @@ def test_the_kind_is_what_the_text_the_caller_or_the_class_says(
     cls: type[runtime.Object],
     gvk: GroupVersionKind,
 ) -> None:
-    found, said = JSON.decode(text, defaults, into)
-    assert (type(found), said) == (cls, gvk)
+    decoded, actual_gvk = JSON.decode(text, defaults, into)
+    assert (type(decoded), actual_gvk) == (cls, gvk)
 
 
 @pytest.mark.parametrize("text", [b"{}", b'{"apiVersion":"v1"}'])
