@@ -22,6 +22,21 @@ def schema() -> dict[str, Any]:
         return json.load(file)
 
 
+@cache
+def field_defaults() -> dict[str, Any]:
+    """Return the values that an API server sets for absent fields: `"k8s.io/api/apps/v1 DeploymentSpec.replicas": 1`."""
+    found: dict[str, Any] = json.loads((HACK / "data" / "field-defaults.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def release() -> str:
+    """Return the release of Kubernetes that the data describes, such as "1.36.0"."""
+    data = ROOT / "clientgo/testing/apiserver/kinds/data/discovery.json.gz"
+    with gzip.open(data, "rt", encoding="utf-8") as file:
+        return str(json.load(file)["release"])
+
+
 @dataclass(frozen=True)
 class Package:
     """A Go package of API types and its Python package."""
@@ -58,6 +73,16 @@ class Package:
     @property
     def directory(self) -> Path:
         return ROOT / self.module.replace(".", "/")
+
+    def reference(self, name: str) -> str:
+        """Return the address of a type in the reference of the API; of one that is not stable, in Go's documentation."""
+        minor = ".".join(release().split(".")[:2])
+        if re.fullmatch(r"v\d+", self.version) and "/admission/" not in self.go and "/imagepolicy/" not in self.go:
+            group = "meta" if self.go == META else (self.group or "core").replace(".", "-")
+            page = f"https://kubernetes.io/docs/reference/generated/kubernetes-api/v{minor}/"
+            return f"{page}#{name.lower()}-{self.version}-{group}"
+        module = "/".join(self.go.split("/")[:2])
+        return f"https://pkg.go.dev/{module}@v0{release()[1:]}{self.go.removeprefix(module)}#{name}"
 
     @property
     def alias(self) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from clientgo.apimachinery.runtime.fields import FieldInfo
 from clientgo.codegen import naming
-from codegen.source import META, Package, lookup, named
+from codegen.source import META, Package, field_defaults, lookup, named
 
 # Go types with a JSON form of their own: their notation in `runtime.field`, their Python type, what absent reads as.
 LEAVES = {
@@ -59,6 +60,8 @@ class Resolved:
     notation: str
     python: str
     default: str
+    # The class of the known values of a text or of a list of texts.
+    values: str = ""
 
 
 class TypesModule:
@@ -76,13 +79,13 @@ class TypesModule:
             python = inner.python
             if not python.endswith("None") and python != "Any":
                 python += " | None"
-            return Resolved(f"*{inner.notation}", python, "None")
+            return Resolved(f"*{inner.notation}", python, "None", inner.values)
         if go_type in LEAVES:
             return self._leaf(go_type)
         if go_type.startswith("[]"):
             item = self.resolve(go_type[2:].lstrip("*"), owner)
             self.uses.add("MutableSequence")
-            return Resolved(f"[]{item.notation}", f"MutableSequence[{item.python}]", "runtime.EMPTY")
+            return Resolved(f"[]{item.notation}", f"MutableSequence[{item.python}]", "runtime.EMPTY", item.values)
         if match := re.match(r"map\[[^]]+\]", go_type):
             item = self.resolve(go_type[match.end() :], owner)
             self.uses.add("MutableMapping")
@@ -104,7 +107,11 @@ class TypesModule:
         if facts is None:
             raise ValueError(f"{self.package.go}: unknown type {full}")
         if facts["kind"] == "alias" and not self._is_struct_alias(owner, facts["underlying"]):
-            return self.resolve(facts["underlying"], owner)
+            plain = self.resolve(facts["underlying"], owner)
+            if not facts.get("constants"):
+                return plain
+            home = Package(owner)
+            return replace(plain, values=name if home == self.package else f"{home.alias}.{name}")
         if facts["kind"] == "alias":
             return self._named(*named(facts["underlying"], owner))
         target = Package(owner)
@@ -237,9 +244,10 @@ class TypesModule:
             # They are derived from the role's class themselves.
             bases[0] = METHODS[name]
         yield from ["", "", f"class {name}({', '.join(bases)}):"]
-        yield f'    """{self.package.group or "core"}/{self.package.version} {name}."""'
+        yield f'    """{self.package.group or "core"}/{self.package.version} {name}.'
+        yield from ["", f"    {self.package.reference(name)}", '    """']
         yield from self._class_facts(name, role)
-        fields = [line for field in self._fields(name) for line in self._field(field)]
+        fields = [line for field in self._fields(name) for line in self._field(name, field)]
         if fields:
             yield ""
             yield from fields
@@ -292,7 +300,7 @@ class TypesModule:
         parts += [f'{key}="{facts[key]}"' for key in ("input", "result") if key in facts]
         return f"runtime.ClientMethod({', '.join(parts)})"
 
-    def _field(self, facts: dict[str, Any]) -> Iterator[str]:
+    def _field(self, struct: str, facts: dict[str, Any]) -> Iterator[str]:
         if facts.get("inline") or facts["json"] == "-":
             return
         resolved = self.resolve(facts["type"], self.package.go)
@@ -304,13 +312,30 @@ class TypesModule:
             arguments.append(f'patch_strategy="{facts["patchStrategy"]}"')
         if facts.get("patchMergeKey"):
             arguments.append(f'patch_merge_key="{facts["patchMergeKey"]}"')
+        optional = True if facts.get("optional") and not facts.get("omitempty") else None
+        if optional:
+            arguments.append("optional=True")
+        if doc := self._doc(struct, facts["json"], resolved):
+            arguments.append(f'doc="{doc}"')
         line = f"    {attr}: {resolved.python} = runtime.field({', '.join(arguments)})"
         if len(line) <= 120:
             yield line
-            return
-        yield f"    {attr}: {resolved.python} = runtime.field("
-        yield f"        {', '.join(arguments)}"
-        yield "    )"
+        else:
+            yield f"    {attr}: {resolved.python} = runtime.field("
+            yield f"        {', '.join(arguments)}"
+            yield "    )"
+        # Editors show the text below a field; Python compiles it to nothing.
+        omitempty = bool(facts.get("omitempty"))
+        info = FieldInfo(attr, facts["json"], resolved.notation, None, omitempty, "", "", None, optional, doc)
+        yield f'    """{info.describe()}"""'
+
+    def _doc(self, struct: str, json_name: str, resolved: Resolved) -> str:
+        """Return the facts of a field that its other arguments do not have."""
+        found = [f"one of {resolved.values}"] if resolved.values else []
+        default = field_defaults().get(f"{self.package.go} {struct}.{json_name}")
+        if default is not None:
+            found.append(f"default {str(default).lower() if isinstance(default, bool) else default}")
+        return ", ".join(found)
 
 
 def _literal(value: Any) -> str:

@@ -76,296 +76,489 @@ class ResourceScope(str):
 
 
 class ConversionRequest(runtime.Struct):
-    """apiextensions.k8s.io/v1 ConversionRequest."""
+    """apiextensions.k8s.io/v1 ConversionRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#conversionrequest-v1-apiextensions-k8s-io
+    """
 
     uid: str = runtime.field("uid", "string", default="")
+    """uid: string, required."""
     desired_api_version: str = runtime.field("desiredAPIVersion", "string", default="")
+    """desiredAPIVersion: string, required."""
     objects: MutableSequence[Any] = runtime.field("objects", "[]raw", default=runtime.EMPTY)
+    """objects: []raw, required."""
 
 
 class ConversionResponse(runtime.Struct):
-    """apiextensions.k8s.io/v1 ConversionResponse."""
+    """apiextensions.k8s.io/v1 ConversionResponse.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#conversionresponse-v1-apiextensions-k8s-io
+    """
 
     uid: str = runtime.field("uid", "string", default="")
+    """uid: string, required."""
     converted_objects: MutableSequence[Any] = runtime.field("convertedObjects", "[]raw", default=runtime.EMPTY)
+    """convertedObjects: []raw, required."""
     result: metav1.Status = runtime.field("result", "metav1.Status", default=runtime.EMPTY)
+    """result: metav1.Status, required."""
 
 
 class ConversionReview(runtime.Object):
-    """apiextensions.k8s.io/v1 ConversionReview."""
+    """apiextensions.k8s.io/v1 ConversionReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#conversionreview-v1-apiextensions-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1", "ConversionReview")
 
     request: ConversionRequest | None = runtime.field("request", "*ConversionRequest", default=None, omitempty=True)
+    """request: *ConversionRequest, optional."""
     response: ConversionResponse | None = runtime.field("response", "*ConversionResponse", default=None, omitempty=True)
+    """response: *ConversionResponse, optional."""
 
 
 class CustomResourceColumnDefinition(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceColumnDefinition."""
+    """apiextensions.k8s.io/v1 CustomResourceColumnDefinition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcecolumndefinition-v1-apiextensions-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     type: str = runtime.field("type", "string", default="")
+    """type: string, required."""
     format: str = runtime.field("format", "string", default="", omitempty=True)
+    """format: string, optional."""
     description: str = runtime.field("description", "string", default="", omitempty=True)
+    """description: string, optional."""
     priority: int = runtime.field("priority", "int32", default=0, omitempty=True)
+    """priority: int32, optional."""
     json_path: str = runtime.field("jsonPath", "string", default="")
+    """jsonPath: string, required."""
 
 
 class CustomResourceConversion(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceConversion."""
+    """apiextensions.k8s.io/v1 CustomResourceConversion.
 
-    strategy: str = runtime.field("strategy", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourceconversion-v1-apiextensions-k8s-io
+    """
+
+    strategy: str = runtime.field("strategy", "string", default="", doc="one of ConversionStrategyType")
+    """strategy: string, required, one of ConversionStrategyType."""
     webhook: WebhookConversion | None = runtime.field("webhook", "*WebhookConversion", default=None, omitempty=True)
+    """webhook: *WebhookConversion, optional."""
 
 
 class CustomResourceDefinition(runtime.ResourceObject):
-    """apiextensions.k8s.io/v1 CustomResourceDefinition."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinition-v1-apiextensions-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
     GENCLIENT = runtime.Genclient("customresourcedefinitions", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CustomResourceDefinitionSpec = runtime.field("spec", "CustomResourceDefinitionSpec", default=runtime.EMPTY)
+    """spec: CustomResourceDefinitionSpec, required."""
     status: CustomResourceDefinitionStatus = runtime.field(
         "status", "CustomResourceDefinitionStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: CustomResourceDefinitionStatus, optional."""
 
 
 class CustomResourceDefinitionCondition(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionCondition."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitioncondition-v1-apiextensions-k8s-io
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of CustomResourceDefinitionConditionType")
+    """type: string, required, one of CustomResourceDefinitionConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
 
 
 class CustomResourceDefinitionList(runtime.ListObject):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionList."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitionlist-v1-apiextensions-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinitionList")
     ITEM = CustomResourceDefinition
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CustomResourceDefinition] = runtime.field(
         "items", "[]CustomResourceDefinition", default=runtime.EMPTY
     )
+    """items: []CustomResourceDefinition, required."""
 
 
 class CustomResourceDefinitionNames(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionNames."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionNames.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitionnames-v1-apiextensions-k8s-io
+    """
 
     plural: str = runtime.field("plural", "string", default="")
+    """plural: string, required."""
     singular: str = runtime.field("singular", "string", default="", omitempty=True)
+    """singular: string, optional."""
     short_names: MutableSequence[str] = runtime.field("shortNames", "[]string", default=runtime.EMPTY, omitempty=True)
+    """shortNames: []string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     list_kind: str = runtime.field("listKind", "string", default="", omitempty=True)
+    """listKind: string, optional."""
     categories: MutableSequence[str] = runtime.field("categories", "[]string", default=runtime.EMPTY, omitempty=True)
+    """categories: []string, optional."""
 
 
 class CustomResourceDefinitionSpec(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionSpec."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitionspec-v1-apiextensions-k8s-io
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     names: CustomResourceDefinitionNames = runtime.field(
         "names", "CustomResourceDefinitionNames", default=runtime.EMPTY
     )
-    scope: str = runtime.field("scope", "string", default="")
+    """names: CustomResourceDefinitionNames, required."""
+    scope: str = runtime.field("scope", "string", default="", doc="one of ResourceScope")
+    """scope: string, required, one of ResourceScope."""
     versions: MutableSequence[CustomResourceDefinitionVersion] = runtime.field(
         "versions", "[]CustomResourceDefinitionVersion", default=runtime.EMPTY
     )
+    """versions: []CustomResourceDefinitionVersion, required."""
     conversion: CustomResourceConversion | None = runtime.field(
         "conversion", "*CustomResourceConversion", default=None, omitempty=True
     )
+    """conversion: *CustomResourceConversion, optional."""
     preserve_unknown_fields: bool = runtime.field("preserveUnknownFields", "bool", default=False, omitempty=True)
+    """preserveUnknownFields: bool, optional."""
 
 
 class CustomResourceDefinitionStatus(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionStatus."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitionstatus-v1-apiextensions-k8s-io
+    """
 
     conditions: MutableSequence[CustomResourceDefinitionCondition] = runtime.field(
-        "conditions", "[]CustomResourceDefinitionCondition", default=runtime.EMPTY
+        "conditions", "[]CustomResourceDefinitionCondition", default=runtime.EMPTY, optional=True
     )
+    """conditions: []CustomResourceDefinitionCondition, optional."""
     accepted_names: CustomResourceDefinitionNames = runtime.field(
-        "acceptedNames", "CustomResourceDefinitionNames", default=runtime.EMPTY
+        "acceptedNames", "CustomResourceDefinitionNames", default=runtime.EMPTY, optional=True
     )
-    stored_versions: MutableSequence[str] = runtime.field("storedVersions", "[]string", default=runtime.EMPTY)
+    """acceptedNames: CustomResourceDefinitionNames, optional."""
+    stored_versions: MutableSequence[str] = runtime.field(
+        "storedVersions", "[]string", default=runtime.EMPTY, optional=True
+    )
+    """storedVersions: []string, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
 
 
 class CustomResourceDefinitionVersion(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceDefinitionVersion."""
+    """apiextensions.k8s.io/v1 CustomResourceDefinitionVersion.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcedefinitionversion-v1-apiextensions-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     served: bool = runtime.field("served", "bool", default=False)
+    """served: bool, required."""
     storage: bool = runtime.field("storage", "bool", default=False)
+    """storage: bool, required."""
     deprecated: bool = runtime.field("deprecated", "bool", default=False, omitempty=True)
+    """deprecated: bool, optional."""
     deprecation_warning: str | None = runtime.field("deprecationWarning", "*string", default=None, omitempty=True)
+    """deprecationWarning: *string, optional."""
     schema: CustomResourceValidation | None = runtime.field(
         "schema", "*CustomResourceValidation", default=None, omitempty=True
     )
+    """schema: *CustomResourceValidation, optional."""
     subresources: CustomResourceSubresources | None = runtime.field(
         "subresources", "*CustomResourceSubresources", default=None, omitempty=True
     )
+    """subresources: *CustomResourceSubresources, optional."""
     additional_printer_columns: MutableSequence[CustomResourceColumnDefinition] = runtime.field(
         "additionalPrinterColumns", "[]CustomResourceColumnDefinition", default=runtime.EMPTY, omitempty=True
     )
+    """additionalPrinterColumns: []CustomResourceColumnDefinition, optional."""
     selectable_fields: MutableSequence[SelectableField] = runtime.field(
         "selectableFields", "[]SelectableField", default=runtime.EMPTY, omitempty=True
     )
+    """selectableFields: []SelectableField, optional."""
 
 
 class CustomResourceSubresourceScale(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceSubresourceScale."""
+    """apiextensions.k8s.io/v1 CustomResourceSubresourceScale.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcesubresourcescale-v1-apiextensions-k8s-io
+    """
 
     spec_replicas_path: str = runtime.field("specReplicasPath", "string", default="")
+    """specReplicasPath: string, required."""
     status_replicas_path: str = runtime.field("statusReplicasPath", "string", default="")
+    """statusReplicasPath: string, required."""
     label_selector_path: str | None = runtime.field("labelSelectorPath", "*string", default=None, omitempty=True)
+    """labelSelectorPath: *string, optional."""
 
 
 class CustomResourceSubresourceStatus(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceSubresourceStatus."""
+    """apiextensions.k8s.io/v1 CustomResourceSubresourceStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcesubresourcestatus-v1-apiextensions-k8s-io
+    """
 
 
 class CustomResourceSubresources(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceSubresources."""
+    """apiextensions.k8s.io/v1 CustomResourceSubresources.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcesubresources-v1-apiextensions-k8s-io
+    """
 
     status: CustomResourceSubresourceStatus | None = runtime.field(
         "status", "*CustomResourceSubresourceStatus", default=None, omitempty=True
     )
+    """status: *CustomResourceSubresourceStatus, optional."""
     scale: CustomResourceSubresourceScale | None = runtime.field(
         "scale", "*CustomResourceSubresourceScale", default=None, omitempty=True
     )
+    """scale: *CustomResourceSubresourceScale, optional."""
 
 
 class CustomResourceValidation(runtime.Struct):
-    """apiextensions.k8s.io/v1 CustomResourceValidation."""
+    """apiextensions.k8s.io/v1 CustomResourceValidation.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#customresourcevalidation-v1-apiextensions-k8s-io
+    """
 
     openapi_v3_schema: JSONSchemaProps | None = runtime.field(
         "openAPIV3Schema", "*JSONSchemaProps", default=None, omitempty=True
     )
+    """openAPIV3Schema: *JSONSchemaProps, optional."""
 
 
 class ExternalDocumentation(runtime.Struct):
-    """apiextensions.k8s.io/v1 ExternalDocumentation."""
+    """apiextensions.k8s.io/v1 ExternalDocumentation.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#externaldocumentation-v1-apiextensions-k8s-io
+    """
 
     description: str = runtime.field("description", "string", default="", omitempty=True)
+    """description: string, optional."""
     url: str = runtime.field("url", "string", default="", omitempty=True)
+    """url: string, optional."""
 
 
 class JSONSchemaProps(runtime.Struct):
-    """apiextensions.k8s.io/v1 JSONSchemaProps."""
+    """apiextensions.k8s.io/v1 JSONSchemaProps.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jsonschemaprops-v1-apiextensions-k8s-io
+    """
 
     id: str = runtime.field("id", "string", default="", omitempty=True)
+    """id: string, optional."""
     schema: str = runtime.field("$schema", "string", default="", omitempty=True)
+    """$schema: string, optional."""
     ref: str | None = runtime.field("$ref", "*string", default=None, omitempty=True)
+    """$ref: *string, optional."""
     description: str = runtime.field("description", "string", default="", omitempty=True)
+    """description: string, optional."""
     type: str = runtime.field("type", "string", default="", omitempty=True)
+    """type: string, optional."""
     format: str = runtime.field("format", "string", default="", omitempty=True)
+    """format: string, optional."""
     title: str = runtime.field("title", "string", default="", omitempty=True)
+    """title: string, optional."""
     default: Any = runtime.field("default", "*raw", default=None, omitempty=True)
+    """default: *raw, any JSON, optional."""
     maximum: float | None = runtime.field("maximum", "*float64", default=None, omitempty=True)
+    """maximum: *float64, optional."""
     exclusive_maximum: bool = runtime.field("exclusiveMaximum", "bool", default=False, omitempty=True)
+    """exclusiveMaximum: bool, optional."""
     minimum: float | None = runtime.field("minimum", "*float64", default=None, omitempty=True)
+    """minimum: *float64, optional."""
     exclusive_minimum: bool = runtime.field("exclusiveMinimum", "bool", default=False, omitempty=True)
+    """exclusiveMinimum: bool, optional."""
     max_length: int | None = runtime.field("maxLength", "*int64", default=None, omitempty=True)
+    """maxLength: *int64, optional."""
     min_length: int | None = runtime.field("minLength", "*int64", default=None, omitempty=True)
+    """minLength: *int64, optional."""
     pattern: str = runtime.field("pattern", "string", default="", omitempty=True)
+    """pattern: string, optional."""
     max_items: int | None = runtime.field("maxItems", "*int64", default=None, omitempty=True)
+    """maxItems: *int64, optional."""
     min_items: int | None = runtime.field("minItems", "*int64", default=None, omitempty=True)
+    """minItems: *int64, optional."""
     unique_items: bool = runtime.field("uniqueItems", "bool", default=False, omitempty=True)
+    """uniqueItems: bool, optional."""
     multiple_of: float | None = runtime.field("multipleOf", "*float64", default=None, omitempty=True)
+    """multipleOf: *float64, optional."""
     enum: MutableSequence[Any] = runtime.field("enum", "[]raw", default=runtime.EMPTY, omitempty=True)
+    """enum: []raw, optional."""
     max_properties: int | None = runtime.field("maxProperties", "*int64", default=None, omitempty=True)
+    """maxProperties: *int64, optional."""
     min_properties: int | None = runtime.field("minProperties", "*int64", default=None, omitempty=True)
+    """minProperties: *int64, optional."""
     required: MutableSequence[str] = runtime.field("required", "[]string", default=runtime.EMPTY, omitempty=True)
+    """required: []string, optional."""
     items: Any = runtime.field("items", "*raw", default=None, omitempty=True)
+    """items: *raw, any JSON, optional."""
     all_of: MutableSequence[JSONSchemaProps] = runtime.field(
         "allOf", "[]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """allOf: []JSONSchemaProps, optional."""
     one_of: MutableSequence[JSONSchemaProps] = runtime.field(
         "oneOf", "[]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """oneOf: []JSONSchemaProps, optional."""
     any_of: MutableSequence[JSONSchemaProps] = runtime.field(
         "anyOf", "[]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """anyOf: []JSONSchemaProps, optional."""
     not_: JSONSchemaProps | None = runtime.field("not", "*JSONSchemaProps", default=None, omitempty=True)
+    """not: *JSONSchemaProps, optional."""
     properties: MutableMapping[str, JSONSchemaProps] = runtime.field(
         "properties", "map[string]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """properties: map[string]JSONSchemaProps, optional."""
     additional_properties: Any = runtime.field("additionalProperties", "*raw", default=None, omitempty=True)
+    """additionalProperties: *raw, any JSON, optional."""
     pattern_properties: MutableMapping[str, JSONSchemaProps] = runtime.field(
         "patternProperties", "map[string]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """patternProperties: map[string]JSONSchemaProps, optional."""
     dependencies: MutableMapping[str, Any] = runtime.field(
         "dependencies", "map[string]raw", default=runtime.EMPTY, omitempty=True
     )
+    """dependencies: map[string]raw, optional."""
     additional_items: Any = runtime.field("additionalItems", "*raw", default=None, omitempty=True)
+    """additionalItems: *raw, any JSON, optional."""
     definitions: MutableMapping[str, JSONSchemaProps] = runtime.field(
         "definitions", "map[string]JSONSchemaProps", default=runtime.EMPTY, omitempty=True
     )
+    """definitions: map[string]JSONSchemaProps, optional."""
     external_docs: ExternalDocumentation | None = runtime.field(
         "externalDocs", "*ExternalDocumentation", default=None, omitempty=True
     )
+    """externalDocs: *ExternalDocumentation, optional."""
     example: Any = runtime.field("example", "*raw", default=None, omitempty=True)
+    """example: *raw, any JSON, optional."""
     nullable: bool = runtime.field("nullable", "bool", default=False, omitempty=True)
+    """nullable: bool, optional."""
     x_preserve_unknown_fields: bool | None = runtime.field(
         "x-kubernetes-preserve-unknown-fields", "*bool", default=None, omitempty=True
     )
+    """x-kubernetes-preserve-unknown-fields: *bool, optional."""
     x_embedded_resource: bool = runtime.field("x-kubernetes-embedded-resource", "bool", default=False, omitempty=True)
+    """x-kubernetes-embedded-resource: bool, optional."""
     x_int_or_string: bool = runtime.field("x-kubernetes-int-or-string", "bool", default=False, omitempty=True)
+    """x-kubernetes-int-or-string: bool, optional."""
     x_list_map_keys: MutableSequence[str] = runtime.field(
         "x-kubernetes-list-map-keys", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """x-kubernetes-list-map-keys: []string, optional."""
     x_list_type: str | None = runtime.field("x-kubernetes-list-type", "*string", default=None, omitempty=True)
+    """x-kubernetes-list-type: *string, optional."""
     x_map_type: str | None = runtime.field("x-kubernetes-map-type", "*string", default=None, omitempty=True)
+    """x-kubernetes-map-type: *string, optional."""
     x_validations: MutableSequence[ValidationRule] = runtime.field(
         "x-kubernetes-validations", "[]ValidationRule", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="rule"
     )
+    """x-kubernetes-validations: []ValidationRule, optional."""
 
 
 class SelectableField(runtime.Struct):
-    """apiextensions.k8s.io/v1 SelectableField."""
+    """apiextensions.k8s.io/v1 SelectableField.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selectablefield-v1-apiextensions-k8s-io
+    """
 
     json_path: str = runtime.field("jsonPath", "string", default="")
+    """jsonPath: string, required."""
 
 
 class ServiceReference(runtime.Struct):
-    """apiextensions.k8s.io/v1 ServiceReference."""
+    """apiextensions.k8s.io/v1 ServiceReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicereference-v1-apiextensions-k8s-io
+    """
 
     namespace: str = runtime.field("namespace", "string", default="")
+    """namespace: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     path: str | None = runtime.field("path", "*string", default=None, omitempty=True)
+    """path: *string, optional."""
     port: int | None = runtime.field("port", "*int32", default=None, omitempty=True)
+    """port: *int32, optional."""
 
 
 class ValidationRule(runtime.Struct):
-    """apiextensions.k8s.io/v1 ValidationRule."""
+    """apiextensions.k8s.io/v1 ValidationRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validationrule-v1-apiextensions-k8s-io
+    """
 
     rule: str = runtime.field("rule", "string", default="")
+    """rule: string, required."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     message_expression: str = runtime.field("messageExpression", "string", default="", omitempty=True)
-    reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
+    """messageExpression: string, optional."""
+    reason: str | None = runtime.field(
+        "reason", "*string", default=None, omitempty=True, doc="one of FieldValueErrorReason"
+    )
+    """reason: *string, optional, one of FieldValueErrorReason."""
     field_path: str = runtime.field("fieldPath", "string", default="", omitempty=True)
+    """fieldPath: string, optional."""
     optional_old_self: bool | None = runtime.field("optionalOldSelf", "*bool", default=None, omitempty=True)
+    """optionalOldSelf: *bool, optional."""
 
 
 class WebhookClientConfig(runtime.Struct):
-    """apiextensions.k8s.io/v1 WebhookClientConfig."""
+    """apiextensions.k8s.io/v1 WebhookClientConfig.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#webhookclientconfig-v1-apiextensions-k8s-io
+    """
 
     url: str | None = runtime.field("url", "*string", default=None, omitempty=True)
+    """url: *string, optional."""
     service: ServiceReference | None = runtime.field("service", "*ServiceReference", default=None, omitempty=True)
+    """service: *ServiceReference, optional."""
     ca_bundle: bytes = runtime.field("caBundle", "bytes", default=b"", omitempty=True)
+    """caBundle: bytes, Base64 in JSON, optional."""
 
 
 class WebhookConversion(runtime.Struct):
-    """apiextensions.k8s.io/v1 WebhookConversion."""
+    """apiextensions.k8s.io/v1 WebhookConversion.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#webhookconversion-v1-apiextensions-k8s-io
+    """
 
     client_config: WebhookClientConfig | None = runtime.field(
         "clientConfig", "*WebhookClientConfig", default=None, omitempty=True
     )
+    """clientConfig: *WebhookClientConfig, optional."""
     conversion_review_versions: MutableSequence[str] = runtime.field(
         "conversionReviewVersions", "[]string", default=runtime.EMPTY
     )
+    """conversionReviewVersions: []string, required."""

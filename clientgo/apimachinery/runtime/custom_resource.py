@@ -82,6 +82,14 @@ class Schema:
     cel: Sequence[ValidationRule | str] = ()
     items: Schema | None = None
 
+    def facts(self) -> list[str]:
+        """Return the known values and the default of the field, for its description."""
+        values = [each.value for each in self.enum] if isinstance(self.enum, type) else list(self.enum)
+        found = [f"one of {', '.join(map(str, values))}"] if values else []
+        if self.default is not UNSET:
+            found.append(f"default {self.default}")
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class PrinterColumn:

@@ -46,6 +46,10 @@ class FieldInfo:
     patch_merge_key: str
     # What its schema in a CustomResourceDefinition says beyond the type.
     schema: Schema | None = None
+    # Whether an object without the field is valid. None: if `omitempty`.
+    optional: bool | None = None
+    # Further facts for readers: the class of its known values, and the value that the server sets if there is none.
+    doc: str = ""
 
     def __set_name__(self, owner: object, name: str) -> None:
         if not self.attr:
@@ -64,6 +68,44 @@ class FieldInfo:
     def is_map(self) -> bool:
         return self.type.lstrip("*").startswith("map[")
 
+    def describe(self) -> str:
+        """Return the name in JSON, the type in Go's notation, the unit, whether the field is required, and its default.
+
+        `help()` of a struct shows this text for each field, and generated types have it below the field for editors.
+        """
+        unit = _unit(self.json, self.type.lstrip("*"))
+        # "raw" says no more than its unit.
+        facts = [text for text in (self.type if self.type != "raw" else "", unit) if text]
+        required = self.schema.required if self.schema is not None else False
+        optional = self.omitempty if self.optional is None else self.optional
+        facts.append("optional" if optional and not required else "required")
+        if self.doc:
+            facts.append(self.doc)
+        if self.schema is not None:
+            facts += self.schema.facts()
+        return f"{self.json}: {', '.join(facts)}."
+
+
+_UNITS = {
+    "time": "RFC 3339 in JSON",
+    "microtime": "RFC 3339 with microseconds in JSON",
+    "duration": "seconds, in JSON such as 1h30m",
+    "quantity": "such as 500m or 1Gi",
+    "intorstring": "a number or a text",
+    "bytes": "Base64 in JSON",
+    "raw": "any JSON",
+}
+
+
+def _unit(json: str, type: str) -> str:
+    """Return the unit of a number or the format of a text, "" for a plain one."""
+    if not type.startswith("int") or type == "intorstring":
+        return _UNITS.get(type, "")
+    for ending, unit in (("Milliseconds", "milliseconds"), ("Seconds", "seconds"), ("Bytes", "bytes")):
+        if json.endswith(ending) or json == ending.lower():
+            return unit
+    return "percent" if json.endswith(("Percent", "Percentage")) else ""
+
 
 def field(
     json: str,
@@ -74,6 +116,8 @@ def field(
     patch_strategy: str = "",
     patch_merge_key: str = "",
     schema: Schema | None = None,
+    optional: bool | None = None,
+    doc: str = "",
 ) -> Any:
     """Declare a field of a Struct: its name in JSON, and its type in Go's notation.
 
@@ -87,9 +131,9 @@ def field(
     it: Container, metav1.Condition; of these, pointers, lists and maps. `default` is what an absent field reads as:
     Go's zero value, None for a pointer and a time, EMPTY for a struct, list, map or Quantity. With `omitempty` a zero
     value that is written leaves no field; the patch arguments are those of strategic merge patches; `schema` is for
-    the CustomResourceDefinition alone.
+    the CustomResourceDefinition alone; `optional` (if it differs from `omitempty`) and `doc` are for readers.
     """
-    return FieldInfo("", json, type, default, omitempty, patch_strategy, patch_merge_key, schema)
+    return FieldInfo("", json, type, default, omitempty, patch_strategy, patch_merge_key, schema, optional, doc)
 
 
 class FieldProperty(property):
@@ -111,7 +155,7 @@ class FieldProperty(property):
         getter = owner._make_getter(info, kind)
         # From here notebooks know what may follow `pod.spec.`: they do not call properties to find out.
         getter.__annotations__ = {"return": kind.hint}
-        settled = property(getter, _make_setter(info, kind), doc=f"{info.json}: {info.type}")
+        settled = property(getter, _make_setter(info, kind), doc=info.describe())
         setattr(owner, info.attr, settled)
         return settled
 

@@ -35,49 +35,86 @@ class PatchType(str):
 
 
 class AdmissionRequest(runtime.Struct):
-    """admission.k8s.io/v1beta1 AdmissionRequest."""
+    """admission.k8s.io/v1beta1 AdmissionRequest.
 
-    uid: str = runtime.field("uid", "string", default="")
-    kind: metav1.GroupVersionKind = runtime.field("kind", "metav1.GroupVersionKind", default=runtime.EMPTY)
-    resource: metav1.GroupVersionResource = runtime.field(
-        "resource", "metav1.GroupVersionResource", default=runtime.EMPTY
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admission/v1beta1#AdmissionRequest
+    """
+
+    uid: str = runtime.field("uid", "string", default="", optional=True)
+    """uid: string, optional."""
+    kind: metav1.GroupVersionKind = runtime.field(
+        "kind", "metav1.GroupVersionKind", default=runtime.EMPTY, optional=True
     )
+    """kind: metav1.GroupVersionKind, optional."""
+    resource: metav1.GroupVersionResource = runtime.field(
+        "resource", "metav1.GroupVersionResource", default=runtime.EMPTY, optional=True
+    )
+    """resource: metav1.GroupVersionResource, optional."""
     sub_resource: str = runtime.field("subResource", "string", default="", omitempty=True)
+    """subResource: string, optional."""
     request_kind: metav1.GroupVersionKind | None = runtime.field(
         "requestKind", "*metav1.GroupVersionKind", default=None, omitempty=True
     )
+    """requestKind: *metav1.GroupVersionKind, optional."""
     request_resource: metav1.GroupVersionResource | None = runtime.field(
         "requestResource", "*metav1.GroupVersionResource", default=None, omitempty=True
     )
+    """requestResource: *metav1.GroupVersionResource, optional."""
     request_sub_resource: str = runtime.field("requestSubResource", "string", default="", omitempty=True)
+    """requestSubResource: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
-    operation: str = runtime.field("operation", "string", default="")
-    user_info: authenticationv1.UserInfo = runtime.field("userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY)
+    """namespace: string, optional."""
+    operation: str = runtime.field("operation", "string", default="", optional=True, doc="one of Operation")
+    """operation: string, optional, one of Operation."""
+    user_info: authenticationv1.UserInfo = runtime.field(
+        "userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY, optional=True
+    )
+    """userInfo: authenticationv1.UserInfo, optional."""
     object: Any = runtime.field("object", "raw", default=None, omitempty=True)
+    """object: any JSON, optional."""
     old_object: Any = runtime.field("oldObject", "raw", default=None, omitempty=True)
+    """oldObject: any JSON, optional."""
     dry_run: bool | None = runtime.field("dryRun", "*bool", default=None, omitempty=True)
+    """dryRun: *bool, optional."""
     options: Any = runtime.field("options", "raw", default=None, omitempty=True)
+    """options: any JSON, optional."""
 
 
 class AdmissionResponse(runtime.Struct):
-    """admission.k8s.io/v1beta1 AdmissionResponse."""
+    """admission.k8s.io/v1beta1 AdmissionResponse.
 
-    uid: str = runtime.field("uid", "string", default="")
-    allowed: bool = runtime.field("allowed", "bool", default=False)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admission/v1beta1#AdmissionResponse
+    """
+
+    uid: str = runtime.field("uid", "string", default="", optional=True)
+    """uid: string, optional."""
+    allowed: bool = runtime.field("allowed", "bool", default=False, optional=True)
+    """allowed: bool, optional."""
     result: metav1.Status | None = runtime.field("status", "*metav1.Status", default=None, omitempty=True)
+    """status: *metav1.Status, optional."""
     patch: bytes = runtime.field("patch", "bytes", default=b"", omitempty=True)
-    patch_type: str | None = runtime.field("patchType", "*string", default=None, omitempty=True)
+    """patch: bytes, Base64 in JSON, optional."""
+    patch_type: str | None = runtime.field("patchType", "*string", default=None, omitempty=True, doc="one of PatchType")
+    """patchType: *string, optional, one of PatchType."""
     audit_annotations: MutableMapping[str, str] = runtime.field(
         "auditAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """auditAnnotations: map[string]string, optional."""
     warnings: MutableSequence[str] = runtime.field("warnings", "[]string", default=runtime.EMPTY, omitempty=True)
+    """warnings: []string, optional."""
 
 
 class AdmissionReview(runtime.Object):
-    """admission.k8s.io/v1beta1 AdmissionReview."""
+    """admission.k8s.io/v1beta1 AdmissionReview.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admission/v1beta1#AdmissionReview
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admission.k8s.io", "v1beta1", "AdmissionReview")
 
     request: AdmissionRequest | None = runtime.field("request", "*AdmissionRequest", default=None, omitempty=True)
+    """request: *AdmissionRequest, optional."""
     response: AdmissionResponse | None = runtime.field("response", "*AdmissionResponse", default=None, omitempty=True)
+    """response: *AdmissionResponse, optional."""

@@ -108,420 +108,670 @@ class ValidationAction(str):
 
 
 class ApplyConfiguration(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ApplyConfiguration."""
+    """admissionregistration.k8s.io/v1 ApplyConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#applyconfiguration-v1-admissionregistration-k8s-io
+    """
 
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
+    """expression: string, optional."""
 
 
 class AuditAnnotation(runtime.Struct):
-    """admissionregistration.k8s.io/v1 AuditAnnotation."""
+    """admissionregistration.k8s.io/v1 AuditAnnotation.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#auditannotation-v1-admissionregistration-k8s-io
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value_expression: str = runtime.field("valueExpression", "string", default="")
+    """valueExpression: string, required."""
 
 
 class ExpressionWarning(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ExpressionWarning."""
+    """admissionregistration.k8s.io/v1 ExpressionWarning.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#expressionwarning-v1-admissionregistration-k8s-io
+    """
 
     field_ref: str = runtime.field("fieldRef", "string", default="")
+    """fieldRef: string, required."""
     warning: str = runtime.field("warning", "string", default="")
+    """warning: string, required."""
 
 
 class JSONPatch(runtime.Struct):
-    """admissionregistration.k8s.io/v1 JSONPatch."""
+    """admissionregistration.k8s.io/v1 JSONPatch.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jsonpatch-v1-admissionregistration-k8s-io
+    """
 
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
+    """expression: string, optional."""
 
 
 class MatchCondition(runtime.Struct):
-    """admissionregistration.k8s.io/v1 MatchCondition."""
+    """admissionregistration.k8s.io/v1 MatchCondition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#matchcondition-v1-admissionregistration-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
 
 
 class MatchResources(runtime.Struct):
-    """admissionregistration.k8s.io/v1 MatchResources."""
+    """admissionregistration.k8s.io/v1 MatchResources.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#matchresources-v1-admissionregistration-k8s-io
+    """
 
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     object_selector: metav1.LabelSelector | None = runtime.field(
         "objectSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """objectSelector: *metav1.LabelSelector, optional."""
     resource_rules: MutableSequence[NamedRuleWithOperations] = runtime.field(
         "resourceRules", "[]NamedRuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
+    """resourceRules: []NamedRuleWithOperations, optional."""
     exclude_resource_rules: MutableSequence[NamedRuleWithOperations] = runtime.field(
         "excludeResourceRules", "[]NamedRuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
-    match_policy: str | None = runtime.field("matchPolicy", "*string", default=None, omitempty=True)
+    """excludeResourceRules: []NamedRuleWithOperations, optional."""
+    match_policy: str | None = runtime.field(
+        "matchPolicy", "*string", default=None, omitempty=True, doc="one of MatchPolicyType, default Equivalent"
+    )
+    """matchPolicy: *string, optional, one of MatchPolicyType, default Equivalent."""
 
 
 class MutatingAdmissionPolicy(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicy."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicy.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicy-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicies", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: MutatingAdmissionPolicySpec = runtime.field(
         "spec", "MutatingAdmissionPolicySpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: MutatingAdmissionPolicySpec, optional."""
 
 
 class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicybinding-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: MutatingAdmissionPolicyBindingSpec = runtime.field(
         "spec", "MutatingAdmissionPolicyBindingSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: MutatingAdmissionPolicyBindingSpec, optional."""
 
 
 class MutatingAdmissionPolicyBindingList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicybindinglist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBindingList")
     ITEM = MutatingAdmissionPolicyBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[MutatingAdmissionPolicyBinding] = runtime.field(
         "items", "[]MutatingAdmissionPolicyBinding", default=runtime.EMPTY
     )
+    """items: []MutatingAdmissionPolicyBinding, required."""
 
 
 class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingSpec."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicybindingspec-v1-admissionregistration-k8s-io
+    """
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
+    """policyName: string, optional."""
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
+    """paramRef: *ParamRef, optional."""
     match_resources: MatchResources | None = runtime.field(
         "matchResources", "*MatchResources", default=None, omitempty=True
     )
+    """matchResources: *MatchResources, optional."""
 
 
 class MutatingAdmissionPolicyList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicylist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyList")
     ITEM = MutatingAdmissionPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[MutatingAdmissionPolicy] = runtime.field(
         "items", "[]MutatingAdmissionPolicy", default=runtime.EMPTY
     )
+    """items: []MutatingAdmissionPolicy, required."""
 
 
 class MutatingAdmissionPolicySpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicySpec."""
+    """admissionregistration.k8s.io/v1 MutatingAdmissionPolicySpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingadmissionpolicyspec-v1-admissionregistration-k8s-io
+    """
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
+    """paramKind: *ParamKind, optional."""
     match_constraints: MatchResources | None = runtime.field(
         "matchConstraints", "*MatchResources", default=None, omitempty=True
     )
+    """matchConstraints: *MatchResources, optional."""
     variables: MutableSequence[Variable] = runtime.field(
         "variables", "[]Variable", default=runtime.EMPTY, omitempty=True
     )
+    """variables: []Variable, optional."""
     mutations: MutableSequence[Mutation] = runtime.field(
         "mutations", "[]Mutation", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
+    """mutations: []Mutation, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType, default Fail"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType, default Fail."""
     match_conditions: MutableSequence[MatchCondition] = runtime.field(
         "matchConditions", "[]MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
-    reinvocation_policy: str = runtime.field("reinvocationPolicy", "string", default="", omitempty=True)
+    """matchConditions: []MatchCondition, optional."""
+    reinvocation_policy: str = runtime.field(
+        "reinvocationPolicy", "string", default="", omitempty=True, doc="one of ReinvocationPolicyType"
+    )
+    """reinvocationPolicy: string, optional, one of ReinvocationPolicyType."""
 
 
 class MutatingWebhook(runtime.Struct):
-    """admissionregistration.k8s.io/v1 MutatingWebhook."""
+    """admissionregistration.k8s.io/v1 MutatingWebhook.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingwebhook-v1-admissionregistration-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
+    """clientConfig: WebhookClientConfig, required."""
     rules: MutableSequence[RuleWithOperations] = runtime.field(
         "rules", "[]RuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
-    match_policy: str | None = runtime.field("matchPolicy", "*string", default=None, omitempty=True)
+    """rules: []RuleWithOperations, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType, default Fail"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType, default Fail."""
+    match_policy: str | None = runtime.field(
+        "matchPolicy", "*string", default=None, omitempty=True, doc="one of MatchPolicyType, default Equivalent"
+    )
+    """matchPolicy: *string, optional, one of MatchPolicyType, default Equivalent."""
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     object_selector: metav1.LabelSelector | None = runtime.field(
         "objectSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
-    side_effects: str | None = runtime.field("sideEffects", "*string", default=None)
-    timeout_seconds: int | None = runtime.field("timeoutSeconds", "*int32", default=None, omitempty=True)
+    """objectSelector: *metav1.LabelSelector, optional."""
+    side_effects: str | None = runtime.field("sideEffects", "*string", default=None, doc="one of SideEffectClass")
+    """sideEffects: *string, required, one of SideEffectClass."""
+    timeout_seconds: int | None = runtime.field(
+        "timeoutSeconds", "*int32", default=None, omitempty=True, doc="default 10"
+    )
+    """timeoutSeconds: *int32, seconds, optional, default 10."""
     admission_review_versions: MutableSequence[str] = runtime.field(
         "admissionReviewVersions", "[]string", default=runtime.EMPTY
     )
-    reinvocation_policy: str | None = runtime.field("reinvocationPolicy", "*string", default=None, omitempty=True)
+    """admissionReviewVersions: []string, required."""
+    reinvocation_policy: str | None = runtime.field(
+        "reinvocationPolicy", "*string", default=None, omitempty=True, doc="one of ReinvocationPolicyType, default Never"
+    )
+    """reinvocationPolicy: *string, optional, one of ReinvocationPolicyType, default Never."""
     match_conditions: MutableSequence[MatchCondition] = runtime.field(
         "matchConditions", "[]MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """matchConditions: []MatchCondition, optional."""
 
 
 class MutatingWebhookConfiguration(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 MutatingWebhookConfiguration."""
+    """admissionregistration.k8s.io/v1 MutatingWebhookConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingwebhookconfiguration-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("mutatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     webhooks: MutableSequence[MutatingWebhook] = runtime.field(
         "webhooks", "[]MutatingWebhook", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """webhooks: []MutatingWebhook, optional."""
 
 
 class MutatingWebhookConfigurationList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList."""
+    """admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutatingwebhookconfigurationlist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfigurationList")
     ITEM = MutatingWebhookConfiguration
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[MutatingWebhookConfiguration] = runtime.field(
         "items", "[]MutatingWebhookConfiguration", default=runtime.EMPTY
     )
+    """items: []MutatingWebhookConfiguration, required."""
 
 
 class Mutation(runtime.Struct):
-    """admissionregistration.k8s.io/v1 Mutation."""
+    """admissionregistration.k8s.io/v1 Mutation.
 
-    patch_type: str = runtime.field("patchType", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#mutation-v1-admissionregistration-k8s-io
+    """
+
+    patch_type: str = runtime.field("patchType", "string", default="", doc="one of PatchType")
+    """patchType: string, required, one of PatchType."""
     apply_configuration: ApplyConfiguration | None = runtime.field(
         "applyConfiguration", "*ApplyConfiguration", default=None, omitempty=True
     )
+    """applyConfiguration: *ApplyConfiguration, optional."""
     json_patch: JSONPatch | None = runtime.field("jsonPatch", "*JSONPatch", default=None, omitempty=True)
+    """jsonPatch: *JSONPatch, optional."""
 
 
 class Rule(runtime.Struct):
-    """admissionregistration.k8s.io/v1 Rule."""
+    """admissionregistration.k8s.io/v1 Rule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rule-v1-admissionregistration-k8s-io
+    """
 
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """apiGroups: []string, optional."""
     api_versions: MutableSequence[str] = runtime.field("apiVersions", "[]string", default=runtime.EMPTY, omitempty=True)
+    """apiVersions: []string, optional."""
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
-    scope: str | None = runtime.field("scope", "*string", default=None, omitempty=True)
+    """resources: []string, optional."""
+    scope: str | None = runtime.field(
+        "scope", "*string", default=None, omitempty=True, doc="one of ScopeType, default *"
+    )
+    """scope: *string, optional, one of ScopeType, default *."""
 
 
 class RuleWithOperations(Rule):
-    """admissionregistration.k8s.io/v1 RuleWithOperations."""
+    """admissionregistration.k8s.io/v1 RuleWithOperations.
 
-    operations: MutableSequence[str] = runtime.field("operations", "[]string", default=runtime.EMPTY, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rulewithoperations-v1-admissionregistration-k8s-io
+    """
+
+    operations: MutableSequence[str] = runtime.field(
+        "operations", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of OperationType"
+    )
+    """operations: []string, optional, one of OperationType."""
 
 
 class NamedRuleWithOperations(RuleWithOperations):
-    """admissionregistration.k8s.io/v1 NamedRuleWithOperations."""
+    """admissionregistration.k8s.io/v1 NamedRuleWithOperations.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namedrulewithoperations-v1-admissionregistration-k8s-io
+    """
 
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """resourceNames: []string, optional."""
 
 
 class ParamKind(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ParamKind."""
+    """admissionregistration.k8s.io/v1 ParamKind.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#paramkind-v1-admissionregistration-k8s-io
+    """
 
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
+    """kind: string, optional."""
 
 
 class ParamRef(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ParamRef."""
+    """admissionregistration.k8s.io/v1 ParamRef.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#paramref-v1-admissionregistration-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     parameter_not_found_action: str | None = runtime.field(
-        "parameterNotFoundAction", "*string", default=None, omitempty=True
+        "parameterNotFoundAction", "*string", default=None, omitempty=True, doc="one of ParameterNotFoundActionType"
     )
+    """parameterNotFoundAction: *string, optional, one of ParameterNotFoundActionType."""
 
 
 class ServiceReference(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ServiceReference."""
+    """admissionregistration.k8s.io/v1 ServiceReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicereference-v1-admissionregistration-k8s-io
+    """
 
     namespace: str = runtime.field("namespace", "string", default="")
+    """namespace: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     path: str | None = runtime.field("path", "*string", default=None, omitempty=True)
-    port: int | None = runtime.field("port", "*int32", default=None, omitempty=True)
+    """path: *string, optional."""
+    port: int | None = runtime.field("port", "*int32", default=None, omitempty=True, doc="default 443")
+    """port: *int32, optional, default 443."""
 
 
 class TypeChecking(runtime.Struct):
-    """admissionregistration.k8s.io/v1 TypeChecking."""
+    """admissionregistration.k8s.io/v1 TypeChecking.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#typechecking-v1-admissionregistration-k8s-io
+    """
 
     expression_warnings: MutableSequence[ExpressionWarning] = runtime.field(
         "expressionWarnings", "[]ExpressionWarning", default=runtime.EMPTY, omitempty=True
     )
+    """expressionWarnings: []ExpressionWarning, optional."""
 
 
 class ValidatingAdmissionPolicy(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicy-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicies", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ValidatingAdmissionPolicySpec = runtime.field(
         "spec", "ValidatingAdmissionPolicySpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: ValidatingAdmissionPolicySpec, optional."""
     status: ValidatingAdmissionPolicyStatus = runtime.field(
         "status", "ValidatingAdmissionPolicyStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: ValidatingAdmissionPolicyStatus, optional."""
 
 
 class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicybinding-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ValidatingAdmissionPolicyBindingSpec = runtime.field(
         "spec", "ValidatingAdmissionPolicyBindingSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: ValidatingAdmissionPolicyBindingSpec, optional."""
 
 
 class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicybindinglist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBindingList")
     ITEM = ValidatingAdmissionPolicyBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ValidatingAdmissionPolicyBinding] = runtime.field(
         "items", "[]ValidatingAdmissionPolicyBinding", default=runtime.EMPTY
     )
+    """items: []ValidatingAdmissionPolicyBinding, required."""
 
 
 class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingSpec."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicybindingspec-v1-admissionregistration-k8s-io
+    """
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
+    """policyName: string, optional."""
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
+    """paramRef: *ParamRef, optional."""
     match_resources: MatchResources | None = runtime.field(
         "matchResources", "*MatchResources", default=None, omitempty=True
     )
+    """matchResources: *MatchResources, optional."""
     validation_actions: MutableSequence[str] = runtime.field(
-        "validationActions", "[]string", default=runtime.EMPTY, omitempty=True
+        "validationActions", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of ValidationAction"
     )
+    """validationActions: []string, optional, one of ValidationAction."""
 
 
 class ValidatingAdmissionPolicyList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicylist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyList")
     ITEM = ValidatingAdmissionPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ValidatingAdmissionPolicy] = runtime.field(
         "items", "[]ValidatingAdmissionPolicy", default=runtime.EMPTY
     )
+    """items: []ValidatingAdmissionPolicy, required."""
 
 
 class ValidatingAdmissionPolicySpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicySpec."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicySpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicyspec-v1-admissionregistration-k8s-io
+    """
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
+    """paramKind: *ParamKind, optional."""
     match_constraints: MatchResources | None = runtime.field(
         "matchConstraints", "*MatchResources", default=None, omitempty=True
     )
+    """matchConstraints: *MatchResources, optional."""
     validations: MutableSequence[Validation] = runtime.field(
         "validations", "[]Validation", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
+    """validations: []Validation, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType, default Fail"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType, default Fail."""
     audit_annotations: MutableSequence[AuditAnnotation] = runtime.field(
         "auditAnnotations", "[]AuditAnnotation", default=runtime.EMPTY, omitempty=True
     )
+    """auditAnnotations: []AuditAnnotation, optional."""
     match_conditions: MutableSequence[MatchCondition] = runtime.field(
         "matchConditions", "[]MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """matchConditions: []MatchCondition, optional."""
     variables: MutableSequence[Variable] = runtime.field(
         "variables", "[]Variable", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """variables: []Variable, optional."""
 
 
 class ValidatingAdmissionPolicyStatus(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyStatus."""
+    """admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingadmissionpolicystatus-v1-admissionregistration-k8s-io
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     type_checking: TypeChecking | None = runtime.field("typeChecking", "*TypeChecking", default=None, omitempty=True)
+    """typeChecking: *TypeChecking, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []metav1.Condition, optional."""
 
 
 class ValidatingWebhook(runtime.Struct):
-    """admissionregistration.k8s.io/v1 ValidatingWebhook."""
+    """admissionregistration.k8s.io/v1 ValidatingWebhook.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingwebhook-v1-admissionregistration-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     client_config: WebhookClientConfig = runtime.field("clientConfig", "WebhookClientConfig", default=runtime.EMPTY)
+    """clientConfig: WebhookClientConfig, required."""
     rules: MutableSequence[RuleWithOperations] = runtime.field(
         "rules", "[]RuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
-    match_policy: str | None = runtime.field("matchPolicy", "*string", default=None, omitempty=True)
+    """rules: []RuleWithOperations, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType, default Fail"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType, default Fail."""
+    match_policy: str | None = runtime.field(
+        "matchPolicy", "*string", default=None, omitempty=True, doc="one of MatchPolicyType, default Equivalent"
+    )
+    """matchPolicy: *string, optional, one of MatchPolicyType, default Equivalent."""
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     object_selector: metav1.LabelSelector | None = runtime.field(
         "objectSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
-    side_effects: str | None = runtime.field("sideEffects", "*string", default=None)
-    timeout_seconds: int | None = runtime.field("timeoutSeconds", "*int32", default=None, omitempty=True)
+    """objectSelector: *metav1.LabelSelector, optional."""
+    side_effects: str | None = runtime.field("sideEffects", "*string", default=None, doc="one of SideEffectClass")
+    """sideEffects: *string, required, one of SideEffectClass."""
+    timeout_seconds: int | None = runtime.field(
+        "timeoutSeconds", "*int32", default=None, omitempty=True, doc="default 10"
+    )
+    """timeoutSeconds: *int32, seconds, optional, default 10."""
     admission_review_versions: MutableSequence[str] = runtime.field(
         "admissionReviewVersions", "[]string", default=runtime.EMPTY
     )
+    """admissionReviewVersions: []string, required."""
     match_conditions: MutableSequence[MatchCondition] = runtime.field(
         "matchConditions", "[]MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """matchConditions: []MatchCondition, optional."""
 
 
 class ValidatingWebhookConfiguration(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration."""
+    """admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingwebhookconfiguration-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration")
     GENCLIENT = runtime.Genclient("validatingwebhookconfigurations", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     webhooks: MutableSequence[ValidatingWebhook] = runtime.field(
         "webhooks", "[]ValidatingWebhook", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """webhooks: []ValidatingWebhook, optional."""
 
 
 class ValidatingWebhookConfigurationList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList."""
+    """admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validatingwebhookconfigurationlist-v1-admissionregistration-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfigurationList")
     ITEM = ValidatingWebhookConfiguration
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ValidatingWebhookConfiguration] = runtime.field(
         "items", "[]ValidatingWebhookConfiguration", default=runtime.EMPTY
     )
+    """items: []ValidatingWebhookConfiguration, required."""
 
 
 class Validation(runtime.Struct):
-    """admissionregistration.k8s.io/v1 Validation."""
+    """admissionregistration.k8s.io/v1 Validation.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#validation-v1-admissionregistration-k8s-io
+    """
 
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
-    reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
+    """message: string, optional."""
+    reason: str | None = runtime.field(
+        "reason", "*string", default=None, omitempty=True, doc="one of metav1.StatusReason"
+    )
+    """reason: *string, optional, one of metav1.StatusReason."""
     message_expression: str = runtime.field("messageExpression", "string", default="", omitempty=True)
+    """messageExpression: string, optional."""
 
 
 class Variable(runtime.Struct):
-    """admissionregistration.k8s.io/v1 Variable."""
+    """admissionregistration.k8s.io/v1 Variable.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#variable-v1-admissionregistration-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
 
 
 class WebhookClientConfig(runtime.Struct):
-    """admissionregistration.k8s.io/v1 WebhookClientConfig."""
+    """admissionregistration.k8s.io/v1 WebhookClientConfig.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#webhookclientconfig-v1-admissionregistration-k8s-io
+    """
 
     url: str | None = runtime.field("url", "*string", default=None, omitempty=True)
+    """url: *string, optional."""
     service: ServiceReference | None = runtime.field("service", "*ServiceReference", default=None, omitempty=True)
+    """service: *ServiceReference, optional."""
     ca_bundle: bytes = runtime.field("caBundle", "bytes", default=b"", omitempty=True)
+    """caBundle: bytes, Base64 in JSON, optional."""

@@ -61,280 +61,434 @@ class ValidationAction(str):
 
 
 class ApplyConfiguration(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ApplyConfiguration."""
+    """admissionregistration.k8s.io/v1alpha1 ApplyConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ApplyConfiguration
+    """
 
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
+    """expression: string, optional."""
 
 
 class AuditAnnotation(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 AuditAnnotation."""
+    """admissionregistration.k8s.io/v1alpha1 AuditAnnotation.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#AuditAnnotation
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value_expression: str = runtime.field("valueExpression", "string", default="")
+    """valueExpression: string, required."""
 
 
 class ExpressionWarning(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ExpressionWarning."""
+    """admissionregistration.k8s.io/v1alpha1 ExpressionWarning.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ExpressionWarning
+    """
 
     field_ref: str = runtime.field("fieldRef", "string", default="")
+    """fieldRef: string, required."""
     warning: str = runtime.field("warning", "string", default="")
+    """warning: string, required."""
 
 
 class JSONPatch(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 JSONPatch."""
+    """admissionregistration.k8s.io/v1alpha1 JSONPatch.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#JSONPatch
+    """
 
     expression: str = runtime.field("expression", "string", default="", omitempty=True)
+    """expression: string, optional."""
 
 
 class MatchResources(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 MatchResources."""
+    """admissionregistration.k8s.io/v1alpha1 MatchResources.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MatchResources
+    """
 
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     object_selector: metav1.LabelSelector | None = runtime.field(
         "objectSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """objectSelector: *metav1.LabelSelector, optional."""
     resource_rules: MutableSequence[NamedRuleWithOperations] = runtime.field(
         "resourceRules", "[]NamedRuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
+    """resourceRules: []NamedRuleWithOperations, optional."""
     exclude_resource_rules: MutableSequence[NamedRuleWithOperations] = runtime.field(
         "excludeResourceRules", "[]NamedRuleWithOperations", default=runtime.EMPTY, omitempty=True
     )
-    match_policy: str | None = runtime.field("matchPolicy", "*string", default=None, omitempty=True)
+    """excludeResourceRules: []NamedRuleWithOperations, optional."""
+    match_policy: str | None = runtime.field(
+        "matchPolicy", "*string", default=None, omitempty=True, doc="one of MatchPolicyType"
+    )
+    """matchPolicy: *string, optional, one of MatchPolicyType."""
 
 
 class MutatingAdmissionPolicy(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicy."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicy
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicies", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: MutatingAdmissionPolicySpec = runtime.field(
         "spec", "MutatingAdmissionPolicySpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: MutatingAdmissionPolicySpec, optional."""
 
 
 class MutatingAdmissionPolicyBinding(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBinding."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBinding.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicyBinding
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("mutatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: MutatingAdmissionPolicyBindingSpec = runtime.field(
         "spec", "MutatingAdmissionPolicyBindingSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: MutatingAdmissionPolicyBindingSpec, optional."""
 
 
 class MutatingAdmissionPolicyBindingList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingList."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicyBindingList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyBindingList")
     ITEM = MutatingAdmissionPolicyBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[MutatingAdmissionPolicyBinding] = runtime.field(
         "items", "[]MutatingAdmissionPolicyBinding", default=runtime.EMPTY
     )
+    """items: []MutatingAdmissionPolicyBinding, required."""
 
 
 class MutatingAdmissionPolicyBindingSpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingSpec."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyBindingSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicyBindingSpec
+    """
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
+    """policyName: string, optional."""
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
+    """paramRef: *ParamRef, optional."""
     match_resources: MatchResources | None = runtime.field(
         "matchResources", "*MatchResources", default=None, omitempty=True
     )
+    """matchResources: *MatchResources, optional."""
 
 
 class MutatingAdmissionPolicyList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyList."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicyList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicyList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "MutatingAdmissionPolicyList")
     ITEM = MutatingAdmissionPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[MutatingAdmissionPolicy] = runtime.field(
         "items", "[]MutatingAdmissionPolicy", default=runtime.EMPTY
     )
+    """items: []MutatingAdmissionPolicy, required."""
 
 
 class MutatingAdmissionPolicySpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicySpec."""
+    """admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicySpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#MutatingAdmissionPolicySpec
+    """
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
+    """paramKind: *ParamKind, optional."""
     match_constraints: MatchResources | None = runtime.field(
         "matchConstraints", "*MatchResources", default=None, omitempty=True
     )
+    """matchConstraints: *MatchResources, optional."""
     variables: MutableSequence[Variable] = runtime.field(
         "variables", "[]Variable", default=runtime.EMPTY, omitempty=True
     )
+    """variables: []Variable, optional."""
     mutations: MutableSequence[Mutation] = runtime.field(
         "mutations", "[]Mutation", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
+    """mutations: []Mutation, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType."""
     match_conditions: MutableSequence[admissionregistrationv1.MatchCondition] = runtime.field(
         "matchConditions", "[]admissionregistrationv1.MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
-    reinvocation_policy: str = runtime.field("reinvocationPolicy", "string", default="", omitempty=True)
+    """matchConditions: []admissionregistrationv1.MatchCondition, optional."""
+    reinvocation_policy: str = runtime.field(
+        "reinvocationPolicy", "string", default="", omitempty=True, doc="one of admissionregistrationv1.ReinvocationPolicyType"
+    )
+    """reinvocationPolicy: string, optional, one of admissionregistrationv1.ReinvocationPolicyType."""
 
 
 class Mutation(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 Mutation."""
+    """admissionregistration.k8s.io/v1alpha1 Mutation.
 
-    patch_type: str = runtime.field("patchType", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#Mutation
+    """
+
+    patch_type: str = runtime.field("patchType", "string", default="", doc="one of PatchType")
+    """patchType: string, required, one of PatchType."""
     apply_configuration: ApplyConfiguration | None = runtime.field(
         "applyConfiguration", "*ApplyConfiguration", default=None, omitempty=True
     )
+    """applyConfiguration: *ApplyConfiguration, optional."""
     json_patch: JSONPatch | None = runtime.field("jsonPatch", "*JSONPatch", default=None, omitempty=True)
+    """jsonPatch: *JSONPatch, optional."""
 
 
 class NamedRuleWithOperations(admissionregistrationv1.RuleWithOperations):
-    """admissionregistration.k8s.io/v1alpha1 NamedRuleWithOperations."""
+    """admissionregistration.k8s.io/v1alpha1 NamedRuleWithOperations.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#NamedRuleWithOperations
+    """
 
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """resourceNames: []string, optional."""
 
 
 class ParamKind(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ParamKind."""
+    """admissionregistration.k8s.io/v1alpha1 ParamKind.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ParamKind
+    """
 
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
+    """kind: string, optional."""
 
 
 class ParamRef(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ParamRef."""
+    """admissionregistration.k8s.io/v1alpha1 ParamRef.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ParamRef
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     parameter_not_found_action: str | None = runtime.field(
-        "parameterNotFoundAction", "*string", default=None, omitempty=True
+        "parameterNotFoundAction", "*string", default=None, omitempty=True, doc="one of ParameterNotFoundActionType"
     )
+    """parameterNotFoundAction: *string, optional, one of ParameterNotFoundActionType."""
 
 
 class TypeChecking(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 TypeChecking."""
+    """admissionregistration.k8s.io/v1alpha1 TypeChecking.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#TypeChecking
+    """
 
     expression_warnings: MutableSequence[ExpressionWarning] = runtime.field(
         "expressionWarnings", "[]ExpressionWarning", default=runtime.EMPTY, omitempty=True
     )
+    """expressionWarnings: []ExpressionWarning, optional."""
 
 
 class ValidatingAdmissionPolicy(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicy."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicy
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicy")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicies", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ValidatingAdmissionPolicySpec = runtime.field(
         "spec", "ValidatingAdmissionPolicySpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: ValidatingAdmissionPolicySpec, optional."""
     status: ValidatingAdmissionPolicyStatus = runtime.field(
         "status", "ValidatingAdmissionPolicyStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: ValidatingAdmissionPolicyStatus, optional."""
 
 
 class ValidatingAdmissionPolicyBinding(runtime.ResourceObject):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBinding."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBinding.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicyBinding
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyBinding")
     GENCLIENT = runtime.Genclient("validatingadmissionpolicybindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ValidatingAdmissionPolicyBindingSpec = runtime.field(
         "spec", "ValidatingAdmissionPolicyBindingSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: ValidatingAdmissionPolicyBindingSpec, optional."""
 
 
 class ValidatingAdmissionPolicyBindingList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingList."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicyBindingList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyBindingList")
     ITEM = ValidatingAdmissionPolicyBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ValidatingAdmissionPolicyBinding] = runtime.field(
         "items", "[]ValidatingAdmissionPolicyBinding", default=runtime.EMPTY
     )
+    """items: []ValidatingAdmissionPolicyBinding, required."""
 
 
 class ValidatingAdmissionPolicyBindingSpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingSpec."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyBindingSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicyBindingSpec
+    """
 
     policy_name: str = runtime.field("policyName", "string", default="", omitempty=True)
+    """policyName: string, optional."""
     param_ref: ParamRef | None = runtime.field("paramRef", "*ParamRef", default=None, omitempty=True)
+    """paramRef: *ParamRef, optional."""
     match_resources: MatchResources | None = runtime.field(
         "matchResources", "*MatchResources", default=None, omitempty=True
     )
+    """matchResources: *MatchResources, optional."""
     validation_actions: MutableSequence[str] = runtime.field(
-        "validationActions", "[]string", default=runtime.EMPTY, omitempty=True
+        "validationActions", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of ValidationAction"
     )
+    """validationActions: []string, optional, one of ValidationAction."""
 
 
 class ValidatingAdmissionPolicyList(runtime.ListObject):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyList."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicyList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("admissionregistration.k8s.io", "v1alpha1", "ValidatingAdmissionPolicyList")
     ITEM = ValidatingAdmissionPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ValidatingAdmissionPolicy] = runtime.field(
         "items", "[]ValidatingAdmissionPolicy", default=runtime.EMPTY
     )
+    """items: []ValidatingAdmissionPolicy, required."""
 
 
 class ValidatingAdmissionPolicySpec(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicySpec."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicySpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicySpec
+    """
 
     param_kind: ParamKind | None = runtime.field("paramKind", "*ParamKind", default=None, omitempty=True)
+    """paramKind: *ParamKind, optional."""
     match_constraints: MatchResources | None = runtime.field(
         "matchConstraints", "*MatchResources", default=None, omitempty=True
     )
+    """matchConstraints: *MatchResources, optional."""
     validations: MutableSequence[Validation] = runtime.field(
         "validations", "[]Validation", default=runtime.EMPTY, omitempty=True
     )
-    failure_policy: str | None = runtime.field("failurePolicy", "*string", default=None, omitempty=True)
+    """validations: []Validation, optional."""
+    failure_policy: str | None = runtime.field(
+        "failurePolicy", "*string", default=None, omitempty=True, doc="one of FailurePolicyType"
+    )
+    """failurePolicy: *string, optional, one of FailurePolicyType."""
     audit_annotations: MutableSequence[AuditAnnotation] = runtime.field(
         "auditAnnotations", "[]AuditAnnotation", default=runtime.EMPTY, omitempty=True
     )
+    """auditAnnotations: []AuditAnnotation, optional."""
     match_conditions: MutableSequence[admissionregistrationv1.MatchCondition] = runtime.field(
         "matchConditions", "[]admissionregistrationv1.MatchCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """matchConditions: []admissionregistrationv1.MatchCondition, optional."""
     variables: MutableSequence[Variable] = runtime.field(
         "variables", "[]Variable", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """variables: []Variable, optional."""
 
 
 class ValidatingAdmissionPolicyStatus(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyStatus."""
+    """admissionregistration.k8s.io/v1alpha1 ValidatingAdmissionPolicyStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#ValidatingAdmissionPolicyStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     type_checking: TypeChecking | None = runtime.field("typeChecking", "*TypeChecking", default=None, omitempty=True)
+    """typeChecking: *TypeChecking, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []metav1.Condition, optional."""
 
 
 class Validation(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 Validation."""
+    """admissionregistration.k8s.io/v1alpha1 Validation.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#Validation
+    """
 
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
-    reason: str | None = runtime.field("reason", "*string", default=None, omitempty=True)
+    """message: string, optional."""
+    reason: str | None = runtime.field(
+        "reason", "*string", default=None, omitempty=True, doc="one of metav1.StatusReason"
+    )
+    """reason: *string, optional, one of metav1.StatusReason."""
     message_expression: str = runtime.field("messageExpression", "string", default="", omitempty=True)
+    """messageExpression: string, optional."""
 
 
 class Variable(runtime.Struct):
-    """admissionregistration.k8s.io/v1alpha1 Variable."""
+    """admissionregistration.k8s.io/v1alpha1 Variable.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/admissionregistration/v1alpha1#Variable
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""

@@ -32,61 +32,95 @@ class ResourceScope(str):
 
 
 class APIGroupDiscovery(runtime.ResourceObject):
-    """apidiscovery.k8s.io/v2beta1 APIGroupDiscovery."""
+    """apidiscovery.k8s.io/v2beta1 APIGroupDiscovery.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apidiscovery/v2beta1#APIGroupDiscovery
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apidiscovery.k8s.io", "v2beta1", "APIGroupDiscovery")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     versions: MutableSequence[APIVersionDiscovery] = runtime.field(
         "versions", "[]APIVersionDiscovery", default=runtime.EMPTY, omitempty=True
     )
+    """versions: []APIVersionDiscovery, optional."""
 
 
 class APIGroupDiscoveryList(runtime.ListObject):
-    """apidiscovery.k8s.io/v2beta1 APIGroupDiscoveryList."""
+    """apidiscovery.k8s.io/v2beta1 APIGroupDiscoveryList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apidiscovery/v2beta1#APIGroupDiscoveryList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apidiscovery.k8s.io", "v2beta1", "APIGroupDiscoveryList")
     ITEM = APIGroupDiscovery
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[APIGroupDiscovery] = runtime.field("items", "[]APIGroupDiscovery", default=runtime.EMPTY)
+    """items: []APIGroupDiscovery, required."""
 
 
 class APIResourceDiscovery(runtime.Struct):
-    """apidiscovery.k8s.io/v2beta1 APIResourceDiscovery."""
+    """apidiscovery.k8s.io/v2beta1 APIResourceDiscovery.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apidiscovery/v2beta1#APIResourceDiscovery
+    """
 
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
     response_kind: metav1.GroupVersionKind | None = runtime.field(
         "responseKind", "*metav1.GroupVersionKind", default=None, omitempty=True
     )
-    scope: str = runtime.field("scope", "string", default="")
+    """responseKind: *metav1.GroupVersionKind, optional."""
+    scope: str = runtime.field("scope", "string", default="", doc="one of ResourceScope")
+    """scope: string, required, one of ResourceScope."""
     singular_resource: str = runtime.field("singularResource", "string", default="")
+    """singularResource: string, required."""
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     short_names: MutableSequence[str] = runtime.field("shortNames", "[]string", default=runtime.EMPTY, omitempty=True)
+    """shortNames: []string, optional."""
     categories: MutableSequence[str] = runtime.field("categories", "[]string", default=runtime.EMPTY, omitempty=True)
+    """categories: []string, optional."""
     subresources: MutableSequence[APISubresourceDiscovery] = runtime.field(
         "subresources", "[]APISubresourceDiscovery", default=runtime.EMPTY, omitempty=True
     )
+    """subresources: []APISubresourceDiscovery, optional."""
 
 
 class APISubresourceDiscovery(runtime.Struct):
-    """apidiscovery.k8s.io/v2beta1 APISubresourceDiscovery."""
+    """apidiscovery.k8s.io/v2beta1 APISubresourceDiscovery.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apidiscovery/v2beta1#APISubresourceDiscovery
+    """
 
     subresource: str = runtime.field("subresource", "string", default="")
+    """subresource: string, required."""
     response_kind: metav1.GroupVersionKind | None = runtime.field(
         "responseKind", "*metav1.GroupVersionKind", default=None, omitempty=True
     )
+    """responseKind: *metav1.GroupVersionKind, optional."""
     accepted_types: MutableSequence[metav1.GroupVersionKind] = runtime.field(
         "acceptedTypes", "[]metav1.GroupVersionKind", default=runtime.EMPTY, omitempty=True
     )
+    """acceptedTypes: []metav1.GroupVersionKind, optional."""
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
 
 
 class APIVersionDiscovery(runtime.Struct):
-    """apidiscovery.k8s.io/v2beta1 APIVersionDiscovery."""
+    """apidiscovery.k8s.io/v2beta1 APIVersionDiscovery.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apidiscovery/v2beta1#APIVersionDiscovery
+    """
 
     version: str = runtime.field("version", "string", default="")
+    """version: string, required."""
     resources: MutableSequence[APIResourceDiscovery] = runtime.field(
         "resources", "[]APIResourceDiscovery", default=runtime.EMPTY, omitempty=True
     )
-    freshness: str = runtime.field("freshness", "string", default="", omitempty=True)
+    """resources: []APIResourceDiscovery, optional."""
+    freshness: str = runtime.field("freshness", "string", default="", omitempty=True, doc="one of DiscoveryFreshness")
+    """freshness: string, optional, one of DiscoveryFreshness."""

@@ -33,63 +33,99 @@ class StorageVersionConditionType(str):
 
 
 class ServerStorageVersion(runtime.Struct):
-    """internal.apiserver.k8s.io/v1alpha1 ServerStorageVersion."""
+    """internal.apiserver.k8s.io/v1alpha1 ServerStorageVersion.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#ServerStorageVersion
+    """
 
     api_server_id: str = runtime.field("apiServerID", "string", default="", omitempty=True)
+    """apiServerID: string, optional."""
     encoding_version: str = runtime.field("encodingVersion", "string", default="", omitempty=True)
+    """encodingVersion: string, optional."""
     decodable_versions: MutableSequence[str] = runtime.field(
         "decodableVersions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """decodableVersions: []string, optional."""
     served_versions: MutableSequence[str] = runtime.field(
         "servedVersions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """servedVersions: []string, optional."""
 
 
 class StorageVersion(runtime.ResourceObject):
-    """internal.apiserver.k8s.io/v1alpha1 StorageVersion."""
+    """internal.apiserver.k8s.io/v1alpha1 StorageVersion.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#StorageVersion
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion")
     GENCLIENT = runtime.Genclient("storageversions", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    spec: StorageVersionSpec = runtime.field("spec", "StorageVersionSpec", default=runtime.EMPTY)
-    status: StorageVersionStatus = runtime.field("status", "StorageVersionStatus", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, optional."""
+    spec: StorageVersionSpec = runtime.field("spec", "StorageVersionSpec", default=runtime.EMPTY, optional=True)
+    """spec: StorageVersionSpec, optional."""
+    status: StorageVersionStatus = runtime.field("status", "StorageVersionStatus", default=runtime.EMPTY, optional=True)
+    """status: StorageVersionStatus, optional."""
 
 
 class StorageVersionCondition(runtime.Struct):
-    """internal.apiserver.k8s.io/v1alpha1 StorageVersionCondition."""
+    """internal.apiserver.k8s.io/v1alpha1 StorageVersionCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#StorageVersionCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of StorageVersionConditionType")
+    """type: string, required, one of StorageVersionConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="")
+    """reason: string, required."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class StorageVersionList(runtime.ListObject):
-    """internal.apiserver.k8s.io/v1alpha1 StorageVersionList."""
+    """internal.apiserver.k8s.io/v1alpha1 StorageVersionList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#StorageVersionList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersionList")
     ITEM = StorageVersion
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StorageVersion] = runtime.field("items", "[]StorageVersion", default=runtime.EMPTY)
+    """items: []StorageVersion, required."""
 
 
 class StorageVersionSpec(runtime.Struct):
-    """internal.apiserver.k8s.io/v1alpha1 StorageVersionSpec."""
+    """internal.apiserver.k8s.io/v1alpha1 StorageVersionSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#StorageVersionSpec
+    """
 
 
 class StorageVersionStatus(runtime.Struct):
-    """internal.apiserver.k8s.io/v1alpha1 StorageVersionStatus."""
+    """internal.apiserver.k8s.io/v1alpha1 StorageVersionStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apiserverinternal/v1alpha1#StorageVersionStatus
+    """
 
     storage_versions: MutableSequence[ServerStorageVersion] = runtime.field(
         "storageVersions", "[]ServerStorageVersion", default=runtime.EMPTY, omitempty=True
     )
+    """storageVersions: []ServerStorageVersion, optional."""
     common_encoding_version: str | None = runtime.field(
         "commonEncodingVersion", "*string", default=None, omitempty=True
     )
+    """commonEncodingVersion: *string, optional."""
     conditions: MutableSequence[StorageVersionCondition] = runtime.field(
         "conditions", "[]StorageVersionCondition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []StorageVersionCondition, optional."""

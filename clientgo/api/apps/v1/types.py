@@ -98,335 +98,576 @@ class StatefulSetUpdateStrategyType(str):
 
 
 class ControllerRevision(runtime.ResourceObject):
-    """apps/v1 ControllerRevision."""
+    """apps/v1 ControllerRevision.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#controllerrevision-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     data: Any = runtime.field("data", "raw", default=None, omitempty=True)
+    """data: any JSON, optional."""
     revision: int = runtime.field("revision", "int64", default=0)
+    """revision: int64, required."""
 
 
 class ControllerRevisionList(runtime.ListObject):
-    """apps/v1 ControllerRevisionList."""
+    """apps/v1 ControllerRevisionList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#controllerrevisionlist-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ControllerRevisionList")
     ITEM = ControllerRevision
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ControllerRevision] = runtime.field("items", "[]ControllerRevision", default=runtime.EMPTY)
+    """items: []ControllerRevision, required."""
 
 
 class DaemonSet(runtime.ResourceObject):
-    """apps/v1 DaemonSet."""
+    """apps/v1 DaemonSet.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonset-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DaemonSetSpec = runtime.field("spec", "DaemonSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DaemonSetSpec, optional."""
     status: DaemonSetStatus = runtime.field("status", "DaemonSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DaemonSetStatus, optional."""
 
 
 class DaemonSetCondition(runtime.Struct):
-    """apps/v1 DaemonSetCondition."""
+    """apps/v1 DaemonSetCondition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonsetcondition-v1-apps
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DaemonSetList(runtime.ListObject):
-    """apps/v1 DaemonSetList."""
+    """apps/v1 DaemonSetList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonsetlist-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DaemonSetList")
     ITEM = DaemonSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DaemonSet] = runtime.field("items", "[]DaemonSet", default=runtime.EMPTY)
+    """items: []DaemonSet, required."""
 
 
 class DaemonSetSpec(runtime.Struct):
-    """apps/v1 DaemonSetSpec."""
+    """apps/v1 DaemonSetSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonsetspec-v1-apps
+    """
 
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     update_strategy: DaemonSetUpdateStrategy = runtime.field(
         "updateStrategy", "DaemonSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
+    """updateStrategy: DaemonSetUpdateStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
-    revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
+    revision_history_limit: int | None = runtime.field(
+        "revisionHistoryLimit", "*int32", default=None, omitempty=True, doc="default 10"
+    )
+    """revisionHistoryLimit: *int32, optional, default 10."""
 
 
 class DaemonSetStatus(runtime.Struct):
-    """apps/v1 DaemonSetStatus."""
+    """apps/v1 DaemonSetStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonsetstatus-v1-apps
+    """
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
+    """currentNumberScheduled: int32, required."""
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
+    """numberMisscheduled: int32, required."""
     desired_number_scheduled: int = runtime.field("desiredNumberScheduled", "int32", default=0)
+    """desiredNumberScheduled: int32, required."""
     number_ready: int = runtime.field("numberReady", "int32", default=0)
+    """numberReady: int32, required."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     updated_number_scheduled: int = runtime.field("updatedNumberScheduled", "int32", default=0, omitempty=True)
+    """updatedNumberScheduled: int32, optional."""
     number_available: int = runtime.field("numberAvailable", "int32", default=0, omitempty=True)
+    """numberAvailable: int32, optional."""
     number_unavailable: int = runtime.field("numberUnavailable", "int32", default=0, omitempty=True)
+    """numberUnavailable: int32, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[DaemonSetCondition] = runtime.field(
         "conditions", "[]DaemonSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DaemonSetCondition, optional."""
 
 
 class DaemonSetUpdateStrategy(runtime.Struct):
-    """apps/v1 DaemonSetUpdateStrategy."""
+    """apps/v1 DaemonSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonsetupdatestrategy-v1-apps
+    """
+
+    type: str = runtime.field(
+        "type", "string", default="", omitempty=True, doc="one of DaemonSetUpdateStrategyType, default RollingUpdate"
+    )
+    """type: string, optional, one of DaemonSetUpdateStrategyType, default RollingUpdate."""
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDaemonSet, optional."""
 
 
 class Deployment(runtime.ResourceObject):
-    """apps/v1 Deployment."""
+    """apps/v1 Deployment.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deployment-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeploymentSpec = runtime.field("spec", "DeploymentSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DeploymentSpec, optional."""
     status: DeploymentStatus = runtime.field("status", "DeploymentStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DeploymentStatus, optional."""
 
 
 class DeploymentCondition(runtime.Struct):
-    """apps/v1 DeploymentCondition."""
+    """apps/v1 DeploymentCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deploymentcondition-v1-apps
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of DeploymentConditionType")
+    """type: string, required, one of DeploymentConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DeploymentList(runtime.ListObject):
-    """apps/v1 DeploymentList."""
+    """apps/v1 DeploymentList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deploymentlist-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "DeploymentList")
     ITEM = Deployment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Deployment] = runtime.field("items", "[]Deployment", default=runtime.EMPTY)
+    """items: []Deployment, required."""
 
 
 class DeploymentSpec(runtime.Struct):
-    """apps/v1 DeploymentSpec."""
+    """apps/v1 DeploymentSpec.
 
-    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deploymentspec-v1-apps
+    """
+
+    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """replicas: *int32, optional, default 1."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     strategy: DeploymentStrategy = runtime.field(
         "strategy", "DeploymentStrategy", default=runtime.EMPTY, omitempty=True, patch_strategy="retainKeys"
     )
+    """strategy: DeploymentStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
-    revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
-    paused: bool = runtime.field("paused", "bool", default=False, omitempty=True)
-    progress_deadline_seconds: int | None = runtime.field(
-        "progressDeadlineSeconds", "*int32", default=None, omitempty=True
+    """minReadySeconds: int32, seconds, optional."""
+    revision_history_limit: int | None = runtime.field(
+        "revisionHistoryLimit", "*int32", default=None, omitempty=True, doc="default 10"
     )
+    """revisionHistoryLimit: *int32, optional, default 10."""
+    paused: bool = runtime.field("paused", "bool", default=False, omitempty=True)
+    """paused: bool, optional."""
+    progress_deadline_seconds: int | None = runtime.field(
+        "progressDeadlineSeconds", "*int32", default=None, omitempty=True, doc="default 600"
+    )
+    """progressDeadlineSeconds: *int32, seconds, optional, default 600."""
 
 
 class DeploymentStatus(runtime.Struct):
-    """apps/v1 DeploymentStatus."""
+    """apps/v1 DeploymentStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deploymentstatus-v1-apps
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     unavailable_replicas: int = runtime.field("unavailableReplicas", "int32", default=0, omitempty=True)
+    """unavailableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     conditions: MutableSequence[DeploymentCondition] = runtime.field(
         "conditions", "[]DeploymentCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DeploymentCondition, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
 
 
 class DeploymentStrategy(runtime.Struct):
-    """apps/v1 DeploymentStrategy."""
+    """apps/v1 DeploymentStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deploymentstrategy-v1-apps
+    """
+
+    type: str = runtime.field(
+        "type", "string", default="", omitempty=True, doc="one of DeploymentStrategyType, default RollingUpdate"
+    )
+    """type: string, optional, one of DeploymentStrategyType, default RollingUpdate."""
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDeployment, optional."""
 
 
 class ReplicaSet(runtime.ResourceObject):
-    """apps/v1 ReplicaSet."""
+    """apps/v1 ReplicaSet.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicaset-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ReplicaSetSpec = runtime.field("spec", "ReplicaSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ReplicaSetSpec, optional."""
     status: ReplicaSetStatus = runtime.field("status", "ReplicaSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ReplicaSetStatus, optional."""
 
 
 class ReplicaSetCondition(runtime.Struct):
-    """apps/v1 ReplicaSetCondition."""
+    """apps/v1 ReplicaSetCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicasetcondition-v1-apps
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of ReplicaSetConditionType")
+    """type: string, required, one of ReplicaSetConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class ReplicaSetList(runtime.ListObject):
-    """apps/v1 ReplicaSetList."""
+    """apps/v1 ReplicaSetList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicasetlist-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "ReplicaSetList")
     ITEM = ReplicaSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ReplicaSet] = runtime.field("items", "[]ReplicaSet", default=runtime.EMPTY)
+    """items: []ReplicaSet, required."""
 
 
 class ReplicaSetSpec(runtime.Struct):
-    """apps/v1 ReplicaSetSpec."""
+    """apps/v1 ReplicaSetSpec.
 
-    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicasetspec-v1-apps
+    """
+
+    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """replicas: *int32, optional, default 1."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field(
         "template", "corev1.PodTemplateSpec", default=runtime.EMPTY, omitempty=True
     )
+    """template: corev1.PodTemplateSpec, optional."""
 
 
 class ReplicaSetStatus(runtime.Struct):
-    """apps/v1 ReplicaSetStatus."""
+    """apps/v1 ReplicaSetStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicasetstatus-v1-apps
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
+    """fullyLabeledReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     conditions: MutableSequence[ReplicaSetCondition] = runtime.field(
         "conditions", "[]ReplicaSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []ReplicaSetCondition, optional."""
 
 
 class RollingUpdateDaemonSet(runtime.Struct):
-    """apps/v1 RollingUpdateDaemonSet."""
+    """apps/v1 RollingUpdateDaemonSet.
 
-    max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
-    max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rollingupdatedaemonset-v1-apps
+    """
+
+    max_unavailable: int | str | None = runtime.field(
+        "maxUnavailable", "*intorstring", default=None, omitempty=True, doc="default 1"
+    )
+    """maxUnavailable: *intorstring, a number or a text, optional, default 1."""
+    max_surge: int | str | None = runtime.field(
+        "maxSurge", "*intorstring", default=None, omitempty=True, doc="default 0"
+    )
+    """maxSurge: *intorstring, a number or a text, optional, default 0."""
 
 
 class RollingUpdateDeployment(runtime.Struct):
-    """apps/v1 RollingUpdateDeployment."""
+    """apps/v1 RollingUpdateDeployment.
 
-    max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
-    max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rollingupdatedeployment-v1-apps
+    """
+
+    max_unavailable: int | str | None = runtime.field(
+        "maxUnavailable", "*intorstring", default=None, omitempty=True, doc="default 25%"
+    )
+    """maxUnavailable: *intorstring, a number or a text, optional, default 25%."""
+    max_surge: int | str | None = runtime.field(
+        "maxSurge", "*intorstring", default=None, omitempty=True, doc="default 25%"
+    )
+    """maxSurge: *intorstring, a number or a text, optional, default 25%."""
 
 
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
-    """apps/v1 RollingUpdateStatefulSetStrategy."""
+    """apps/v1 RollingUpdateStatefulSetStrategy.
 
-    partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rollingupdatestatefulsetstrategy-v1-apps
+    """
+
+    partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True, doc="default 0")
+    """partition: *int32, optional, default 0."""
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
 
 
 class StatefulSet(runtime.ResourceObject):
-    """apps/v1 StatefulSet."""
+    """apps/v1 StatefulSet.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulset-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: StatefulSetSpec = runtime.field("spec", "StatefulSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: StatefulSetSpec, optional."""
     status: StatefulSetStatus = runtime.field("status", "StatefulSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: StatefulSetStatus, optional."""
 
 
 class StatefulSetCondition(runtime.Struct):
-    """apps/v1 StatefulSetCondition."""
+    """apps/v1 StatefulSetCondition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetcondition-v1-apps
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class StatefulSetList(runtime.ListObject):
-    """apps/v1 StatefulSetList."""
+    """apps/v1 StatefulSetList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetlist-v1-apps
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1", "StatefulSetList")
     ITEM = StatefulSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StatefulSet] = runtime.field("items", "[]StatefulSet", default=runtime.EMPTY)
+    """items: []StatefulSet, required."""
 
 
 class StatefulSetOrdinals(runtime.Struct):
-    """apps/v1 StatefulSetOrdinals."""
+    """apps/v1 StatefulSetOrdinals.
 
-    start: int = runtime.field("start", "int32", default=0)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetordinals-v1-apps
+    """
+
+    start: int = runtime.field("start", "int32", default=0, optional=True)
+    """start: int32, optional."""
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
-    """apps/v1 StatefulSetPersistentVolumeClaimRetentionPolicy."""
+    """apps/v1 StatefulSetPersistentVolumeClaimRetentionPolicy.
 
-    when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
-    when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetpersistentvolumeclaimretentionpolicy-v1-apps
+    """
+
+    when_deleted: str = runtime.field(
+        "whenDeleted", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType, default Retain"
+    )
+    """whenDeleted: string, optional, one of PersistentVolumeClaimRetentionPolicyType, default Retain."""
+    when_scaled: str = runtime.field(
+        "whenScaled", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType, default Retain"
+    )
+    """whenScaled: string, optional, one of PersistentVolumeClaimRetentionPolicyType, default Retain."""
 
 
 class StatefulSetSpec(runtime.Struct):
-    """apps/v1 StatefulSetSpec."""
+    """apps/v1 StatefulSetSpec.
 
-    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetspec-v1-apps
+    """
+
+    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """replicas: *int32, optional, default 1."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     volume_claim_templates: MutableSequence[corev1.PersistentVolumeClaim] = runtime.field(
         "volumeClaimTemplates", "[]corev1.PersistentVolumeClaim", default=runtime.EMPTY, omitempty=True
     )
-    service_name: str = runtime.field("serviceName", "string", default="")
-    pod_management_policy: str = runtime.field("podManagementPolicy", "string", default="", omitempty=True)
+    """volumeClaimTemplates: []corev1.PersistentVolumeClaim, optional."""
+    service_name: str = runtime.field("serviceName", "string", default="", optional=True)
+    """serviceName: string, optional."""
+    pod_management_policy: str = runtime.field(
+        "podManagementPolicy", "string", default="", omitempty=True, doc="one of PodManagementPolicyType, default OrderedReady"
+    )
+    """podManagementPolicy: string, optional, one of PodManagementPolicyType, default OrderedReady."""
     update_strategy: StatefulSetUpdateStrategy = runtime.field(
         "updateStrategy", "StatefulSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
-    revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """updateStrategy: StatefulSetUpdateStrategy, optional."""
+    revision_history_limit: int | None = runtime.field(
+        "revisionHistoryLimit", "*int32", default=None, omitempty=True, doc="default 10"
+    )
+    """revisionHistoryLimit: *int32, optional, default 10."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = runtime.field(
         "persistentVolumeClaimRetentionPolicy", "*StatefulSetPersistentVolumeClaimRetentionPolicy", default=None, omitempty=True
     )
+    """persistentVolumeClaimRetentionPolicy: *StatefulSetPersistentVolumeClaimRetentionPolicy, optional."""
     ordinals: StatefulSetOrdinals | None = runtime.field(
         "ordinals", "*StatefulSetOrdinals", default=None, omitempty=True
     )
+    """ordinals: *StatefulSetOrdinals, optional."""
 
 
 class StatefulSetStatus(runtime.Struct):
-    """apps/v1 StatefulSetStatus."""
+    """apps/v1 StatefulSetStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetstatus-v1-apps
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0, omitempty=True)
+    """currentReplicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     current_revision: str = runtime.field("currentRevision", "string", default="", omitempty=True)
+    """currentRevision: string, optional."""
     update_revision: str = runtime.field("updateRevision", "string", default="", omitempty=True)
+    """updateRevision: string, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[StatefulSetCondition] = runtime.field(
         "conditions", "[]StatefulSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
-    available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
+    """conditions: []StatefulSetCondition, optional."""
+    available_replicas: int = runtime.field("availableReplicas", "int32", default=0, optional=True)
+    """availableReplicas: int32, optional."""
 
 
 class StatefulSetUpdateStrategy(runtime.Struct):
-    """apps/v1 StatefulSetUpdateStrategy."""
+    """apps/v1 StatefulSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statefulsetupdatestrategy-v1-apps
+    """
+
+    type: str = runtime.field(
+        "type", "string", default="", omitempty=True, doc="one of StatefulSetUpdateStrategyType, default RollingUpdate"
+    )
+    """type: string, optional, one of StatefulSetUpdateStrategyType, default RollingUpdate."""
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(
         "rollingUpdate", "*RollingUpdateStatefulSetStrategy", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateStatefulSetStrategy, optional."""

@@ -72,252 +72,414 @@ class StatefulSetUpdateStrategyType(str):
 
 
 class ControllerRevision(runtime.ResourceObject):
-    """apps/v1beta1 ControllerRevision."""
+    """apps/v1beta1 ControllerRevision.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#ControllerRevision
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     data: Any = runtime.field("data", "raw", default=None, omitempty=True)
+    """data: any JSON, optional."""
     revision: int = runtime.field("revision", "int64", default=0)
+    """revision: int64, required."""
 
 
 class ControllerRevisionList(runtime.ListObject):
-    """apps/v1beta1 ControllerRevisionList."""
+    """apps/v1beta1 ControllerRevisionList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#ControllerRevisionList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "ControllerRevisionList")
     ITEM = ControllerRevision
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ControllerRevision] = runtime.field("items", "[]ControllerRevision", default=runtime.EMPTY)
+    """items: []ControllerRevision, required."""
 
 
 class Deployment(runtime.ResourceObject):
-    """apps/v1beta1 Deployment."""
+    """apps/v1beta1 Deployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#Deployment
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeploymentSpec = runtime.field("spec", "DeploymentSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DeploymentSpec, optional."""
     status: DeploymentStatus = runtime.field("status", "DeploymentStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DeploymentStatus, optional."""
 
 
 class DeploymentCondition(runtime.Struct):
-    """apps/v1beta1 DeploymentCondition."""
+    """apps/v1beta1 DeploymentCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of DeploymentConditionType")
+    """type: string, required, one of DeploymentConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DeploymentList(runtime.ListObject):
-    """apps/v1beta1 DeploymentList."""
+    """apps/v1beta1 DeploymentList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "DeploymentList")
     ITEM = Deployment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Deployment] = runtime.field("items", "[]Deployment", default=runtime.EMPTY)
+    """items: []Deployment, required."""
 
 
 class DeploymentRollback(runtime.Object):
-    """apps/v1beta1 DeploymentRollback."""
+    """apps/v1beta1 DeploymentRollback.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentRollback
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "DeploymentRollback")
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     updated_annotations: MutableMapping[str, str] = runtime.field(
         "updatedAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """updatedAnnotations: map[string]string, optional."""
     rollback_to: RollbackConfig = runtime.field("rollbackTo", "RollbackConfig", default=runtime.EMPTY)
+    """rollbackTo: RollbackConfig, required."""
 
 
 class DeploymentSpec(runtime.Struct):
-    """apps/v1beta1 DeploymentSpec."""
+    """apps/v1beta1 DeploymentSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     strategy: DeploymentStrategy = runtime.field(
         "strategy", "DeploymentStrategy", default=runtime.EMPTY, omitempty=True, patch_strategy="retainKeys"
     )
+    """strategy: DeploymentStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
     paused: bool = runtime.field("paused", "bool", default=False, omitempty=True)
+    """paused: bool, optional."""
     rollback_to: RollbackConfig | None = runtime.field("rollbackTo", "*RollbackConfig", default=None, omitempty=True)
+    """rollbackTo: *RollbackConfig, optional."""
     progress_deadline_seconds: int | None = runtime.field(
         "progressDeadlineSeconds", "*int32", default=None, omitempty=True
     )
+    """progressDeadlineSeconds: *int32, seconds, optional."""
 
 
 class DeploymentStatus(runtime.Struct):
-    """apps/v1beta1 DeploymentStatus."""
+    """apps/v1beta1 DeploymentStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     unavailable_replicas: int = runtime.field("unavailableReplicas", "int32", default=0, omitempty=True)
+    """unavailableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     conditions: MutableSequence[DeploymentCondition] = runtime.field(
         "conditions", "[]DeploymentCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DeploymentCondition, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
 
 
 class DeploymentStrategy(runtime.Struct):
-    """apps/v1beta1 DeploymentStrategy."""
+    """apps/v1beta1 DeploymentStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#DeploymentStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of DeploymentStrategyType")
+    """type: string, optional, one of DeploymentStrategyType."""
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDeployment, optional."""
 
 
 class RollbackConfig(runtime.Struct):
-    """apps/v1beta1 RollbackConfig."""
+    """apps/v1beta1 RollbackConfig.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#RollbackConfig
+    """
 
     revision: int = runtime.field("revision", "int64", default=0, omitempty=True)
+    """revision: int64, optional."""
 
 
 class RollingUpdateDeployment(runtime.Struct):
-    """apps/v1beta1 RollingUpdateDeployment."""
+    """apps/v1beta1 RollingUpdateDeployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#RollingUpdateDeployment
+    """
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    """maxSurge: *intorstring, a number or a text, optional."""
 
 
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
-    """apps/v1beta1 RollingUpdateStatefulSetStrategy."""
+    """apps/v1beta1 RollingUpdateStatefulSetStrategy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#RollingUpdateStatefulSetStrategy
+    """
 
     partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
+    """partition: *int32, optional."""
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
 
 
 class Scale(runtime.ResourceObject):
-    """apps/v1beta1 Scale."""
+    """apps/v1beta1 Scale.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#Scale
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "Scale")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ScaleSpec = runtime.field("spec", "ScaleSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ScaleSpec, optional."""
     status: ScaleStatus = runtime.field("status", "ScaleStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ScaleStatus, optional."""
 
 
 class ScaleSpec(runtime.Struct):
-    """apps/v1beta1 ScaleSpec."""
+    """apps/v1beta1 ScaleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#ScaleSpec
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
 
 
 class ScaleStatus(runtime.Struct):
-    """apps/v1beta1 ScaleStatus."""
+    """apps/v1beta1 ScaleStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#ScaleStatus
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     selector: MutableMapping[str, str] = runtime.field(
         "selector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """selector: map[string]string, optional."""
     target_selector: str = runtime.field("targetSelector", "string", default="", omitempty=True)
+    """targetSelector: string, optional."""
 
 
 class StatefulSet(runtime.ResourceObject):
-    """apps/v1beta1 StatefulSet."""
+    """apps/v1beta1 StatefulSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: StatefulSetSpec = runtime.field("spec", "StatefulSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: StatefulSetSpec, optional."""
     status: StatefulSetStatus = runtime.field("status", "StatefulSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: StatefulSetStatus, optional."""
 
 
 class StatefulSetCondition(runtime.Struct):
-    """apps/v1beta1 StatefulSetCondition."""
+    """apps/v1beta1 StatefulSetCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetCondition
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class StatefulSetList(runtime.ListObject):
-    """apps/v1beta1 StatefulSetList."""
+    """apps/v1beta1 StatefulSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta1", "StatefulSetList")
     ITEM = StatefulSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StatefulSet] = runtime.field("items", "[]StatefulSet", default=runtime.EMPTY)
+    """items: []StatefulSet, required."""
 
 
 class StatefulSetOrdinals(runtime.Struct):
-    """apps/v1beta1 StatefulSetOrdinals."""
+    """apps/v1beta1 StatefulSetOrdinals.
 
-    start: int = runtime.field("start", "int32", default=0)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetOrdinals
+    """
+
+    start: int = runtime.field("start", "int32", default=0, optional=True)
+    """start: int32, optional."""
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
-    """apps/v1beta1 StatefulSetPersistentVolumeClaimRetentionPolicy."""
+    """apps/v1beta1 StatefulSetPersistentVolumeClaimRetentionPolicy.
 
-    when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
-    when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetPersistentVolumeClaimRetentionPolicy
+    """
+
+    when_deleted: str = runtime.field(
+        "whenDeleted", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType"
+    )
+    """whenDeleted: string, optional, one of PersistentVolumeClaimRetentionPolicyType."""
+    when_scaled: str = runtime.field(
+        "whenScaled", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType"
+    )
+    """whenScaled: string, optional, one of PersistentVolumeClaimRetentionPolicyType."""
 
 
 class StatefulSetSpec(runtime.Struct):
-    """apps/v1beta1 StatefulSetSpec."""
+    """apps/v1beta1 StatefulSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     volume_claim_templates: MutableSequence[corev1.PersistentVolumeClaim] = runtime.field(
         "volumeClaimTemplates", "[]corev1.PersistentVolumeClaim", default=runtime.EMPTY, omitempty=True
     )
-    service_name: str = runtime.field("serviceName", "string", default="")
-    pod_management_policy: str = runtime.field("podManagementPolicy", "string", default="", omitempty=True)
+    """volumeClaimTemplates: []corev1.PersistentVolumeClaim, optional."""
+    service_name: str = runtime.field("serviceName", "string", default="", optional=True)
+    """serviceName: string, optional."""
+    pod_management_policy: str = runtime.field(
+        "podManagementPolicy", "string", default="", omitempty=True, doc="one of PodManagementPolicyType"
+    )
+    """podManagementPolicy: string, optional, one of PodManagementPolicyType."""
     update_strategy: StatefulSetUpdateStrategy = runtime.field(
         "updateStrategy", "StatefulSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
+    """updateStrategy: StatefulSetUpdateStrategy, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = runtime.field(
         "persistentVolumeClaimRetentionPolicy", "*StatefulSetPersistentVolumeClaimRetentionPolicy", default=None, omitempty=True
     )
+    """persistentVolumeClaimRetentionPolicy: *StatefulSetPersistentVolumeClaimRetentionPolicy, optional."""
     ordinals: StatefulSetOrdinals | None = runtime.field(
         "ordinals", "*StatefulSetOrdinals", default=None, omitempty=True
     )
+    """ordinals: *StatefulSetOrdinals, optional."""
 
 
 class StatefulSetStatus(runtime.Struct):
-    """apps/v1beta1 StatefulSetStatus."""
+    """apps/v1beta1 StatefulSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetStatus
+    """
 
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
+    """observedGeneration: *int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0, omitempty=True)
+    """currentReplicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     current_revision: str = runtime.field("currentRevision", "string", default="", omitempty=True)
+    """currentRevision: string, optional."""
     update_revision: str = runtime.field("updateRevision", "string", default="", omitempty=True)
+    """updateRevision: string, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[StatefulSetCondition] = runtime.field(
         "conditions", "[]StatefulSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
-    available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
+    """conditions: []StatefulSetCondition, optional."""
+    available_replicas: int = runtime.field("availableReplicas", "int32", default=0, optional=True)
+    """availableReplicas: int32, optional."""
 
 
 class StatefulSetUpdateStrategy(runtime.Struct):
-    """apps/v1beta1 StatefulSetUpdateStrategy."""
+    """apps/v1beta1 StatefulSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta1#StatefulSetUpdateStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of StatefulSetUpdateStrategyType")
+    """type: string, optional, one of StatefulSetUpdateStrategyType."""
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(
         "rollingUpdate", "*RollingUpdateStatefulSetStrategy", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateStatefulSetStrategy, optional."""

@@ -97,361 +97,598 @@ class StatefulSetUpdateStrategyType(str):
 
 
 class ControllerRevision(runtime.ResourceObject):
-    """apps/v1beta2 ControllerRevision."""
+    """apps/v1beta2 ControllerRevision.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ControllerRevision
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ControllerRevision")
     GENCLIENT = runtime.Genclient("controllerrevisions", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     data: Any = runtime.field("data", "raw", default=None, omitempty=True)
+    """data: any JSON, optional."""
     revision: int = runtime.field("revision", "int64", default=0)
+    """revision: int64, required."""
 
 
 class ControllerRevisionList(runtime.ListObject):
-    """apps/v1beta2 ControllerRevisionList."""
+    """apps/v1beta2 ControllerRevisionList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ControllerRevisionList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ControllerRevisionList")
     ITEM = ControllerRevision
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ControllerRevision] = runtime.field("items", "[]ControllerRevision", default=runtime.EMPTY)
+    """items: []ControllerRevision, required."""
 
 
 class DaemonSet(runtime.ResourceObject):
-    """apps/v1beta2 DaemonSet."""
+    """apps/v1beta2 DaemonSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DaemonSetSpec = runtime.field("spec", "DaemonSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DaemonSetSpec, optional."""
     status: DaemonSetStatus = runtime.field("status", "DaemonSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DaemonSetStatus, optional."""
 
 
 class DaemonSetCondition(runtime.Struct):
-    """apps/v1beta2 DaemonSetCondition."""
+    """apps/v1beta2 DaemonSetCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSetCondition
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DaemonSetList(runtime.ListObject):
-    """apps/v1beta2 DaemonSetList."""
+    """apps/v1beta2 DaemonSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DaemonSetList")
     ITEM = DaemonSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DaemonSet] = runtime.field("items", "[]DaemonSet", default=runtime.EMPTY)
+    """items: []DaemonSet, required."""
 
 
 class DaemonSetSpec(runtime.Struct):
-    """apps/v1beta2 DaemonSetSpec."""
+    """apps/v1beta2 DaemonSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSetSpec
+    """
 
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     update_strategy: DaemonSetUpdateStrategy = runtime.field(
         "updateStrategy", "DaemonSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
+    """updateStrategy: DaemonSetUpdateStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
 
 
 class DaemonSetStatus(runtime.Struct):
-    """apps/v1beta2 DaemonSetStatus."""
+    """apps/v1beta2 DaemonSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSetStatus
+    """
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
+    """currentNumberScheduled: int32, required."""
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
+    """numberMisscheduled: int32, required."""
     desired_number_scheduled: int = runtime.field("desiredNumberScheduled", "int32", default=0)
+    """desiredNumberScheduled: int32, required."""
     number_ready: int = runtime.field("numberReady", "int32", default=0)
+    """numberReady: int32, required."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     updated_number_scheduled: int = runtime.field("updatedNumberScheduled", "int32", default=0, omitempty=True)
+    """updatedNumberScheduled: int32, optional."""
     number_available: int = runtime.field("numberAvailable", "int32", default=0, omitempty=True)
+    """numberAvailable: int32, optional."""
     number_unavailable: int = runtime.field("numberUnavailable", "int32", default=0, omitempty=True)
+    """numberUnavailable: int32, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[DaemonSetCondition] = runtime.field(
         "conditions", "[]DaemonSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DaemonSetCondition, optional."""
 
 
 class DaemonSetUpdateStrategy(runtime.Struct):
-    """apps/v1beta2 DaemonSetUpdateStrategy."""
+    """apps/v1beta2 DaemonSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DaemonSetUpdateStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of DaemonSetUpdateStrategyType")
+    """type: string, optional, one of DaemonSetUpdateStrategyType."""
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDaemonSet, optional."""
 
 
 class Deployment(runtime.ResourceObject):
-    """apps/v1beta2 Deployment."""
+    """apps/v1beta2 Deployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#Deployment
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "Deployment")
     GENCLIENT = runtime.Genclient("deployments")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeploymentSpec = runtime.field("spec", "DeploymentSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DeploymentSpec, optional."""
     status: DeploymentStatus = runtime.field("status", "DeploymentStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DeploymentStatus, optional."""
 
 
 class DeploymentCondition(runtime.Struct):
-    """apps/v1beta2 DeploymentCondition."""
+    """apps/v1beta2 DeploymentCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DeploymentCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of DeploymentConditionType")
+    """type: string, required, one of DeploymentConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DeploymentList(runtime.ListObject):
-    """apps/v1beta2 DeploymentList."""
+    """apps/v1beta2 DeploymentList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DeploymentList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "DeploymentList")
     ITEM = Deployment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Deployment] = runtime.field("items", "[]Deployment", default=runtime.EMPTY)
+    """items: []Deployment, required."""
 
 
 class DeploymentSpec(runtime.Struct):
-    """apps/v1beta2 DeploymentSpec."""
+    """apps/v1beta2 DeploymentSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DeploymentSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     strategy: DeploymentStrategy = runtime.field(
         "strategy", "DeploymentStrategy", default=runtime.EMPTY, omitempty=True, patch_strategy="retainKeys"
     )
+    """strategy: DeploymentStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
     paused: bool = runtime.field("paused", "bool", default=False, omitempty=True)
+    """paused: bool, optional."""
     progress_deadline_seconds: int | None = runtime.field(
         "progressDeadlineSeconds", "*int32", default=None, omitempty=True
     )
+    """progressDeadlineSeconds: *int32, seconds, optional."""
 
 
 class DeploymentStatus(runtime.Struct):
-    """apps/v1beta2 DeploymentStatus."""
+    """apps/v1beta2 DeploymentStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DeploymentStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     unavailable_replicas: int = runtime.field("unavailableReplicas", "int32", default=0, omitempty=True)
+    """unavailableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     conditions: MutableSequence[DeploymentCondition] = runtime.field(
         "conditions", "[]DeploymentCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DeploymentCondition, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
 
 
 class DeploymentStrategy(runtime.Struct):
-    """apps/v1beta2 DeploymentStrategy."""
+    """apps/v1beta2 DeploymentStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#DeploymentStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of DeploymentStrategyType")
+    """type: string, optional, one of DeploymentStrategyType."""
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDeployment, optional."""
 
 
 class ReplicaSet(runtime.ResourceObject):
-    """apps/v1beta2 ReplicaSet."""
+    """apps/v1beta2 ReplicaSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ReplicaSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ReplicaSetSpec = runtime.field("spec", "ReplicaSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ReplicaSetSpec, optional."""
     status: ReplicaSetStatus = runtime.field("status", "ReplicaSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ReplicaSetStatus, optional."""
 
 
 class ReplicaSetCondition(runtime.Struct):
-    """apps/v1beta2 ReplicaSetCondition."""
+    """apps/v1beta2 ReplicaSetCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ReplicaSetCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of ReplicaSetConditionType")
+    """type: string, required, one of ReplicaSetConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class ReplicaSetList(runtime.ListObject):
-    """apps/v1beta2 ReplicaSetList."""
+    """apps/v1beta2 ReplicaSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ReplicaSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "ReplicaSetList")
     ITEM = ReplicaSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ReplicaSet] = runtime.field("items", "[]ReplicaSet", default=runtime.EMPTY)
+    """items: []ReplicaSet, required."""
 
 
 class ReplicaSetSpec(runtime.Struct):
-    """apps/v1beta2 ReplicaSetSpec."""
+    """apps/v1beta2 ReplicaSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ReplicaSetSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field(
         "template", "corev1.PodTemplateSpec", default=runtime.EMPTY, omitempty=True
     )
+    """template: corev1.PodTemplateSpec, optional."""
 
 
 class ReplicaSetStatus(runtime.Struct):
-    """apps/v1beta2 ReplicaSetStatus."""
+    """apps/v1beta2 ReplicaSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ReplicaSetStatus
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
+    """fullyLabeledReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     conditions: MutableSequence[ReplicaSetCondition] = runtime.field(
         "conditions", "[]ReplicaSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []ReplicaSetCondition, optional."""
 
 
 class RollingUpdateDaemonSet(runtime.Struct):
-    """apps/v1beta2 RollingUpdateDaemonSet."""
+    """apps/v1beta2 RollingUpdateDaemonSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#RollingUpdateDaemonSet
+    """
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    """maxSurge: *intorstring, a number or a text, optional."""
 
 
 class RollingUpdateDeployment(runtime.Struct):
-    """apps/v1beta2 RollingUpdateDeployment."""
+    """apps/v1beta2 RollingUpdateDeployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#RollingUpdateDeployment
+    """
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    """maxSurge: *intorstring, a number or a text, optional."""
 
 
 class RollingUpdateStatefulSetStrategy(runtime.Struct):
-    """apps/v1beta2 RollingUpdateStatefulSetStrategy."""
+    """apps/v1beta2 RollingUpdateStatefulSetStrategy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#RollingUpdateStatefulSetStrategy
+    """
 
     partition: int | None = runtime.field("partition", "*int32", default=None, omitempty=True)
+    """partition: *int32, optional."""
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
 
 
 class Scale(runtime.ResourceObject):
-    """apps/v1beta2 Scale."""
+    """apps/v1beta2 Scale.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#Scale
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "Scale")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ScaleSpec = runtime.field("spec", "ScaleSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ScaleSpec, optional."""
     status: ScaleStatus = runtime.field("status", "ScaleStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ScaleStatus, optional."""
 
 
 class ScaleSpec(runtime.Struct):
-    """apps/v1beta2 ScaleSpec."""
+    """apps/v1beta2 ScaleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ScaleSpec
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
 
 
 class ScaleStatus(runtime.Struct):
-    """apps/v1beta2 ScaleStatus."""
+    """apps/v1beta2 ScaleStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#ScaleStatus
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     selector: MutableMapping[str, str] = runtime.field(
         "selector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """selector: map[string]string, optional."""
     target_selector: str = runtime.field("targetSelector", "string", default="", omitempty=True)
+    """targetSelector: string, optional."""
 
 
 class StatefulSet(runtime.ResourceObject):
-    """apps/v1beta2 StatefulSet."""
+    """apps/v1beta2 StatefulSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "StatefulSet")
     GENCLIENT = runtime.Genclient("statefulsets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: StatefulSetSpec = runtime.field("spec", "StatefulSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: StatefulSetSpec, optional."""
     status: StatefulSetStatus = runtime.field("status", "StatefulSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: StatefulSetStatus, optional."""
 
 
 class StatefulSetCondition(runtime.Struct):
-    """apps/v1beta2 StatefulSetCondition."""
+    """apps/v1beta2 StatefulSetCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetCondition
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class StatefulSetList(runtime.ListObject):
-    """apps/v1beta2 StatefulSetList."""
+    """apps/v1beta2 StatefulSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("apps", "v1beta2", "StatefulSetList")
     ITEM = StatefulSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StatefulSet] = runtime.field("items", "[]StatefulSet", default=runtime.EMPTY)
+    """items: []StatefulSet, required."""
 
 
 class StatefulSetOrdinals(runtime.Struct):
-    """apps/v1beta2 StatefulSetOrdinals."""
+    """apps/v1beta2 StatefulSetOrdinals.
 
-    start: int = runtime.field("start", "int32", default=0)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetOrdinals
+    """
+
+    start: int = runtime.field("start", "int32", default=0, optional=True)
+    """start: int32, optional."""
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(runtime.Struct):
-    """apps/v1beta2 StatefulSetPersistentVolumeClaimRetentionPolicy."""
+    """apps/v1beta2 StatefulSetPersistentVolumeClaimRetentionPolicy.
 
-    when_deleted: str = runtime.field("whenDeleted", "string", default="", omitempty=True)
-    when_scaled: str = runtime.field("whenScaled", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetPersistentVolumeClaimRetentionPolicy
+    """
+
+    when_deleted: str = runtime.field(
+        "whenDeleted", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType"
+    )
+    """whenDeleted: string, optional, one of PersistentVolumeClaimRetentionPolicyType."""
+    when_scaled: str = runtime.field(
+        "whenScaled", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimRetentionPolicyType"
+    )
+    """whenScaled: string, optional, one of PersistentVolumeClaimRetentionPolicyType."""
 
 
 class StatefulSetSpec(runtime.Struct):
-    """apps/v1beta2 StatefulSetSpec."""
+    """apps/v1beta2 StatefulSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field("selector", "*metav1.LabelSelector", default=None)
+    """selector: *metav1.LabelSelector, required."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     volume_claim_templates: MutableSequence[corev1.PersistentVolumeClaim] = runtime.field(
         "volumeClaimTemplates", "[]corev1.PersistentVolumeClaim", default=runtime.EMPTY, omitempty=True
     )
-    service_name: str = runtime.field("serviceName", "string", default="")
-    pod_management_policy: str = runtime.field("podManagementPolicy", "string", default="", omitempty=True)
+    """volumeClaimTemplates: []corev1.PersistentVolumeClaim, optional."""
+    service_name: str = runtime.field("serviceName", "string", default="", optional=True)
+    """serviceName: string, optional."""
+    pod_management_policy: str = runtime.field(
+        "podManagementPolicy", "string", default="", omitempty=True, doc="one of PodManagementPolicyType"
+    )
+    """podManagementPolicy: string, optional, one of PodManagementPolicyType."""
     update_strategy: StatefulSetUpdateStrategy = runtime.field(
         "updateStrategy", "StatefulSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
+    """updateStrategy: StatefulSetUpdateStrategy, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = runtime.field(
         "persistentVolumeClaimRetentionPolicy", "*StatefulSetPersistentVolumeClaimRetentionPolicy", default=None, omitempty=True
     )
+    """persistentVolumeClaimRetentionPolicy: *StatefulSetPersistentVolumeClaimRetentionPolicy, optional."""
     ordinals: StatefulSetOrdinals | None = runtime.field(
         "ordinals", "*StatefulSetOrdinals", default=None, omitempty=True
     )
+    """ordinals: *StatefulSetOrdinals, optional."""
 
 
 class StatefulSetStatus(runtime.Struct):
-    """apps/v1beta2 StatefulSetStatus."""
+    """apps/v1beta2 StatefulSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0, omitempty=True)
+    """currentReplicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     current_revision: str = runtime.field("currentRevision", "string", default="", omitempty=True)
+    """currentRevision: string, optional."""
     update_revision: str = runtime.field("updateRevision", "string", default="", omitempty=True)
+    """updateRevision: string, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[StatefulSetCondition] = runtime.field(
         "conditions", "[]StatefulSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
-    available_replicas: int = runtime.field("availableReplicas", "int32", default=0)
+    """conditions: []StatefulSetCondition, optional."""
+    available_replicas: int = runtime.field("availableReplicas", "int32", default=0, optional=True)
+    """availableReplicas: int32, optional."""
 
 
 class StatefulSetUpdateStrategy(runtime.Struct):
-    """apps/v1beta2 StatefulSetUpdateStrategy."""
+    """apps/v1beta2 StatefulSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/apps/v1beta2#StatefulSetUpdateStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of StatefulSetUpdateStrategyType")
+    """type: string, optional, one of StatefulSetUpdateStrategyType."""
     rolling_update: RollingUpdateStatefulSetStrategy | None = runtime.field(
         "rollingUpdate", "*RollingUpdateStatefulSetStrategy", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateStatefulSetStrategy, optional."""

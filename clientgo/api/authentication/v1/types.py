@@ -19,92 +19,150 @@ IMPERSONATE_USER_HEADER = "Impersonate-User"
 
 
 class BoundObjectReference(runtime.Struct):
-    """authentication.k8s.io/v1 BoundObjectReference."""
+    """authentication.k8s.io/v1 BoundObjectReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#boundobjectreference-v1-authentication-k8s-io
+    """
 
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
+    """kind: string, optional."""
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
 
 
 class SelfSubjectReview(runtime.ResourceObject):
-    """authentication.k8s.io/v1 SelfSubjectReview."""
+    """authentication.k8s.io/v1 SelfSubjectReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectreview-v1-authentication-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     status: SelfSubjectReviewStatus = runtime.field(
         "status", "SelfSubjectReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SelfSubjectReviewStatus, optional."""
 
 
 class SelfSubjectReviewStatus(runtime.Struct):
-    """authentication.k8s.io/v1 SelfSubjectReviewStatus."""
+    """authentication.k8s.io/v1 SelfSubjectReviewStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectreviewstatus-v1-authentication-k8s-io
+    """
 
     user_info: UserInfo = runtime.field("userInfo", "UserInfo", default=runtime.EMPTY, omitempty=True)
+    """userInfo: UserInfo, optional."""
 
 
 class TokenRequest(runtime.ResourceObject):
-    """authentication.k8s.io/v1 TokenRequest."""
+    """authentication.k8s.io/v1 TokenRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenrequest-v1-authentication-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    spec: TokenRequestSpec = runtime.field("spec", "TokenRequestSpec", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, optional."""
+    spec: TokenRequestSpec = runtime.field("spec", "TokenRequestSpec", default=runtime.EMPTY, optional=True)
+    """spec: TokenRequestSpec, optional."""
     status: TokenRequestStatus = runtime.field("status", "TokenRequestStatus", default=runtime.EMPTY, omitempty=True)
+    """status: TokenRequestStatus, optional."""
 
 
 class TokenRequestSpec(runtime.Struct):
-    """authentication.k8s.io/v1 TokenRequestSpec."""
+    """authentication.k8s.io/v1 TokenRequestSpec.
 
-    audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY)
-    expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenrequestspec-v1-authentication-k8s-io
+    """
+
+    audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, optional=True)
+    """audiences: []string, optional."""
+    expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None, optional=True)
+    """expirationSeconds: *int64, seconds, optional."""
     bound_object_ref: BoundObjectReference | None = runtime.field(
-        "boundObjectRef", "*BoundObjectReference", default=None
+        "boundObjectRef", "*BoundObjectReference", default=None, optional=True
     )
+    """boundObjectRef: *BoundObjectReference, optional."""
 
 
 class TokenRequestStatus(runtime.Struct):
-    """authentication.k8s.io/v1 TokenRequestStatus."""
+    """authentication.k8s.io/v1 TokenRequestStatus.
 
-    token: str = runtime.field("token", "string", default="")
-    expiration_timestamp: datetime | None = runtime.field("expirationTimestamp", "time", default=None)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenrequeststatus-v1-authentication-k8s-io
+    """
+
+    token: str = runtime.field("token", "string", default="", optional=True)
+    """token: string, optional."""
+    expiration_timestamp: datetime | None = runtime.field("expirationTimestamp", "time", default=None, optional=True)
+    """expirationTimestamp: time, RFC 3339 in JSON, optional."""
 
 
 class TokenReview(runtime.ResourceObject):
-    """authentication.k8s.io/v1 TokenReview."""
+    """authentication.k8s.io/v1 TokenReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenreview-v1-authentication-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1", "TokenReview")
     GENCLIENT = runtime.Genclient("tokenreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: TokenReviewSpec = runtime.field("spec", "TokenReviewSpec", default=runtime.EMPTY)
+    """spec: TokenReviewSpec, required."""
     status: TokenReviewStatus = runtime.field("status", "TokenReviewStatus", default=runtime.EMPTY, omitempty=True)
+    """status: TokenReviewStatus, optional."""
 
 
 class TokenReviewSpec(runtime.Struct):
-    """authentication.k8s.io/v1 TokenReviewSpec."""
+    """authentication.k8s.io/v1 TokenReviewSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenreviewspec-v1-authentication-k8s-io
+    """
 
     token: str = runtime.field("token", "string", default="", omitempty=True)
+    """token: string, optional."""
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
+    """audiences: []string, optional."""
 
 
 class TokenReviewStatus(runtime.Struct):
-    """authentication.k8s.io/v1 TokenReviewStatus."""
+    """authentication.k8s.io/v1 TokenReviewStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenreviewstatus-v1-authentication-k8s-io
+    """
 
     authenticated: bool = runtime.field("authenticated", "bool", default=False, omitempty=True)
+    """authenticated: bool, optional."""
     user: UserInfo = runtime.field("user", "UserInfo", default=runtime.EMPTY, omitempty=True)
+    """user: UserInfo, optional."""
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
+    """audiences: []string, optional."""
     error: str = runtime.field("error", "string", default="", omitempty=True)
+    """error: string, optional."""
 
 
 class UserInfo(runtime.Struct):
-    """authentication.k8s.io/v1 UserInfo."""
+    """authentication.k8s.io/v1 UserInfo.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#userinfo-v1-authentication-k8s-io
+    """
 
     username: str = runtime.field("username", "string", default="", omitempty=True)
+    """username: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     groups: MutableSequence[str] = runtime.field("groups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """groups: []string, optional."""
     extra: MutableMapping[str, MutableSequence[str]] = runtime.field(
         "extra", "map[string][]string", default=runtime.EMPTY, omitempty=True
     )
+    """extra: map[string][]string, optional."""

@@ -13,20 +13,29 @@ GROUP_NAME = "authentication.k8s.io"
 
 
 class SelfSubjectReview(runtime.ResourceObject):
-    """authentication.k8s.io/v1alpha1 SelfSubjectReview."""
+    """authentication.k8s.io/v1alpha1 SelfSubjectReview.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1alpha1#SelfSubjectReview
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1alpha1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     status: SelfSubjectReviewStatus = runtime.field(
         "status", "SelfSubjectReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SelfSubjectReviewStatus, optional."""
 
 
 class SelfSubjectReviewStatus(runtime.Struct):
-    """authentication.k8s.io/v1alpha1 SelfSubjectReviewStatus."""
+    """authentication.k8s.io/v1alpha1 SelfSubjectReviewStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1alpha1#SelfSubjectReviewStatus
+    """
 
     user_info: authenticationv1.UserInfo = runtime.field(
         "userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY, omitempty=True
     )
+    """userInfo: authenticationv1.UserInfo, optional."""

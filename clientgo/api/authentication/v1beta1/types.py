@@ -15,58 +15,92 @@ GROUP_NAME = "authentication.k8s.io"
 
 
 class SelfSubjectReview(runtime.ResourceObject):
-    """authentication.k8s.io/v1beta1 SelfSubjectReview."""
+    """authentication.k8s.io/v1beta1 SelfSubjectReview.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#SelfSubjectReview
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1beta1", "SelfSubjectReview")
     GENCLIENT = runtime.Genclient("selfsubjectreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     status: SelfSubjectReviewStatus = runtime.field(
         "status", "SelfSubjectReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SelfSubjectReviewStatus, optional."""
 
 
 class SelfSubjectReviewStatus(runtime.Struct):
-    """authentication.k8s.io/v1beta1 SelfSubjectReviewStatus."""
+    """authentication.k8s.io/v1beta1 SelfSubjectReviewStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#SelfSubjectReviewStatus
+    """
 
     user_info: authenticationv1.UserInfo = runtime.field(
         "userInfo", "authenticationv1.UserInfo", default=runtime.EMPTY, omitempty=True
     )
+    """userInfo: authenticationv1.UserInfo, optional."""
 
 
 class TokenReview(runtime.ResourceObject):
-    """authentication.k8s.io/v1beta1 TokenReview."""
+    """authentication.k8s.io/v1beta1 TokenReview.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#TokenReview
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authentication.k8s.io", "v1beta1", "TokenReview")
     GENCLIENT = runtime.Genclient("tokenreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: TokenReviewSpec = runtime.field("spec", "TokenReviewSpec", default=runtime.EMPTY)
+    """spec: TokenReviewSpec, required."""
     status: TokenReviewStatus = runtime.field("status", "TokenReviewStatus", default=runtime.EMPTY, omitempty=True)
+    """status: TokenReviewStatus, optional."""
 
 
 class TokenReviewSpec(runtime.Struct):
-    """authentication.k8s.io/v1beta1 TokenReviewSpec."""
+    """authentication.k8s.io/v1beta1 TokenReviewSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#TokenReviewSpec
+    """
 
     token: str = runtime.field("token", "string", default="", omitempty=True)
+    """token: string, optional."""
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
+    """audiences: []string, optional."""
 
 
 class TokenReviewStatus(runtime.Struct):
-    """authentication.k8s.io/v1beta1 TokenReviewStatus."""
+    """authentication.k8s.io/v1beta1 TokenReviewStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#TokenReviewStatus
+    """
 
     authenticated: bool = runtime.field("authenticated", "bool", default=False, omitempty=True)
+    """authenticated: bool, optional."""
     user: UserInfo = runtime.field("user", "UserInfo", default=runtime.EMPTY, omitempty=True)
+    """user: UserInfo, optional."""
     audiences: MutableSequence[str] = runtime.field("audiences", "[]string", default=runtime.EMPTY, omitempty=True)
+    """audiences: []string, optional."""
     error: str = runtime.field("error", "string", default="", omitempty=True)
+    """error: string, optional."""
 
 
 class UserInfo(runtime.Struct):
-    """authentication.k8s.io/v1beta1 UserInfo."""
+    """authentication.k8s.io/v1beta1 UserInfo.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/authentication/v1beta1#UserInfo
+    """
 
     username: str = runtime.field("username", "string", default="", omitempty=True)
+    """username: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     groups: MutableSequence[str] = runtime.field("groups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """groups: []string, optional."""
     extra: MutableMapping[str, MutableSequence[str]] = runtime.field(
         "extra", "map[string][]string", default=runtime.EMPTY, omitempty=True
     )
+    """extra: map[string][]string, optional."""

@@ -14,171 +14,266 @@ GROUP_NAME = "authorization.k8s.io"
 
 
 class FieldSelectorAttributes(runtime.Struct):
-    """authorization.k8s.io/v1 FieldSelectorAttributes."""
+    """authorization.k8s.io/v1 FieldSelectorAttributes.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#fieldselectorattributes-v1-authorization-k8s-io
+    """
 
     raw_selector: str = runtime.field("rawSelector", "string", default="", omitempty=True)
+    """rawSelector: string, optional."""
     requirements: MutableSequence[metav1.FieldSelectorRequirement] = runtime.field(
         "requirements", "[]metav1.FieldSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """requirements: []metav1.FieldSelectorRequirement, optional."""
 
 
 class LabelSelectorAttributes(runtime.Struct):
-    """authorization.k8s.io/v1 LabelSelectorAttributes."""
+    """authorization.k8s.io/v1 LabelSelectorAttributes.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#labelselectorattributes-v1-authorization-k8s-io
+    """
 
     raw_selector: str = runtime.field("rawSelector", "string", default="", omitempty=True)
+    """rawSelector: string, optional."""
     requirements: MutableSequence[metav1.LabelSelectorRequirement] = runtime.field(
         "requirements", "[]metav1.LabelSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """requirements: []metav1.LabelSelectorRequirement, optional."""
 
 
 class LocalSubjectAccessReview(runtime.ResourceObject):
-    """authorization.k8s.io/v1 LocalSubjectAccessReview."""
+    """authorization.k8s.io/v1 LocalSubjectAccessReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#localsubjectaccessreview-v1-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "LocalSubjectAccessReview")
     GENCLIENT = runtime.Genclient("localsubjectaccessreviews", verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: SubjectAccessReviewSpec = runtime.field("spec", "SubjectAccessReviewSpec", default=runtime.EMPTY)
+    """spec: SubjectAccessReviewSpec, required."""
     status: SubjectAccessReviewStatus = runtime.field(
         "status", "SubjectAccessReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SubjectAccessReviewStatus, optional."""
 
 
 class NonResourceAttributes(runtime.Struct):
-    """authorization.k8s.io/v1 NonResourceAttributes."""
+    """authorization.k8s.io/v1 NonResourceAttributes.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nonresourceattributes-v1-authorization-k8s-io
+    """
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
+    """verb: string, optional."""
 
 
 class NonResourceRule(runtime.Struct):
-    """authorization.k8s.io/v1 NonResourceRule."""
+    """authorization.k8s.io/v1 NonResourceRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nonresourcerule-v1-authorization-k8s-io
+    """
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     non_resource_urls: MutableSequence[str] = runtime.field(
         "nonResourceURLs", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """nonResourceURLs: []string, optional."""
 
 
 class ResourceAttributes(runtime.Struct):
-    """authorization.k8s.io/v1 ResourceAttributes."""
+    """authorization.k8s.io/v1 ResourceAttributes.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceattributes-v1-authorization-k8s-io
+    """
 
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     verb: str = runtime.field("verb", "string", default="", omitempty=True)
+    """verb: string, optional."""
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     version: str = runtime.field("version", "string", default="", omitempty=True)
+    """version: string, optional."""
     resource: str = runtime.field("resource", "string", default="", omitempty=True)
+    """resource: string, optional."""
     subresource: str = runtime.field("subresource", "string", default="", omitempty=True)
+    """subresource: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     field_selector: FieldSelectorAttributes | None = runtime.field(
         "fieldSelector", "*FieldSelectorAttributes", default=None, omitempty=True
     )
+    """fieldSelector: *FieldSelectorAttributes, optional."""
     label_selector: LabelSelectorAttributes | None = runtime.field(
         "labelSelector", "*LabelSelectorAttributes", default=None, omitempty=True
     )
+    """labelSelector: *LabelSelectorAttributes, optional."""
 
 
 class ResourceRule(runtime.Struct):
-    """authorization.k8s.io/v1 ResourceRule."""
+    """authorization.k8s.io/v1 ResourceRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcerule-v1-authorization-k8s-io
+    """
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """apiGroups: []string, optional."""
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
+    """resources: []string, optional."""
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """resourceNames: []string, optional."""
 
 
 class SelfSubjectAccessReview(runtime.ResourceObject):
-    """authorization.k8s.io/v1 SelfSubjectAccessReview."""
+    """authorization.k8s.io/v1 SelfSubjectAccessReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectaccessreview-v1-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
     GENCLIENT = runtime.Genclient("selfsubjectaccessreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: SelfSubjectAccessReviewSpec = runtime.field("spec", "SelfSubjectAccessReviewSpec", default=runtime.EMPTY)
+    """spec: SelfSubjectAccessReviewSpec, required."""
     status: SubjectAccessReviewStatus = runtime.field(
         "status", "SubjectAccessReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SubjectAccessReviewStatus, optional."""
 
 
 class SelfSubjectAccessReviewSpec(runtime.Struct):
-    """authorization.k8s.io/v1 SelfSubjectAccessReviewSpec."""
+    """authorization.k8s.io/v1 SelfSubjectAccessReviewSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectaccessreviewspec-v1-authorization-k8s-io
+    """
 
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
     )
+    """resourceAttributes: *ResourceAttributes, optional."""
     non_resource_attributes: NonResourceAttributes | None = runtime.field(
         "nonResourceAttributes", "*NonResourceAttributes", default=None, omitempty=True
     )
+    """nonResourceAttributes: *NonResourceAttributes, optional."""
 
 
 class SelfSubjectRulesReview(runtime.ResourceObject):
-    """authorization.k8s.io/v1 SelfSubjectRulesReview."""
+    """authorization.k8s.io/v1 SelfSubjectRulesReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectrulesreview-v1-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SelfSubjectRulesReview")
     GENCLIENT = runtime.Genclient("selfsubjectrulesreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: SelfSubjectRulesReviewSpec = runtime.field("spec", "SelfSubjectRulesReviewSpec", default=runtime.EMPTY)
+    """spec: SelfSubjectRulesReviewSpec, required."""
     status: SubjectRulesReviewStatus = runtime.field(
         "status", "SubjectRulesReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SubjectRulesReviewStatus, optional."""
 
 
 class SelfSubjectRulesReviewSpec(runtime.Struct):
-    """authorization.k8s.io/v1 SelfSubjectRulesReviewSpec."""
+    """authorization.k8s.io/v1 SelfSubjectRulesReviewSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selfsubjectrulesreviewspec-v1-authorization-k8s-io
+    """
 
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
 
 
 class SubjectAccessReview(runtime.ResourceObject):
-    """authorization.k8s.io/v1 SubjectAccessReview."""
+    """authorization.k8s.io/v1 SubjectAccessReview.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectaccessreview-v1-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("authorization.k8s.io", "v1", "SubjectAccessReview")
     GENCLIENT = runtime.Genclient("subjectaccessreviews", namespaced=False, verbs=("create",))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: SubjectAccessReviewSpec = runtime.field("spec", "SubjectAccessReviewSpec", default=runtime.EMPTY)
+    """spec: SubjectAccessReviewSpec, required."""
     status: SubjectAccessReviewStatus = runtime.field(
         "status", "SubjectAccessReviewStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: SubjectAccessReviewStatus, optional."""
 
 
 class SubjectAccessReviewSpec(runtime.Struct):
-    """authorization.k8s.io/v1 SubjectAccessReviewSpec."""
+    """authorization.k8s.io/v1 SubjectAccessReviewSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectaccessreviewspec-v1-authorization-k8s-io
+    """
 
     resource_attributes: ResourceAttributes | None = runtime.field(
         "resourceAttributes", "*ResourceAttributes", default=None, omitempty=True
     )
+    """resourceAttributes: *ResourceAttributes, optional."""
     non_resource_attributes: NonResourceAttributes | None = runtime.field(
         "nonResourceAttributes", "*NonResourceAttributes", default=None, omitempty=True
     )
+    """nonResourceAttributes: *NonResourceAttributes, optional."""
     user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     groups: MutableSequence[str] = runtime.field("groups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """groups: []string, optional."""
     extra: MutableMapping[str, MutableSequence[str]] = runtime.field(
         "extra", "map[string][]string", default=runtime.EMPTY, omitempty=True
     )
+    """extra: map[string][]string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
 
 
 class SubjectAccessReviewStatus(runtime.Struct):
-    """authorization.k8s.io/v1 SubjectAccessReviewStatus."""
+    """authorization.k8s.io/v1 SubjectAccessReviewStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectaccessreviewstatus-v1-authorization-k8s-io
+    """
 
     allowed: bool = runtime.field("allowed", "bool", default=False)
+    """allowed: bool, required."""
     denied: bool = runtime.field("denied", "bool", default=False, omitempty=True)
+    """denied: bool, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     evaluation_error: str = runtime.field("evaluationError", "string", default="", omitempty=True)
+    """evaluationError: string, optional."""
 
 
 class SubjectRulesReviewStatus(runtime.Struct):
-    """authorization.k8s.io/v1 SubjectRulesReviewStatus."""
+    """authorization.k8s.io/v1 SubjectRulesReviewStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subjectrulesreviewstatus-v1-authorization-k8s-io
+    """
 
     resource_rules: MutableSequence[ResourceRule] = runtime.field(
         "resourceRules", "[]ResourceRule", default=runtime.EMPTY
     )
+    """resourceRules: []ResourceRule, required."""
     non_resource_rules: MutableSequence[NonResourceRule] = runtime.field(
         "nonResourceRules", "[]NonResourceRule", default=runtime.EMPTY
     )
+    """nonResourceRules: []NonResourceRule, required."""
     incomplete: bool = runtime.field("incomplete", "bool", default=False)
+    """incomplete: bool, required."""
     evaluation_error: str = runtime.field("evaluationError", "string", default="", omitempty=True)
+    """evaluationError: string, optional."""

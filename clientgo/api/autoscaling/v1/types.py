@@ -42,243 +42,384 @@ class MetricSourceType(str):
 
 
 class ContainerResourceMetricSource(runtime.Struct):
-    """autoscaling/v1 ContainerResourceMetricSource."""
+    """autoscaling/v1 ContainerResourceMetricSource.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerresourcemetricsource-v1-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     target_average_utilization: int | None = runtime.field(
         "targetAverageUtilization", "*int32", default=None, omitempty=True
     )
+    """targetAverageUtilization: *int32, optional."""
     target_average_value: Quantity | None = runtime.field(
         "targetAverageValue", "*quantity", default=None, omitempty=True
     )
+    """targetAverageValue: *quantity, such as 500m or 1Gi, optional."""
     container: str = runtime.field("container", "string", default="")
+    """container: string, required."""
 
 
 class ContainerResourceMetricStatus(runtime.Struct):
-    """autoscaling/v1 ContainerResourceMetricStatus."""
+    """autoscaling/v1 ContainerResourceMetricStatus.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerresourcemetricstatus-v1-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     current_average_utilization: int | None = runtime.field(
         "currentAverageUtilization", "*int32", default=None, omitempty=True
     )
+    """currentAverageUtilization: *int32, optional."""
     current_average_value: Quantity = runtime.field("currentAverageValue", "quantity", default=runtime.EMPTY)
+    """currentAverageValue: quantity, such as 500m or 1Gi, required."""
     container: str = runtime.field("container", "string", default="")
+    """container: string, required."""
 
 
 class CrossVersionObjectReference(runtime.Struct):
-    """autoscaling/v1 CrossVersionObjectReference."""
+    """autoscaling/v1 CrossVersionObjectReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#crossversionobjectreference-v1-autoscaling
+    """
 
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
 
 
 class ExternalMetricSource(runtime.Struct):
-    """autoscaling/v1 ExternalMetricSource."""
+    """autoscaling/v1 ExternalMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#externalmetricsource-v1-autoscaling
+    """
 
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     metric_selector: metav1.LabelSelector | None = runtime.field(
         "metricSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """metricSelector: *metav1.LabelSelector, optional."""
     target_value: Quantity | None = runtime.field("targetValue", "*quantity", default=None, omitempty=True)
+    """targetValue: *quantity, such as 500m or 1Gi, optional."""
     target_average_value: Quantity | None = runtime.field(
         "targetAverageValue", "*quantity", default=None, omitempty=True
     )
+    """targetAverageValue: *quantity, such as 500m or 1Gi, optional."""
 
 
 class ExternalMetricStatus(runtime.Struct):
-    """autoscaling/v1 ExternalMetricStatus."""
+    """autoscaling/v1 ExternalMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#externalmetricstatus-v1-autoscaling
+    """
 
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     metric_selector: metav1.LabelSelector | None = runtime.field(
         "metricSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """metricSelector: *metav1.LabelSelector, optional."""
     current_value: Quantity = runtime.field("currentValue", "quantity", default=runtime.EMPTY)
+    """currentValue: quantity, such as 500m or 1Gi, required."""
     current_average_value: Quantity | None = runtime.field(
         "currentAverageValue", "*quantity", default=None, omitempty=True
     )
+    """currentAverageValue: *quantity, such as 500m or 1Gi, optional."""
 
 
 class HorizontalPodAutoscaler(runtime.ResourceObject):
-    """autoscaling/v1 HorizontalPodAutoscaler."""
+    """autoscaling/v1 HorizontalPodAutoscaler.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v1-autoscaling
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
     GENCLIENT = runtime.Genclient("horizontalpodautoscalers")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: HorizontalPodAutoscalerSpec = runtime.field(
         "spec", "HorizontalPodAutoscalerSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: HorizontalPodAutoscalerSpec, optional."""
     status: HorizontalPodAutoscalerStatus = runtime.field(
         "status", "HorizontalPodAutoscalerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: HorizontalPodAutoscalerStatus, optional."""
 
 
 class HorizontalPodAutoscalerCondition(runtime.Struct):
-    """autoscaling/v1 HorizontalPodAutoscalerCondition."""
+    """autoscaling/v1 HorizontalPodAutoscalerCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalercondition-v1-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of HorizontalPodAutoscalerConditionType")
+    """type: string, required, one of HorizontalPodAutoscalerConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class HorizontalPodAutoscalerList(runtime.ListObject):
-    """autoscaling/v1 HorizontalPodAutoscalerList."""
+    """autoscaling/v1 HorizontalPodAutoscalerList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerlist-v1-autoscaling
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscalerList")
     ITEM = HorizontalPodAutoscaler
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[HorizontalPodAutoscaler] = runtime.field(
         "items", "[]HorizontalPodAutoscaler", default=runtime.EMPTY
     )
+    """items: []HorizontalPodAutoscaler, required."""
 
 
 class HorizontalPodAutoscalerSpec(runtime.Struct):
-    """autoscaling/v1 HorizontalPodAutoscalerSpec."""
+    """autoscaling/v1 HorizontalPodAutoscalerSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerspec-v1-autoscaling
+    """
 
     scale_target_ref: CrossVersionObjectReference = runtime.field(
         "scaleTargetRef", "CrossVersionObjectReference", default=runtime.EMPTY
     )
-    min_replicas: int | None = runtime.field("minReplicas", "*int32", default=None, omitempty=True)
+    """scaleTargetRef: CrossVersionObjectReference, required."""
+    min_replicas: int | None = runtime.field("minReplicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """minReplicas: *int32, optional, default 1."""
     max_replicas: int = runtime.field("maxReplicas", "int32", default=0)
+    """maxReplicas: int32, required."""
     target_cpu_utilization_percentage: int | None = runtime.field(
-        "targetCPUUtilizationPercentage", "*int32", default=None, omitempty=True
+        "targetCPUUtilizationPercentage", "*int32", default=None, omitempty=True, doc="default 80"
     )
+    """targetCPUUtilizationPercentage: *int32, percent, optional, default 80."""
 
 
 class HorizontalPodAutoscalerStatus(runtime.Struct):
-    """autoscaling/v1 HorizontalPodAutoscalerStatus."""
+    """autoscaling/v1 HorizontalPodAutoscalerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerstatus-v1-autoscaling
+    """
 
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
+    """observedGeneration: *int64, optional."""
     last_scale_time: datetime | None = runtime.field("lastScaleTime", "*time", default=None, omitempty=True)
+    """lastScaleTime: *time, RFC 3339 in JSON, optional."""
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0)
+    """currentReplicas: int32, required."""
     desired_replicas: int = runtime.field("desiredReplicas", "int32", default=0)
+    """desiredReplicas: int32, required."""
     current_cpu_utilization_percentage: int | None = runtime.field(
         "currentCPUUtilizationPercentage", "*int32", default=None, omitempty=True
     )
+    """currentCPUUtilizationPercentage: *int32, percent, optional."""
 
 
 class MetricSpec(runtime.Struct):
-    """autoscaling/v1 MetricSpec."""
+    """autoscaling/v1 MetricSpec.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricspec-v1-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of MetricSourceType")
+    """type: string, required, one of MetricSourceType."""
     object: ObjectMetricSource | None = runtime.field("object", "*ObjectMetricSource", default=None, omitempty=True)
+    """object: *ObjectMetricSource, optional."""
     pods: PodsMetricSource | None = runtime.field("pods", "*PodsMetricSource", default=None, omitempty=True)
+    """pods: *PodsMetricSource, optional."""
     resource: ResourceMetricSource | None = runtime.field(
         "resource", "*ResourceMetricSource", default=None, omitempty=True
     )
+    """resource: *ResourceMetricSource, optional."""
     container_resource: ContainerResourceMetricSource | None = runtime.field(
         "containerResource", "*ContainerResourceMetricSource", default=None, omitempty=True
     )
+    """containerResource: *ContainerResourceMetricSource, optional."""
     external: ExternalMetricSource | None = runtime.field(
         "external", "*ExternalMetricSource", default=None, omitempty=True
     )
+    """external: *ExternalMetricSource, optional."""
 
 
 class MetricStatus(runtime.Struct):
-    """autoscaling/v1 MetricStatus."""
+    """autoscaling/v1 MetricStatus.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricstatus-v1-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of MetricSourceType")
+    """type: string, required, one of MetricSourceType."""
     object: ObjectMetricStatus | None = runtime.field("object", "*ObjectMetricStatus", default=None, omitempty=True)
+    """object: *ObjectMetricStatus, optional."""
     pods: PodsMetricStatus | None = runtime.field("pods", "*PodsMetricStatus", default=None, omitempty=True)
+    """pods: *PodsMetricStatus, optional."""
     resource: ResourceMetricStatus | None = runtime.field(
         "resource", "*ResourceMetricStatus", default=None, omitempty=True
     )
+    """resource: *ResourceMetricStatus, optional."""
     container_resource: ContainerResourceMetricStatus | None = runtime.field(
         "containerResource", "*ContainerResourceMetricStatus", default=None, omitempty=True
     )
+    """containerResource: *ContainerResourceMetricStatus, optional."""
     external: ExternalMetricStatus | None = runtime.field(
         "external", "*ExternalMetricStatus", default=None, omitempty=True
     )
+    """external: *ExternalMetricStatus, optional."""
 
 
 class ObjectMetricSource(runtime.Struct):
-    """autoscaling/v1 ObjectMetricSource."""
+    """autoscaling/v1 ObjectMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectmetricsource-v1-autoscaling
+    """
 
     target: CrossVersionObjectReference = runtime.field("target", "CrossVersionObjectReference", default=runtime.EMPTY)
+    """target: CrossVersionObjectReference, required."""
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     target_value: Quantity = runtime.field("targetValue", "quantity", default=runtime.EMPTY)
+    """targetValue: quantity, such as 500m or 1Gi, required."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
+    """averageValue: *quantity, such as 500m or 1Gi, optional."""
 
 
 class ObjectMetricStatus(runtime.Struct):
-    """autoscaling/v1 ObjectMetricStatus."""
+    """autoscaling/v1 ObjectMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectmetricstatus-v1-autoscaling
+    """
 
     target: CrossVersionObjectReference = runtime.field("target", "CrossVersionObjectReference", default=runtime.EMPTY)
+    """target: CrossVersionObjectReference, required."""
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     current_value: Quantity = runtime.field("currentValue", "quantity", default=runtime.EMPTY)
+    """currentValue: quantity, such as 500m or 1Gi, required."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
+    """averageValue: *quantity, such as 500m or 1Gi, optional."""
 
 
 class PodsMetricSource(runtime.Struct):
-    """autoscaling/v1 PodsMetricSource."""
+    """autoscaling/v1 PodsMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsmetricsource-v1-autoscaling
+    """
 
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     target_average_value: Quantity = runtime.field("targetAverageValue", "quantity", default=runtime.EMPTY)
+    """targetAverageValue: quantity, such as 500m or 1Gi, required."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
 
 
 class PodsMetricStatus(runtime.Struct):
-    """autoscaling/v1 PodsMetricStatus."""
+    """autoscaling/v1 PodsMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsmetricstatus-v1-autoscaling
+    """
 
     metric_name: str = runtime.field("metricName", "string", default="")
+    """metricName: string, required."""
     current_average_value: Quantity = runtime.field("currentAverageValue", "quantity", default=runtime.EMPTY)
+    """currentAverageValue: quantity, such as 500m or 1Gi, required."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
 
 
 class ResourceMetricSource(runtime.Struct):
-    """autoscaling/v1 ResourceMetricSource."""
+    """autoscaling/v1 ResourceMetricSource.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcemetricsource-v1-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     target_average_utilization: int | None = runtime.field(
         "targetAverageUtilization", "*int32", default=None, omitempty=True
     )
+    """targetAverageUtilization: *int32, optional."""
     target_average_value: Quantity | None = runtime.field(
         "targetAverageValue", "*quantity", default=None, omitempty=True
     )
+    """targetAverageValue: *quantity, such as 500m or 1Gi, optional."""
 
 
 class ResourceMetricStatus(runtime.Struct):
-    """autoscaling/v1 ResourceMetricStatus."""
+    """autoscaling/v1 ResourceMetricStatus.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcemetricstatus-v1-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     current_average_utilization: int | None = runtime.field(
         "currentAverageUtilization", "*int32", default=None, omitempty=True
     )
+    """currentAverageUtilization: *int32, optional."""
     current_average_value: Quantity = runtime.field("currentAverageValue", "quantity", default=runtime.EMPTY)
+    """currentAverageValue: quantity, such as 500m or 1Gi, required."""
 
 
 class Scale(runtime.ResourceObject):
-    """autoscaling/v1 Scale."""
+    """autoscaling/v1 Scale.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scale-v1-autoscaling
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v1", "Scale")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ScaleSpec = runtime.field("spec", "ScaleSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ScaleSpec, optional."""
     status: ScaleStatus = runtime.field("status", "ScaleStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ScaleStatus, optional."""
 
 
 class ScaleSpec(runtime.Struct):
-    """autoscaling/v1 ScaleSpec."""
+    """autoscaling/v1 ScaleSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scalespec-v1-autoscaling
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
 
 
 class ScaleStatus(runtime.Struct):
-    """autoscaling/v1 ScaleStatus."""
+    """autoscaling/v1 ScaleStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scalestatus-v1-autoscaling
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     selector: str = runtime.field("selector", "string", default="", omitempty=True)
+    """selector: string, optional."""

@@ -71,242 +71,394 @@ class ScalingPolicySelect(str):
 
 
 class ContainerResourceMetricSource(runtime.Struct):
-    """autoscaling/v2 ContainerResourceMetricSource."""
+    """autoscaling/v2 ContainerResourceMetricSource.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerresourcemetricsource-v2-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
+    """target: MetricTarget, required."""
     container: str = runtime.field("container", "string", default="")
+    """container: string, required."""
 
 
 class ContainerResourceMetricStatus(runtime.Struct):
-    """autoscaling/v2 ContainerResourceMetricStatus."""
+    """autoscaling/v2 ContainerResourceMetricStatus.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerresourcemetricstatus-v2-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
+    """current: MetricValueStatus, required."""
     container: str = runtime.field("container", "string", default="")
+    """container: string, required."""
 
 
 class CrossVersionObjectReference(runtime.Struct):
-    """autoscaling/v2 CrossVersionObjectReference."""
+    """autoscaling/v2 CrossVersionObjectReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#crossversionobjectreference-v2-autoscaling
+    """
 
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
 
 
 class ExternalMetricSource(runtime.Struct):
-    """autoscaling/v2 ExternalMetricSource."""
+    """autoscaling/v2 ExternalMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#externalmetricsource-v2-autoscaling
+    """
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
+    """target: MetricTarget, required."""
 
 
 class ExternalMetricStatus(runtime.Struct):
-    """autoscaling/v2 ExternalMetricStatus."""
+    """autoscaling/v2 ExternalMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#externalmetricstatus-v2-autoscaling
+    """
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
+    """current: MetricValueStatus, required."""
 
 
 class HPAScalingPolicy(runtime.Struct):
-    """autoscaling/v2 HPAScalingPolicy."""
+    """autoscaling/v2 HPAScalingPolicy.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#hpascalingpolicy-v2-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of HPAScalingPolicyType")
+    """type: string, required, one of HPAScalingPolicyType."""
     value: int = runtime.field("value", "int32", default=0)
+    """value: int32, required."""
     period_seconds: int = runtime.field("periodSeconds", "int32", default=0)
+    """periodSeconds: int32, seconds, required."""
 
 
 class HPAScalingRules(runtime.Struct):
-    """autoscaling/v2 HPAScalingRules."""
+    """autoscaling/v2 HPAScalingRules.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#hpascalingrules-v2-autoscaling
+    """
 
     stabilization_window_seconds: int | None = runtime.field(
-        "stabilizationWindowSeconds", "*int32", default=None, omitempty=True
+        "stabilizationWindowSeconds", "*int32", default=None, omitempty=True, doc="default 0"
     )
-    select_policy: str | None = runtime.field("selectPolicy", "*string", default=None, omitempty=True)
+    """stabilizationWindowSeconds: *int32, seconds, optional, default 0."""
+    select_policy: str | None = runtime.field(
+        "selectPolicy", "*string", default=None, omitempty=True, doc="one of ScalingPolicySelect, default Max"
+    )
+    """selectPolicy: *string, optional, one of ScalingPolicySelect, default Max."""
     policies: MutableSequence[HPAScalingPolicy] = runtime.field(
         "policies", "[]HPAScalingPolicy", default=runtime.EMPTY, omitempty=True
     )
+    """policies: []HPAScalingPolicy, optional."""
     tolerance: Quantity | None = runtime.field("tolerance", "*quantity", default=None, omitempty=True)
+    """tolerance: *quantity, such as 500m or 1Gi, optional."""
 
 
 class HorizontalPodAutoscaler(runtime.ResourceObject):
-    """autoscaling/v2 HorizontalPodAutoscaler."""
+    """autoscaling/v2 HorizontalPodAutoscaler.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscaler-v2-autoscaling
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
     GENCLIENT = runtime.Genclient("horizontalpodautoscalers")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: HorizontalPodAutoscalerSpec = runtime.field(
         "spec", "HorizontalPodAutoscalerSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: HorizontalPodAutoscalerSpec, optional."""
     status: HorizontalPodAutoscalerStatus = runtime.field(
         "status", "HorizontalPodAutoscalerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: HorizontalPodAutoscalerStatus, optional."""
 
 
 class HorizontalPodAutoscalerBehavior(runtime.Struct):
-    """autoscaling/v2 HorizontalPodAutoscalerBehavior."""
+    """autoscaling/v2 HorizontalPodAutoscalerBehavior.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerbehavior-v2-autoscaling
+    """
 
     scale_up: HPAScalingRules | None = runtime.field("scaleUp", "*HPAScalingRules", default=None, omitempty=True)
+    """scaleUp: *HPAScalingRules, optional."""
     scale_down: HPAScalingRules | None = runtime.field("scaleDown", "*HPAScalingRules", default=None, omitempty=True)
+    """scaleDown: *HPAScalingRules, optional."""
 
 
 class HorizontalPodAutoscalerCondition(runtime.Struct):
-    """autoscaling/v2 HorizontalPodAutoscalerCondition."""
+    """autoscaling/v2 HorizontalPodAutoscalerCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalercondition-v2-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of HorizontalPodAutoscalerConditionType")
+    """type: string, required, one of HorizontalPodAutoscalerConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class HorizontalPodAutoscalerList(runtime.ListObject):
-    """autoscaling/v2 HorizontalPodAutoscalerList."""
+    """autoscaling/v2 HorizontalPodAutoscalerList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerlist-v2-autoscaling
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscalerList")
     ITEM = HorizontalPodAutoscaler
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[HorizontalPodAutoscaler] = runtime.field(
         "items", "[]HorizontalPodAutoscaler", default=runtime.EMPTY
     )
+    """items: []HorizontalPodAutoscaler, required."""
 
 
 class HorizontalPodAutoscalerSpec(runtime.Struct):
-    """autoscaling/v2 HorizontalPodAutoscalerSpec."""
+    """autoscaling/v2 HorizontalPodAutoscalerSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerspec-v2-autoscaling
+    """
 
     scale_target_ref: CrossVersionObjectReference = runtime.field(
         "scaleTargetRef", "CrossVersionObjectReference", default=runtime.EMPTY
     )
-    min_replicas: int | None = runtime.field("minReplicas", "*int32", default=None, omitempty=True)
+    """scaleTargetRef: CrossVersionObjectReference, required."""
+    min_replicas: int | None = runtime.field("minReplicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """minReplicas: *int32, optional, default 1."""
     max_replicas: int = runtime.field("maxReplicas", "int32", default=0)
+    """maxReplicas: int32, required."""
     metrics: MutableSequence[MetricSpec] = runtime.field(
         "metrics", "[]MetricSpec", default=runtime.EMPTY, omitempty=True
     )
+    """metrics: []MetricSpec, optional."""
     behavior: HorizontalPodAutoscalerBehavior | None = runtime.field(
         "behavior", "*HorizontalPodAutoscalerBehavior", default=None, omitempty=True
     )
+    """behavior: *HorizontalPodAutoscalerBehavior, optional."""
 
 
 class HorizontalPodAutoscalerStatus(runtime.Struct):
-    """autoscaling/v2 HorizontalPodAutoscalerStatus."""
+    """autoscaling/v2 HorizontalPodAutoscalerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#horizontalpodautoscalerstatus-v2-autoscaling
+    """
 
     observed_generation: int | None = runtime.field("observedGeneration", "*int64", default=None, omitempty=True)
+    """observedGeneration: *int64, optional."""
     last_scale_time: datetime | None = runtime.field("lastScaleTime", "*time", default=None, omitempty=True)
+    """lastScaleTime: *time, RFC 3339 in JSON, optional."""
     current_replicas: int = runtime.field("currentReplicas", "int32", default=0, omitempty=True)
+    """currentReplicas: int32, optional."""
     desired_replicas: int = runtime.field("desiredReplicas", "int32", default=0)
+    """desiredReplicas: int32, required."""
     current_metrics: MutableSequence[MetricStatus] = runtime.field(
-        "currentMetrics", "[]MetricStatus", default=runtime.EMPTY
+        "currentMetrics", "[]MetricStatus", default=runtime.EMPTY, optional=True
     )
+    """currentMetrics: []MetricStatus, optional."""
     conditions: MutableSequence[HorizontalPodAutoscalerCondition] = runtime.field(
         "conditions", "[]HorizontalPodAutoscalerCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []HorizontalPodAutoscalerCondition, optional."""
 
 
 class MetricIdentifier(runtime.Struct):
-    """autoscaling/v2 MetricIdentifier."""
+    """autoscaling/v2 MetricIdentifier.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricidentifier-v2-autoscaling
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
 
 
 class MetricSpec(runtime.Struct):
-    """autoscaling/v2 MetricSpec."""
+    """autoscaling/v2 MetricSpec.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricspec-v2-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of MetricSourceType")
+    """type: string, required, one of MetricSourceType."""
     object: ObjectMetricSource | None = runtime.field("object", "*ObjectMetricSource", default=None, omitempty=True)
+    """object: *ObjectMetricSource, optional."""
     pods: PodsMetricSource | None = runtime.field("pods", "*PodsMetricSource", default=None, omitempty=True)
+    """pods: *PodsMetricSource, optional."""
     resource: ResourceMetricSource | None = runtime.field(
         "resource", "*ResourceMetricSource", default=None, omitempty=True
     )
+    """resource: *ResourceMetricSource, optional."""
     container_resource: ContainerResourceMetricSource | None = runtime.field(
         "containerResource", "*ContainerResourceMetricSource", default=None, omitempty=True
     )
+    """containerResource: *ContainerResourceMetricSource, optional."""
     external: ExternalMetricSource | None = runtime.field(
         "external", "*ExternalMetricSource", default=None, omitempty=True
     )
+    """external: *ExternalMetricSource, optional."""
 
 
 class MetricStatus(runtime.Struct):
-    """autoscaling/v2 MetricStatus."""
+    """autoscaling/v2 MetricStatus.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricstatus-v2-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of MetricSourceType")
+    """type: string, required, one of MetricSourceType."""
     object: ObjectMetricStatus | None = runtime.field("object", "*ObjectMetricStatus", default=None, omitempty=True)
+    """object: *ObjectMetricStatus, optional."""
     pods: PodsMetricStatus | None = runtime.field("pods", "*PodsMetricStatus", default=None, omitempty=True)
+    """pods: *PodsMetricStatus, optional."""
     resource: ResourceMetricStatus | None = runtime.field(
         "resource", "*ResourceMetricStatus", default=None, omitempty=True
     )
+    """resource: *ResourceMetricStatus, optional."""
     container_resource: ContainerResourceMetricStatus | None = runtime.field(
         "containerResource", "*ContainerResourceMetricStatus", default=None, omitempty=True
     )
+    """containerResource: *ContainerResourceMetricStatus, optional."""
     external: ExternalMetricStatus | None = runtime.field(
         "external", "*ExternalMetricStatus", default=None, omitempty=True
     )
+    """external: *ExternalMetricStatus, optional."""
 
 
 class MetricTarget(runtime.Struct):
-    """autoscaling/v2 MetricTarget."""
+    """autoscaling/v2 MetricTarget.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metrictarget-v2-autoscaling
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of MetricTargetType")
+    """type: string, required, one of MetricTargetType."""
     value: Quantity | None = runtime.field("value", "*quantity", default=None, omitempty=True)
+    """value: *quantity, such as 500m or 1Gi, optional."""
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
+    """averageValue: *quantity, such as 500m or 1Gi, optional."""
     average_utilization: int | None = runtime.field("averageUtilization", "*int32", default=None, omitempty=True)
+    """averageUtilization: *int32, optional."""
 
 
 class MetricValueStatus(runtime.Struct):
-    """autoscaling/v2 MetricValueStatus."""
+    """autoscaling/v2 MetricValueStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#metricvaluestatus-v2-autoscaling
+    """
 
     value: Quantity | None = runtime.field("value", "*quantity", default=None, omitempty=True)
+    """value: *quantity, such as 500m or 1Gi, optional."""
     average_value: Quantity | None = runtime.field("averageValue", "*quantity", default=None, omitempty=True)
+    """averageValue: *quantity, such as 500m or 1Gi, optional."""
     average_utilization: int | None = runtime.field("averageUtilization", "*int32", default=None, omitempty=True)
+    """averageUtilization: *int32, optional."""
 
 
 class ObjectMetricSource(runtime.Struct):
-    """autoscaling/v2 ObjectMetricSource."""
+    """autoscaling/v2 ObjectMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectmetricsource-v2-autoscaling
+    """
 
     described_object: CrossVersionObjectReference = runtime.field(
         "describedObject", "CrossVersionObjectReference", default=runtime.EMPTY
     )
+    """describedObject: CrossVersionObjectReference, required."""
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
+    """target: MetricTarget, required."""
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
 
 
 class ObjectMetricStatus(runtime.Struct):
-    """autoscaling/v2 ObjectMetricStatus."""
+    """autoscaling/v2 ObjectMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectmetricstatus-v2-autoscaling
+    """
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
+    """current: MetricValueStatus, required."""
     described_object: CrossVersionObjectReference = runtime.field(
         "describedObject", "CrossVersionObjectReference", default=runtime.EMPTY
     )
+    """describedObject: CrossVersionObjectReference, required."""
 
 
 class PodsMetricSource(runtime.Struct):
-    """autoscaling/v2 PodsMetricSource."""
+    """autoscaling/v2 PodsMetricSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsmetricsource-v2-autoscaling
+    """
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
+    """target: MetricTarget, required."""
 
 
 class PodsMetricStatus(runtime.Struct):
-    """autoscaling/v2 PodsMetricStatus."""
+    """autoscaling/v2 PodsMetricStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsmetricstatus-v2-autoscaling
+    """
 
     metric: MetricIdentifier = runtime.field("metric", "MetricIdentifier", default=runtime.EMPTY)
+    """metric: MetricIdentifier, required."""
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
+    """current: MetricValueStatus, required."""
 
 
 class ResourceMetricSource(runtime.Struct):
-    """autoscaling/v2 ResourceMetricSource."""
+    """autoscaling/v2 ResourceMetricSource.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcemetricsource-v2-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     target: MetricTarget = runtime.field("target", "MetricTarget", default=runtime.EMPTY)
+    """target: MetricTarget, required."""
 
 
 class ResourceMetricStatus(runtime.Struct):
-    """autoscaling/v2 ResourceMetricStatus."""
+    """autoscaling/v2 ResourceMetricStatus.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcemetricstatus-v2-autoscaling
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of corev1.ResourceName")
+    """name: string, required, one of corev1.ResourceName."""
     current: MetricValueStatus = runtime.field("current", "MetricValueStatus", default=runtime.EMPTY)
+    """current: MetricValueStatus, required."""

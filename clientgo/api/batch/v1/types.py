@@ -84,193 +84,322 @@ class PodReplacementPolicy(str):
 
 
 class CronJob(runtime.ResourceObject):
-    """batch/v1 CronJob."""
+    """batch/v1 CronJob.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjob-v1-batch
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "CronJob")
     GENCLIENT = runtime.Genclient("cronjobs")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CronJobSpec = runtime.field("spec", "CronJobSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: CronJobSpec, optional."""
     status: CronJobStatus = runtime.field("status", "CronJobStatus", default=runtime.EMPTY, omitempty=True)
+    """status: CronJobStatus, optional."""
 
 
 class CronJobList(runtime.ListObject):
-    """batch/v1 CronJobList."""
+    """batch/v1 CronJobList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjoblist-v1-batch
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "CronJobList")
     ITEM = CronJob
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CronJob] = runtime.field("items", "[]CronJob", default=runtime.EMPTY)
+    """items: []CronJob, required."""
 
 
 class CronJobSpec(runtime.Struct):
-    """batch/v1 CronJobSpec."""
+    """batch/v1 CronJobSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjobspec-v1-batch
+    """
 
     schedule: str = runtime.field("schedule", "string", default="")
+    """schedule: string, required."""
     time_zone: str | None = runtime.field("timeZone", "*string", default=None, omitempty=True)
+    """timeZone: *string, optional."""
     starting_deadline_seconds: int | None = runtime.field(
         "startingDeadlineSeconds", "*int64", default=None, omitempty=True
     )
-    concurrency_policy: str = runtime.field("concurrencyPolicy", "string", default="", omitempty=True)
-    suspend: bool | None = runtime.field("suspend", "*bool", default=None, omitempty=True)
+    """startingDeadlineSeconds: *int64, seconds, optional."""
+    concurrency_policy: str = runtime.field(
+        "concurrencyPolicy", "string", default="", omitempty=True, doc="one of ConcurrencyPolicy, default Allow"
+    )
+    """concurrencyPolicy: string, optional, one of ConcurrencyPolicy, default Allow."""
+    suspend: bool | None = runtime.field("suspend", "*bool", default=None, omitempty=True, doc="default false")
+    """suspend: *bool, optional, default false."""
     job_template: JobTemplateSpec = runtime.field("jobTemplate", "JobTemplateSpec", default=runtime.EMPTY)
+    """jobTemplate: JobTemplateSpec, required."""
     successful_jobs_history_limit: int | None = runtime.field(
-        "successfulJobsHistoryLimit", "*int32", default=None, omitempty=True
+        "successfulJobsHistoryLimit", "*int32", default=None, omitempty=True, doc="default 3"
     )
+    """successfulJobsHistoryLimit: *int32, optional, default 3."""
     failed_jobs_history_limit: int | None = runtime.field(
-        "failedJobsHistoryLimit", "*int32", default=None, omitempty=True
+        "failedJobsHistoryLimit", "*int32", default=None, omitempty=True, doc="default 1"
     )
+    """failedJobsHistoryLimit: *int32, optional, default 1."""
 
 
 class CronJobStatus(runtime.Struct):
-    """batch/v1 CronJobStatus."""
+    """batch/v1 CronJobStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cronjobstatus-v1-batch
+    """
 
     active: MutableSequence[corev1.ObjectReference] = runtime.field(
         "active", "[]corev1.ObjectReference", default=runtime.EMPTY, omitempty=True
     )
+    """active: []corev1.ObjectReference, optional."""
     last_schedule_time: datetime | None = runtime.field("lastScheduleTime", "*time", default=None, omitempty=True)
+    """lastScheduleTime: *time, RFC 3339 in JSON, optional."""
     last_successful_time: datetime | None = runtime.field("lastSuccessfulTime", "*time", default=None, omitempty=True)
+    """lastSuccessfulTime: *time, RFC 3339 in JSON, optional."""
 
 
 class Job(runtime.ResourceObject):
-    """batch/v1 Job."""
+    """batch/v1 Job.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#job-v1-batch
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "Job")
     GENCLIENT = runtime.Genclient("jobs")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: JobSpec = runtime.field("spec", "JobSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: JobSpec, optional."""
     status: JobStatus = runtime.field("status", "JobStatus", default=runtime.EMPTY, omitempty=True)
+    """status: JobStatus, optional."""
 
 
 class JobCondition(runtime.Struct):
-    """batch/v1 JobCondition."""
+    """batch/v1 JobCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jobcondition-v1-batch
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of JobConditionType")
+    """type: string, required, one of JobConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_probe_time: datetime | None = runtime.field("lastProbeTime", "time", default=None, omitempty=True)
+    """lastProbeTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class JobList(runtime.ListObject):
-    """batch/v1 JobList."""
+    """batch/v1 JobList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#joblist-v1-batch
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1", "JobList")
     ITEM = Job
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Job] = runtime.field("items", "[]Job", default=runtime.EMPTY)
+    """items: []Job, required."""
 
 
 class JobSpec(runtime.Struct):
-    """batch/v1 JobSpec."""
+    """batch/v1 JobSpec.
 
-    parallelism: int | None = runtime.field("parallelism", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jobspec-v1-batch
+    """
+
+    parallelism: int | None = runtime.field("parallelism", "*int32", default=None, omitempty=True, doc="default 1")
+    """parallelism: *int32, optional, default 1."""
     completions: int | None = runtime.field("completions", "*int32", default=None, omitempty=True)
+    """completions: *int32, optional."""
     active_deadline_seconds: int | None = runtime.field("activeDeadlineSeconds", "*int64", default=None, omitempty=True)
+    """activeDeadlineSeconds: *int64, seconds, optional."""
     pod_failure_policy: PodFailurePolicy | None = runtime.field(
         "podFailurePolicy", "*PodFailurePolicy", default=None, omitempty=True
     )
+    """podFailurePolicy: *PodFailurePolicy, optional."""
     success_policy: SuccessPolicy | None = runtime.field(
         "successPolicy", "*SuccessPolicy", default=None, omitempty=True
     )
-    backoff_limit: int | None = runtime.field("backoffLimit", "*int32", default=None, omitempty=True)
+    """successPolicy: *SuccessPolicy, optional."""
+    backoff_limit: int | None = runtime.field("backoffLimit", "*int32", default=None, omitempty=True, doc="default 6")
+    """backoffLimit: *int32, optional, default 6."""
     backoff_limit_per_index: int | None = runtime.field("backoffLimitPerIndex", "*int32", default=None, omitempty=True)
+    """backoffLimitPerIndex: *int32, optional."""
     max_failed_indexes: int | None = runtime.field("maxFailedIndexes", "*int32", default=None, omitempty=True)
+    """maxFailedIndexes: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
-    manual_selector: bool | None = runtime.field("manualSelector", "*bool", default=None, omitempty=True)
+    """selector: *metav1.LabelSelector, optional."""
+    manual_selector: bool | None = runtime.field(
+        "manualSelector", "*bool", default=None, omitempty=True, doc="default false"
+    )
+    """manualSelector: *bool, optional, default false."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     ttl_seconds_after_finished: int | None = runtime.field(
         "ttlSecondsAfterFinished", "*int32", default=None, omitempty=True
     )
-    completion_mode: str | None = runtime.field("completionMode", "*string", default=None, omitempty=True)
-    suspend: bool | None = runtime.field("suspend", "*bool", default=None, omitempty=True)
-    pod_replacement_policy: str | None = runtime.field("podReplacementPolicy", "*string", default=None, omitempty=True)
+    """ttlSecondsAfterFinished: *int32, optional."""
+    completion_mode: str | None = runtime.field(
+        "completionMode", "*string", default=None, omitempty=True, doc="one of CompletionMode, default NonIndexed"
+    )
+    """completionMode: *string, optional, one of CompletionMode, default NonIndexed."""
+    suspend: bool | None = runtime.field("suspend", "*bool", default=None, omitempty=True, doc="default false")
+    """suspend: *bool, optional, default false."""
+    pod_replacement_policy: str | None = runtime.field(
+        "podReplacementPolicy", "*string", default=None, omitempty=True, doc="one of PodReplacementPolicy"
+    )
+    """podReplacementPolicy: *string, optional, one of PodReplacementPolicy."""
     managed_by: str | None = runtime.field("managedBy", "*string", default=None, omitempty=True)
+    """managedBy: *string, optional."""
 
 
 class JobStatus(runtime.Struct):
-    """batch/v1 JobStatus."""
+    """batch/v1 JobStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jobstatus-v1-batch
+    """
 
     conditions: MutableSequence[JobCondition] = runtime.field(
         "conditions", "[]JobCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []JobCondition, optional."""
     start_time: datetime | None = runtime.field("startTime", "*time", default=None, omitempty=True)
+    """startTime: *time, RFC 3339 in JSON, optional."""
     completion_time: datetime | None = runtime.field("completionTime", "*time", default=None, omitempty=True)
+    """completionTime: *time, RFC 3339 in JSON, optional."""
     active: int = runtime.field("active", "int32", default=0, omitempty=True)
+    """active: int32, optional."""
     succeeded: int = runtime.field("succeeded", "int32", default=0, omitempty=True)
+    """succeeded: int32, optional."""
     failed: int = runtime.field("failed", "int32", default=0, omitempty=True)
+    """failed: int32, optional."""
     terminating: int | None = runtime.field("terminating", "*int32", default=None, omitempty=True)
+    """terminating: *int32, optional."""
     completed_indexes: str = runtime.field("completedIndexes", "string", default="", omitempty=True)
+    """completedIndexes: string, optional."""
     failed_indexes: str | None = runtime.field("failedIndexes", "*string", default=None, omitempty=True)
+    """failedIndexes: *string, optional."""
     uncounted_terminated_pods: UncountedTerminatedPods | None = runtime.field(
         "uncountedTerminatedPods", "*UncountedTerminatedPods", default=None, omitempty=True
     )
+    """uncountedTerminatedPods: *UncountedTerminatedPods, optional."""
     ready: int | None = runtime.field("ready", "*int32", default=None, omitempty=True)
+    """ready: *int32, optional."""
 
 
 class JobTemplateSpec(runtime.PromotedObjectMeta):
-    """batch/v1 JobTemplateSpec."""
+    """batch/v1 JobTemplateSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#jobtemplatespec-v1-batch
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: JobSpec = runtime.field("spec", "JobSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: JobSpec, optional."""
 
 
 class PodFailurePolicy(runtime.Struct):
-    """batch/v1 PodFailurePolicy."""
+    """batch/v1 PodFailurePolicy.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podfailurepolicy-v1-batch
+    """
 
     rules: MutableSequence[PodFailurePolicyRule] = runtime.field(
         "rules", "[]PodFailurePolicyRule", default=runtime.EMPTY
     )
+    """rules: []PodFailurePolicyRule, required."""
 
 
 class PodFailurePolicyOnExitCodesRequirement(runtime.Struct):
-    """batch/v1 PodFailurePolicyOnExitCodesRequirement."""
+    """batch/v1 PodFailurePolicyOnExitCodesRequirement.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podfailurepolicyonexitcodesrequirement-v1-batch
+    """
 
     container_name: str | None = runtime.field("containerName", "*string", default=None, omitempty=True)
-    operator: str = runtime.field("operator", "string", default="")
+    """containerName: *string, optional."""
+    operator: str = runtime.field("operator", "string", default="", doc="one of PodFailurePolicyOnExitCodesOperator")
+    """operator: string, required, one of PodFailurePolicyOnExitCodesOperator."""
     values: MutableSequence[int] = runtime.field("values", "[]int32", default=runtime.EMPTY)
+    """values: []int32, required."""
 
 
 class PodFailurePolicyOnPodConditionsPattern(runtime.Struct):
-    """batch/v1 PodFailurePolicyOnPodConditionsPattern."""
+    """batch/v1 PodFailurePolicyOnPodConditionsPattern.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podfailurepolicyonpodconditionspattern-v1-batch
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of corev1.PodConditionType")
+    """type: string, required, one of corev1.PodConditionType."""
+    status: str = runtime.field("status", "string", default="", optional=True, doc="one of corev1.ConditionStatus")
+    """status: string, optional, one of corev1.ConditionStatus."""
 
 
 class PodFailurePolicyRule(runtime.Struct):
-    """batch/v1 PodFailurePolicyRule."""
+    """batch/v1 PodFailurePolicyRule.
 
-    action: str = runtime.field("action", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podfailurepolicyrule-v1-batch
+    """
+
+    action: str = runtime.field("action", "string", default="", doc="one of PodFailurePolicyAction")
+    """action: string, required, one of PodFailurePolicyAction."""
     on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = runtime.field(
         "onExitCodes", "*PodFailurePolicyOnExitCodesRequirement", default=None, omitempty=True
     )
+    """onExitCodes: *PodFailurePolicyOnExitCodesRequirement, optional."""
     on_pod_conditions: MutableSequence[PodFailurePolicyOnPodConditionsPattern] = runtime.field(
         "onPodConditions", "[]PodFailurePolicyOnPodConditionsPattern", default=runtime.EMPTY, omitempty=True
     )
+    """onPodConditions: []PodFailurePolicyOnPodConditionsPattern, optional."""
 
 
 class SuccessPolicy(runtime.Struct):
-    """batch/v1 SuccessPolicy."""
+    """batch/v1 SuccessPolicy.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#successpolicy-v1-batch
+    """
 
     rules: MutableSequence[SuccessPolicyRule] = runtime.field("rules", "[]SuccessPolicyRule", default=runtime.EMPTY)
+    """rules: []SuccessPolicyRule, required."""
 
 
 class SuccessPolicyRule(runtime.Struct):
-    """batch/v1 SuccessPolicyRule."""
+    """batch/v1 SuccessPolicyRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#successpolicyrule-v1-batch
+    """
 
     succeeded_indexes: str | None = runtime.field("succeededIndexes", "*string", default=None, omitempty=True)
+    """succeededIndexes: *string, optional."""
     succeeded_count: int | None = runtime.field("succeededCount", "*int32", default=None, omitempty=True)
+    """succeededCount: *int32, optional."""
 
 
 class UncountedTerminatedPods(runtime.Struct):
-    """batch/v1 UncountedTerminatedPods."""
+    """batch/v1 UncountedTerminatedPods.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#uncountedterminatedpods-v1-batch
+    """
 
     succeeded: MutableSequence[str] = runtime.field("succeeded", "[]string", default=runtime.EMPTY, omitempty=True)
+    """succeeded: []string, optional."""
     failed: MutableSequence[str] = runtime.field("failed", "[]string", default=runtime.EMPTY, omitempty=True)
+    """failed: []string, optional."""

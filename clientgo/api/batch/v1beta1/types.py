@@ -27,57 +27,92 @@ class ConcurrencyPolicy(str):
 
 
 class CronJob(runtime.ResourceObject):
-    """batch/v1beta1 CronJob."""
+    """batch/v1beta1 CronJob.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/batch/v1beta1#CronJob
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1beta1", "CronJob")
     GENCLIENT = runtime.Genclient("cronjobs")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CronJobSpec = runtime.field("spec", "CronJobSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: CronJobSpec, optional."""
     status: CronJobStatus = runtime.field("status", "CronJobStatus", default=runtime.EMPTY, omitempty=True)
+    """status: CronJobStatus, optional."""
 
 
 class CronJobList(runtime.ListObject):
-    """batch/v1beta1 CronJobList."""
+    """batch/v1beta1 CronJobList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/batch/v1beta1#CronJobList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("batch", "v1beta1", "CronJobList")
     ITEM = CronJob
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CronJob] = runtime.field("items", "[]CronJob", default=runtime.EMPTY)
+    """items: []CronJob, required."""
 
 
 class CronJobSpec(runtime.Struct):
-    """batch/v1beta1 CronJobSpec."""
+    """batch/v1beta1 CronJobSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/batch/v1beta1#CronJobSpec
+    """
 
     schedule: str = runtime.field("schedule", "string", default="")
+    """schedule: string, required."""
     time_zone: str | None = runtime.field("timeZone", "*string", default=None, omitempty=True)
+    """timeZone: *string, optional."""
     starting_deadline_seconds: int | None = runtime.field(
         "startingDeadlineSeconds", "*int64", default=None, omitempty=True
     )
-    concurrency_policy: str = runtime.field("concurrencyPolicy", "string", default="", omitempty=True)
+    """startingDeadlineSeconds: *int64, seconds, optional."""
+    concurrency_policy: str = runtime.field(
+        "concurrencyPolicy", "string", default="", omitempty=True, doc="one of ConcurrencyPolicy"
+    )
+    """concurrencyPolicy: string, optional, one of ConcurrencyPolicy."""
     suspend: bool | None = runtime.field("suspend", "*bool", default=None, omitempty=True)
+    """suspend: *bool, optional."""
     job_template: JobTemplateSpec = runtime.field("jobTemplate", "JobTemplateSpec", default=runtime.EMPTY)
+    """jobTemplate: JobTemplateSpec, required."""
     successful_jobs_history_limit: int | None = runtime.field(
         "successfulJobsHistoryLimit", "*int32", default=None, omitempty=True
     )
+    """successfulJobsHistoryLimit: *int32, optional."""
     failed_jobs_history_limit: int | None = runtime.field(
         "failedJobsHistoryLimit", "*int32", default=None, omitempty=True
     )
+    """failedJobsHistoryLimit: *int32, optional."""
 
 
 class CronJobStatus(runtime.Struct):
-    """batch/v1beta1 CronJobStatus."""
+    """batch/v1beta1 CronJobStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/batch/v1beta1#CronJobStatus
+    """
 
     active: MutableSequence[corev1.ObjectReference] = runtime.field(
         "active", "[]corev1.ObjectReference", default=runtime.EMPTY, omitempty=True
     )
+    """active: []corev1.ObjectReference, optional."""
     last_schedule_time: datetime | None = runtime.field("lastScheduleTime", "*time", default=None, omitempty=True)
+    """lastScheduleTime: *time, RFC 3339 in JSON, optional."""
     last_successful_time: datetime | None = runtime.field("lastSuccessfulTime", "*time", default=None, omitempty=True)
+    """lastSuccessfulTime: *time, RFC 3339 in JSON, optional."""
 
 
 class JobTemplateSpec(runtime.PromotedObjectMeta):
-    """batch/v1beta1 JobTemplateSpec."""
+    """batch/v1beta1 JobTemplateSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/batch/v1beta1#JobTemplateSpec
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: batchv1.JobSpec = runtime.field("spec", "batchv1.JobSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: batchv1.JobSpec, optional."""

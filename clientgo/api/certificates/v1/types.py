@@ -58,60 +58,98 @@ class RequestConditionType(str):
 
 
 class CertificateSigningRequest(runtime.ResourceObject):
-    """certificates.k8s.io/v1 CertificateSigningRequest."""
+    """certificates.k8s.io/v1 CertificateSigningRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequest-v1-certificates-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1", "CertificateSigningRequest")
     GENCLIENT = runtime.Genclient("certificatesigningrequests", namespaced=False, methods=(runtime.ClientMethod("UpdateApproval", "update", "approval", input="k8s.io/api/certificates/v1.CertificateSigningRequest", result="k8s.io/api/certificates/v1.CertificateSigningRequest"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CertificateSigningRequestSpec = runtime.field("spec", "CertificateSigningRequestSpec", default=runtime.EMPTY)
+    """spec: CertificateSigningRequestSpec, required."""
     status: CertificateSigningRequestStatus = runtime.field(
         "status", "CertificateSigningRequestStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: CertificateSigningRequestStatus, optional."""
 
 
 class CertificateSigningRequestCondition(runtime.Struct):
-    """certificates.k8s.io/v1 CertificateSigningRequestCondition."""
+    """certificates.k8s.io/v1 CertificateSigningRequestCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequestcondition-v1-certificates-k8s-io
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of RequestConditionType")
+    """type: string, required, one of RequestConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
 
 
 class CertificateSigningRequestList(runtime.ListObject):
-    """certificates.k8s.io/v1 CertificateSigningRequestList."""
+    """certificates.k8s.io/v1 CertificateSigningRequestList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequestlist-v1-certificates-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1", "CertificateSigningRequestList")
     ITEM = CertificateSigningRequest
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CertificateSigningRequest] = runtime.field(
         "items", "[]CertificateSigningRequest", default=runtime.EMPTY
     )
+    """items: []CertificateSigningRequest, required."""
 
 
 class CertificateSigningRequestSpec(runtime.Struct):
-    """certificates.k8s.io/v1 CertificateSigningRequestSpec."""
+    """certificates.k8s.io/v1 CertificateSigningRequestSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequestspec-v1-certificates-k8s-io
+    """
 
     request: bytes = runtime.field("request", "bytes", default=b"")
+    """request: bytes, Base64 in JSON, required."""
     signer_name: str = runtime.field("signerName", "string", default="")
+    """signerName: string, required."""
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int32", default=None, omitempty=True)
-    usages: MutableSequence[str] = runtime.field("usages", "[]string", default=runtime.EMPTY, omitempty=True)
+    """expirationSeconds: *int32, seconds, optional."""
+    usages: MutableSequence[str] = runtime.field(
+        "usages", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of KeyUsage"
+    )
+    """usages: []string, optional, one of KeyUsage."""
     username: str = runtime.field("username", "string", default="", omitempty=True)
+    """username: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     groups: MutableSequence[str] = runtime.field("groups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """groups: []string, optional."""
     extra: MutableMapping[str, MutableSequence[str]] = runtime.field(
         "extra", "map[string][]string", default=runtime.EMPTY, omitempty=True
     )
+    """extra: map[string][]string, optional."""
 
 
 class CertificateSigningRequestStatus(runtime.Struct):
-    """certificates.k8s.io/v1 CertificateSigningRequestStatus."""
+    """certificates.k8s.io/v1 CertificateSigningRequestStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#certificatesigningrequeststatus-v1-certificates-k8s-io
+    """
 
     conditions: MutableSequence[CertificateSigningRequestCondition] = runtime.field(
         "conditions", "[]CertificateSigningRequestCondition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []CertificateSigningRequestCondition, optional."""
     certificate: bytes = runtime.field("certificate", "bytes", default=b"", omitempty=True)
+    """certificate: bytes, Base64 in JSON, optional."""

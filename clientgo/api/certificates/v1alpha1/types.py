@@ -14,27 +14,42 @@ GROUP_NAME = "certificates.k8s.io"
 
 
 class ClusterTrustBundle(runtime.ResourceObject):
-    """certificates.k8s.io/v1alpha1 ClusterTrustBundle."""
+    """certificates.k8s.io/v1alpha1 ClusterTrustBundle.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1alpha1#ClusterTrustBundle
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
     GENCLIENT = runtime.Genclient("clustertrustbundles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ClusterTrustBundleSpec = runtime.field("spec", "ClusterTrustBundleSpec", default=runtime.EMPTY)
+    """spec: ClusterTrustBundleSpec, required."""
 
 
 class ClusterTrustBundleList(runtime.ListObject):
-    """certificates.k8s.io/v1alpha1 ClusterTrustBundleList."""
+    """certificates.k8s.io/v1alpha1 ClusterTrustBundleList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1alpha1#ClusterTrustBundleList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundleList")
     ITEM = ClusterTrustBundle
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ClusterTrustBundle] = runtime.field("items", "[]ClusterTrustBundle", default=runtime.EMPTY)
+    """items: []ClusterTrustBundle, required."""
 
 
 class ClusterTrustBundleSpec(runtime.Struct):
-    """certificates.k8s.io/v1alpha1 ClusterTrustBundleSpec."""
+    """certificates.k8s.io/v1alpha1 ClusterTrustBundleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1alpha1#ClusterTrustBundleSpec
+    """
 
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
+    """signerName: string, optional."""
     trust_bundle: str = runtime.field("trustBundle", "string", default="")
+    """trustBundle: string, required."""

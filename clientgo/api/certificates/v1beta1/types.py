@@ -64,143 +64,230 @@ class RequestConditionType(str):
 
 
 class CertificateSigningRequest(runtime.ResourceObject):
-    """certificates.k8s.io/v1beta1 CertificateSigningRequest."""
+    """certificates.k8s.io/v1beta1 CertificateSigningRequest.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#CertificateSigningRequest
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "CertificateSigningRequest")
     GENCLIENT = runtime.Genclient("certificatesigningrequests", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CertificateSigningRequestSpec = runtime.field("spec", "CertificateSigningRequestSpec", default=runtime.EMPTY)
+    """spec: CertificateSigningRequestSpec, required."""
     status: CertificateSigningRequestStatus = runtime.field(
         "status", "CertificateSigningRequestStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: CertificateSigningRequestStatus, optional."""
 
 
 class CertificateSigningRequestCondition(runtime.Struct):
-    """certificates.k8s.io/v1beta1 CertificateSigningRequestCondition."""
+    """certificates.k8s.io/v1beta1 CertificateSigningRequestCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#CertificateSigningRequestCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of RequestConditionType")
+    """type: string, required, one of RequestConditionType."""
+    status: str = runtime.field("status", "string", default="", optional=True, doc="one of corev1.ConditionStatus")
+    """status: string, optional, one of corev1.ConditionStatus."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
 
 
 class CertificateSigningRequestList(runtime.ListObject):
-    """certificates.k8s.io/v1beta1 CertificateSigningRequestList."""
+    """certificates.k8s.io/v1beta1 CertificateSigningRequestList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#CertificateSigningRequestList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "CertificateSigningRequestList")
     ITEM = CertificateSigningRequest
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CertificateSigningRequest] = runtime.field(
         "items", "[]CertificateSigningRequest", default=runtime.EMPTY
     )
+    """items: []CertificateSigningRequest, required."""
 
 
 class CertificateSigningRequestSpec(runtime.Struct):
-    """certificates.k8s.io/v1beta1 CertificateSigningRequestSpec."""
+    """certificates.k8s.io/v1beta1 CertificateSigningRequestSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#CertificateSigningRequestSpec
+    """
 
     request: bytes = runtime.field("request", "bytes", default=b"")
+    """request: bytes, Base64 in JSON, required."""
     signer_name: str | None = runtime.field("signerName", "*string", default=None, omitempty=True)
+    """signerName: *string, optional."""
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int32", default=None, omitempty=True)
-    usages: MutableSequence[str] = runtime.field("usages", "[]string", default=runtime.EMPTY, omitempty=True)
+    """expirationSeconds: *int32, seconds, optional."""
+    usages: MutableSequence[str] = runtime.field(
+        "usages", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of KeyUsage"
+    )
+    """usages: []string, optional, one of KeyUsage."""
     username: str = runtime.field("username", "string", default="", omitempty=True)
+    """username: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     groups: MutableSequence[str] = runtime.field("groups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """groups: []string, optional."""
     extra: MutableMapping[str, MutableSequence[str]] = runtime.field(
         "extra", "map[string][]string", default=runtime.EMPTY, omitempty=True
     )
+    """extra: map[string][]string, optional."""
 
 
 class CertificateSigningRequestStatus(runtime.Struct):
-    """certificates.k8s.io/v1beta1 CertificateSigningRequestStatus."""
+    """certificates.k8s.io/v1beta1 CertificateSigningRequestStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#CertificateSigningRequestStatus
+    """
 
     conditions: MutableSequence[CertificateSigningRequestCondition] = runtime.field(
         "conditions", "[]CertificateSigningRequestCondition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []CertificateSigningRequestCondition, optional."""
     certificate: bytes = runtime.field("certificate", "bytes", default=b"", omitempty=True)
+    """certificate: bytes, Base64 in JSON, optional."""
 
 
 class ClusterTrustBundle(runtime.ResourceObject):
-    """certificates.k8s.io/v1beta1 ClusterTrustBundle."""
+    """certificates.k8s.io/v1beta1 ClusterTrustBundle.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#ClusterTrustBundle
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundle")
     GENCLIENT = runtime.Genclient("clustertrustbundles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ClusterTrustBundleSpec = runtime.field("spec", "ClusterTrustBundleSpec", default=runtime.EMPTY)
+    """spec: ClusterTrustBundleSpec, required."""
 
 
 class ClusterTrustBundleList(runtime.ListObject):
-    """certificates.k8s.io/v1beta1 ClusterTrustBundleList."""
+    """certificates.k8s.io/v1beta1 ClusterTrustBundleList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#ClusterTrustBundleList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "ClusterTrustBundleList")
     ITEM = ClusterTrustBundle
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ClusterTrustBundle] = runtime.field("items", "[]ClusterTrustBundle", default=runtime.EMPTY)
+    """items: []ClusterTrustBundle, required."""
 
 
 class ClusterTrustBundleSpec(runtime.Struct):
-    """certificates.k8s.io/v1beta1 ClusterTrustBundleSpec."""
+    """certificates.k8s.io/v1beta1 ClusterTrustBundleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#ClusterTrustBundleSpec
+    """
 
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
+    """signerName: string, optional."""
     trust_bundle: str = runtime.field("trustBundle", "string", default="")
+    """trustBundle: string, required."""
 
 
 class PodCertificateRequest(runtime.ResourceObject):
-    """certificates.k8s.io/v1beta1 PodCertificateRequest."""
+    """certificates.k8s.io/v1beta1 PodCertificateRequest.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#PodCertificateRequest
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "PodCertificateRequest")
     GENCLIENT = runtime.Genclient("podcertificaterequests")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PodCertificateRequestSpec = runtime.field("spec", "PodCertificateRequestSpec", default=runtime.EMPTY)
+    """spec: PodCertificateRequestSpec, required."""
     status: PodCertificateRequestStatus = runtime.field(
         "status", "PodCertificateRequestStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: PodCertificateRequestStatus, optional."""
 
 
 class PodCertificateRequestList(runtime.ListObject):
-    """certificates.k8s.io/v1beta1 PodCertificateRequestList."""
+    """certificates.k8s.io/v1beta1 PodCertificateRequestList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#PodCertificateRequestList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("certificates.k8s.io", "v1beta1", "PodCertificateRequestList")
     ITEM = PodCertificateRequest
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PodCertificateRequest] = runtime.field(
         "items", "[]PodCertificateRequest", default=runtime.EMPTY
     )
+    """items: []PodCertificateRequest, required."""
 
 
 class PodCertificateRequestSpec(runtime.Struct):
-    """certificates.k8s.io/v1beta1 PodCertificateRequestSpec."""
+    """certificates.k8s.io/v1beta1 PodCertificateRequestSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#PodCertificateRequestSpec
+    """
 
     signer_name: str = runtime.field("signerName", "string", default="")
+    """signerName: string, required."""
     pod_name: str = runtime.field("podName", "string", default="")
+    """podName: string, required."""
     pod_uid: str = runtime.field("podUID", "string", default="")
+    """podUID: string, required."""
     service_account_name: str = runtime.field("serviceAccountName", "string", default="")
+    """serviceAccountName: string, required."""
     service_account_uid: str = runtime.field("serviceAccountUID", "string", default="")
+    """serviceAccountUID: string, required."""
     node_name: str = runtime.field("nodeName", "string", default="")
+    """nodeName: string, required."""
     node_uid: str = runtime.field("nodeUID", "string", default="")
+    """nodeUID: string, required."""
     max_expiration_seconds: int | None = runtime.field("maxExpirationSeconds", "*int32", default=None, omitempty=True)
-    pkix_public_key: bytes = runtime.field("pkixPublicKey", "bytes", default=b"")
-    proof_of_possession: bytes = runtime.field("proofOfPossession", "bytes", default=b"")
+    """maxExpirationSeconds: *int32, seconds, optional."""
+    pkix_public_key: bytes = runtime.field("pkixPublicKey", "bytes", default=b"", optional=True)
+    """pkixPublicKey: bytes, Base64 in JSON, optional."""
+    proof_of_possession: bytes = runtime.field("proofOfPossession", "bytes", default=b"", optional=True)
+    """proofOfPossession: bytes, Base64 in JSON, optional."""
     stub_pkcs10_request: bytes = runtime.field("stubPKCS10Request", "bytes", default=b"")
+    """stubPKCS10Request: bytes, Base64 in JSON, required."""
     unverified_user_annotations: MutableMapping[str, str] = runtime.field(
         "unverifiedUserAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """unverifiedUserAnnotations: map[string]string, optional."""
 
 
 class PodCertificateRequestStatus(runtime.Struct):
-    """certificates.k8s.io/v1beta1 PodCertificateRequestStatus."""
+    """certificates.k8s.io/v1beta1 PodCertificateRequestStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/certificates/v1beta1#PodCertificateRequestStatus
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""
     certificate_chain: str = runtime.field("certificateChain", "string", default="", omitempty=True)
+    """certificateChain: string, optional."""
     not_before: datetime | None = runtime.field("notBefore", "*time", default=None, omitempty=True)
+    """notBefore: *time, RFC 3339 in JSON, optional."""
     begin_refresh_at: datetime | None = runtime.field("beginRefreshAt", "*time", default=None, omitempty=True)
+    """beginRefreshAt: *time, RFC 3339 in JSON, optional."""
     not_after: datetime | None = runtime.field("notAfter", "*time", default=None, omitempty=True)
+    """notAfter: *time, RFC 3339 in JSON, optional."""

@@ -23,32 +23,54 @@ class CoordinatedLeaseStrategy(str):
 
 
 class Lease(runtime.ResourceObject):
-    """coordination.k8s.io/v1 Lease."""
+    """coordination.k8s.io/v1 Lease.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#lease-v1-coordination-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1", "Lease")
     GENCLIENT = runtime.Genclient("leases", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: LeaseSpec = runtime.field("spec", "LeaseSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: LeaseSpec, optional."""
 
 
 class LeaseList(runtime.ListObject):
-    """coordination.k8s.io/v1 LeaseList."""
+    """coordination.k8s.io/v1 LeaseList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#leaselist-v1-coordination-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1", "LeaseList")
     ITEM = Lease
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Lease] = runtime.field("items", "[]Lease", default=runtime.EMPTY)
+    """items: []Lease, required."""
 
 
 class LeaseSpec(runtime.Struct):
-    """coordination.k8s.io/v1 LeaseSpec."""
+    """coordination.k8s.io/v1 LeaseSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#leasespec-v1-coordination-k8s-io
+    """
 
     holder_identity: str | None = runtime.field("holderIdentity", "*string", default=None, omitempty=True)
+    """holderIdentity: *string, optional."""
     lease_duration_seconds: int | None = runtime.field("leaseDurationSeconds", "*int32", default=None, omitempty=True)
+    """leaseDurationSeconds: *int32, seconds, optional."""
     acquire_time: datetime | None = runtime.field("acquireTime", "*microtime", default=None, omitempty=True)
+    """acquireTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     renew_time: datetime | None = runtime.field("renewTime", "*microtime", default=None, omitempty=True)
+    """renewTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     lease_transitions: int | None = runtime.field("leaseTransitions", "*int32", default=None, omitempty=True)
-    strategy: str | None = runtime.field("strategy", "*string", default=None, omitempty=True)
+    """leaseTransitions: *int32, optional."""
+    strategy: str | None = runtime.field(
+        "strategy", "*string", default=None, omitempty=True, doc="one of CoordinatedLeaseStrategy"
+    )
+    """strategy: *string, optional, one of CoordinatedLeaseStrategy."""
     preferred_holder: str | None = runtime.field("preferredHolder", "*string", default=None, omitempty=True)
+    """preferredHolder: *string, optional."""

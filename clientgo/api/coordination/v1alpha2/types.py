@@ -15,31 +15,52 @@ GROUP_NAME = "coordination.k8s.io"
 
 
 class LeaseCandidate(runtime.ResourceObject):
-    """coordination.k8s.io/v1alpha2 LeaseCandidate."""
+    """coordination.k8s.io/v1alpha2 LeaseCandidate.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1alpha2#LeaseCandidate
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidate")
     GENCLIENT = runtime.Genclient("leasecandidates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: LeaseCandidateSpec = runtime.field("spec", "LeaseCandidateSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: LeaseCandidateSpec, optional."""
 
 
 class LeaseCandidateList(runtime.ListObject):
-    """coordination.k8s.io/v1alpha2 LeaseCandidateList."""
+    """coordination.k8s.io/v1alpha2 LeaseCandidateList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1alpha2#LeaseCandidateList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1alpha2", "LeaseCandidateList")
     ITEM = LeaseCandidate
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[LeaseCandidate] = runtime.field("items", "[]LeaseCandidate", default=runtime.EMPTY)
+    """items: []LeaseCandidate, required."""
 
 
 class LeaseCandidateSpec(runtime.Struct):
-    """coordination.k8s.io/v1alpha2 LeaseCandidateSpec."""
+    """coordination.k8s.io/v1alpha2 LeaseCandidateSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1alpha2#LeaseCandidateSpec
+    """
 
     lease_name: str = runtime.field("leaseName", "string", default="")
+    """leaseName: string, required."""
     ping_time: datetime | None = runtime.field("pingTime", "*microtime", default=None, omitempty=True)
+    """pingTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     renew_time: datetime | None = runtime.field("renewTime", "*microtime", default=None, omitempty=True)
+    """renewTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     binary_version: str = runtime.field("binaryVersion", "string", default="")
+    """binaryVersion: string, required."""
     emulation_version: str = runtime.field("emulationVersion", "string", default="", omitempty=True)
-    strategy: str = runtime.field("strategy", "string", default="", omitempty=True)
+    """emulationVersion: string, optional."""
+    strategy: str = runtime.field(
+        "strategy", "string", default="", omitempty=True, doc="one of coordinationv1.CoordinatedLeaseStrategy"
+    )
+    """strategy: string, optional, one of coordinationv1.CoordinatedLeaseStrategy."""

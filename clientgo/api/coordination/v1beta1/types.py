@@ -15,63 +15,106 @@ GROUP_NAME = "coordination.k8s.io"
 
 
 class Lease(runtime.ResourceObject):
-    """coordination.k8s.io/v1beta1 Lease."""
+    """coordination.k8s.io/v1beta1 Lease.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#Lease
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "Lease")
     GENCLIENT = runtime.Genclient("leases", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: LeaseSpec = runtime.field("spec", "LeaseSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: LeaseSpec, optional."""
 
 
 class LeaseCandidate(runtime.ResourceObject):
-    """coordination.k8s.io/v1beta1 LeaseCandidate."""
+    """coordination.k8s.io/v1beta1 LeaseCandidate.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#LeaseCandidate
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidate")
     GENCLIENT = runtime.Genclient("leasecandidates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: LeaseCandidateSpec = runtime.field("spec", "LeaseCandidateSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: LeaseCandidateSpec, optional."""
 
 
 class LeaseCandidateList(runtime.ListObject):
-    """coordination.k8s.io/v1beta1 LeaseCandidateList."""
+    """coordination.k8s.io/v1beta1 LeaseCandidateList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#LeaseCandidateList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseCandidateList")
     ITEM = LeaseCandidate
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[LeaseCandidate] = runtime.field("items", "[]LeaseCandidate", default=runtime.EMPTY)
+    """items: []LeaseCandidate, required."""
 
 
 class LeaseCandidateSpec(runtime.Struct):
-    """coordination.k8s.io/v1beta1 LeaseCandidateSpec."""
+    """coordination.k8s.io/v1beta1 LeaseCandidateSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#LeaseCandidateSpec
+    """
 
     lease_name: str = runtime.field("leaseName", "string", default="")
+    """leaseName: string, required."""
     ping_time: datetime | None = runtime.field("pingTime", "*microtime", default=None, omitempty=True)
+    """pingTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     renew_time: datetime | None = runtime.field("renewTime", "*microtime", default=None, omitempty=True)
+    """renewTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     binary_version: str = runtime.field("binaryVersion", "string", default="")
+    """binaryVersion: string, required."""
     emulation_version: str = runtime.field("emulationVersion", "string", default="", omitempty=True)
-    strategy: str = runtime.field("strategy", "string", default="", omitempty=True)
+    """emulationVersion: string, optional."""
+    strategy: str = runtime.field(
+        "strategy", "string", default="", omitempty=True, doc="one of coordinationv1.CoordinatedLeaseStrategy"
+    )
+    """strategy: string, optional, one of coordinationv1.CoordinatedLeaseStrategy."""
 
 
 class LeaseList(runtime.ListObject):
-    """coordination.k8s.io/v1beta1 LeaseList."""
+    """coordination.k8s.io/v1beta1 LeaseList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#LeaseList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("coordination.k8s.io", "v1beta1", "LeaseList")
     ITEM = Lease
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Lease] = runtime.field("items", "[]Lease", default=runtime.EMPTY)
+    """items: []Lease, required."""
 
 
 class LeaseSpec(runtime.Struct):
-    """coordination.k8s.io/v1beta1 LeaseSpec."""
+    """coordination.k8s.io/v1beta1 LeaseSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/coordination/v1beta1#LeaseSpec
+    """
 
     holder_identity: str | None = runtime.field("holderIdentity", "*string", default=None, omitempty=True)
+    """holderIdentity: *string, optional."""
     lease_duration_seconds: int | None = runtime.field("leaseDurationSeconds", "*int32", default=None, omitempty=True)
+    """leaseDurationSeconds: *int32, seconds, optional."""
     acquire_time: datetime | None = runtime.field("acquireTime", "*microtime", default=None, omitempty=True)
+    """acquireTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     renew_time: datetime | None = runtime.field("renewTime", "*microtime", default=None, omitempty=True)
+    """renewTime: *microtime, RFC 3339 with microseconds in JSON, optional."""
     lease_transitions: int | None = runtime.field("leaseTransitions", "*int32", default=None, omitempty=True)
-    strategy: str | None = runtime.field("strategy", "*string", default=None, omitempty=True)
+    """leaseTransitions: *int32, optional."""
+    strategy: str | None = runtime.field(
+        "strategy", "*string", default=None, omitempty=True, doc="one of coordinationv1.CoordinatedLeaseStrategy"
+    )
+    """strategy: *string, optional, one of coordinationv1.CoordinatedLeaseStrategy."""
     preferred_holder: str | None = runtime.field("preferredHolder", "*string", default=None, omitempty=True)
+    """preferredHolder: *string, optional."""

@@ -895,2795 +895,4578 @@ class UnsatisfiableConstraintAction(str):
 
 
 class AWSElasticBlockStoreVolumeSource(runtime.Struct):
-    """core/v1 AWSElasticBlockStoreVolumeSource."""
+    """core/v1 AWSElasticBlockStoreVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#awselasticblockstorevolumesource-v1-core
+    """
 
     volume_id: str = runtime.field("volumeID", "string", default="")
+    """volumeID: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     partition: int = runtime.field("partition", "int32", default=0, omitempty=True)
+    """partition: int32, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class Affinity(runtime.Struct):
-    """core/v1 Affinity."""
+    """core/v1 Affinity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#affinity-v1-core
+    """
 
     node_affinity: NodeAffinity | None = runtime.field("nodeAffinity", "*NodeAffinity", default=None, omitempty=True)
+    """nodeAffinity: *NodeAffinity, optional."""
     pod_affinity: PodAffinity | None = runtime.field("podAffinity", "*PodAffinity", default=None, omitempty=True)
+    """podAffinity: *PodAffinity, optional."""
     pod_anti_affinity: PodAntiAffinity | None = runtime.field(
         "podAntiAffinity", "*PodAntiAffinity", default=None, omitempty=True
     )
+    """podAntiAffinity: *PodAntiAffinity, optional."""
 
 
 class AppArmorProfile(runtime.Struct):
-    """core/v1 AppArmorProfile."""
+    """core/v1 AppArmorProfile.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apparmorprofile-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of AppArmorProfileType")
+    """type: string, required, one of AppArmorProfileType."""
     localhost_profile: str | None = runtime.field("localhostProfile", "*string", default=None, omitempty=True)
+    """localhostProfile: *string, optional."""
 
 
 class AttachedVolume(runtime.Struct):
-    """core/v1 AttachedVolume."""
+    """core/v1 AttachedVolume.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#attachedvolume-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     device_path: str = runtime.field("devicePath", "string", default="")
+    """devicePath: string, required."""
 
 
 class AvoidPods(runtime.Struct):
-    """core/v1 AvoidPods."""
+    """core/v1 AvoidPods.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#avoidpods-v1-core
+    """
 
     prefer_avoid_pods: MutableSequence[PreferAvoidPodsEntry] = runtime.field(
         "preferAvoidPods", "[]PreferAvoidPodsEntry", default=runtime.EMPTY, omitempty=True
     )
+    """preferAvoidPods: []PreferAvoidPodsEntry, optional."""
 
 
 class AzureDiskVolumeSource(runtime.Struct):
-    """core/v1 AzureDiskVolumeSource."""
+    """core/v1 AzureDiskVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#azurediskvolumesource-v1-core
+    """
 
     disk_name: str = runtime.field("diskName", "string", default="")
+    """diskName: string, required."""
     data_disk_uri: str = runtime.field("diskURI", "string", default="")
-    caching_mode: str | None = runtime.field("cachingMode", "*string", default=None, omitempty=True)
+    """diskURI: string, required."""
+    caching_mode: str | None = runtime.field(
+        "cachingMode", "*string", default=None, omitempty=True, doc="one of AzureDataDiskCachingMode"
+    )
+    """cachingMode: *string, optional, one of AzureDataDiskCachingMode."""
     fs_type: str | None = runtime.field("fsType", "*string", default=None, omitempty=True)
+    """fsType: *string, optional."""
     read_only: bool | None = runtime.field("readOnly", "*bool", default=None, omitempty=True)
-    kind: str | None = runtime.field("kind", "*string", default=None, omitempty=True)
+    """readOnly: *bool, optional."""
+    kind: str | None = runtime.field("kind", "*string", default=None, omitempty=True, doc="one of AzureDataDiskKind")
+    """kind: *string, optional, one of AzureDataDiskKind."""
 
 
 class AzureFilePersistentVolumeSource(runtime.Struct):
-    """core/v1 AzureFilePersistentVolumeSource."""
+    """core/v1 AzureFilePersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#azurefilepersistentvolumesource-v1-core
+    """
 
     secret_name: str = runtime.field("secretName", "string", default="")
+    """secretName: string, required."""
     share_name: str = runtime.field("shareName", "string", default="")
+    """shareName: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
-    secret_namespace: str | None = runtime.field("secretNamespace", "*string", default=None)
+    """readOnly: bool, optional."""
+    secret_namespace: str | None = runtime.field("secretNamespace", "*string", default=None, optional=True)
+    """secretNamespace: *string, optional."""
 
 
 class AzureFileVolumeSource(runtime.Struct):
-    """core/v1 AzureFileVolumeSource."""
+    """core/v1 AzureFileVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#azurefilevolumesource-v1-core
+    """
 
     secret_name: str = runtime.field("secretName", "string", default="")
+    """secretName: string, required."""
     share_name: str = runtime.field("shareName", "string", default="")
+    """shareName: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class Binding(runtime.ResourceObject):
-    """core/v1 Binding."""
+    """core/v1 Binding.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#binding-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Binding")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     target: ObjectReference = runtime.field("target", "ObjectReference", default=runtime.EMPTY)
+    """target: ObjectReference, required."""
 
 
 class CSIPersistentVolumeSource(runtime.Struct):
-    """core/v1 CSIPersistentVolumeSource."""
+    """core/v1 CSIPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csipersistentvolumesource-v1-core
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     volume_handle: str = runtime.field("volumeHandle", "string", default="")
+    """volumeHandle: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     volume_attributes: MutableMapping[str, str] = runtime.field(
         "volumeAttributes", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """volumeAttributes: map[string]string, optional."""
     controller_publish_secret_ref: SecretReference | None = runtime.field(
         "controllerPublishSecretRef", "*SecretReference", default=None, omitempty=True
     )
+    """controllerPublishSecretRef: *SecretReference, optional."""
     node_stage_secret_ref: SecretReference | None = runtime.field(
         "nodeStageSecretRef", "*SecretReference", default=None, omitempty=True
     )
+    """nodeStageSecretRef: *SecretReference, optional."""
     node_publish_secret_ref: SecretReference | None = runtime.field(
         "nodePublishSecretRef", "*SecretReference", default=None, omitempty=True
     )
+    """nodePublishSecretRef: *SecretReference, optional."""
     controller_expand_secret_ref: SecretReference | None = runtime.field(
         "controllerExpandSecretRef", "*SecretReference", default=None, omitempty=True
     )
+    """controllerExpandSecretRef: *SecretReference, optional."""
     node_expand_secret_ref: SecretReference | None = runtime.field(
         "nodeExpandSecretRef", "*SecretReference", default=None, omitempty=True
     )
+    """nodeExpandSecretRef: *SecretReference, optional."""
 
 
 class CSIVolumeSource(runtime.Struct):
-    """core/v1 CSIVolumeSource."""
+    """core/v1 CSIVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csivolumesource-v1-core
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     read_only: bool | None = runtime.field("readOnly", "*bool", default=None, omitempty=True)
+    """readOnly: *bool, optional."""
     fs_type: str | None = runtime.field("fsType", "*string", default=None, omitempty=True)
+    """fsType: *string, optional."""
     volume_attributes: MutableMapping[str, str] = runtime.field(
         "volumeAttributes", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """volumeAttributes: map[string]string, optional."""
     node_publish_secret_ref: LocalObjectReference | None = runtime.field(
         "nodePublishSecretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """nodePublishSecretRef: *LocalObjectReference, optional."""
 
 
 class Capabilities(runtime.Struct):
-    """core/v1 Capabilities."""
+    """core/v1 Capabilities.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#capabilities-v1-core
+    """
 
     add: MutableSequence[str] = runtime.field("add", "[]string", default=runtime.EMPTY, omitempty=True)
+    """add: []string, optional."""
     drop: MutableSequence[str] = runtime.field("drop", "[]string", default=runtime.EMPTY, omitempty=True)
+    """drop: []string, optional."""
 
 
 class CephFSPersistentVolumeSource(runtime.Struct):
-    """core/v1 CephFSPersistentVolumeSource."""
+    """core/v1 CephFSPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cephfspersistentvolumesource-v1-core
+    """
 
     monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
+    """monitors: []string, required."""
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     secret_file: str = runtime.field("secretFile", "string", default="", omitempty=True)
+    """secretFile: string, optional."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None, omitempty=True)
+    """secretRef: *SecretReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class CephFSVolumeSource(runtime.Struct):
-    """core/v1 CephFSVolumeSource."""
+    """core/v1 CephFSVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cephfsvolumesource-v1-core
+    """
 
     monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
+    """monitors: []string, required."""
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     secret_file: str = runtime.field("secretFile", "string", default="", omitempty=True)
+    """secretFile: string, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class CinderPersistentVolumeSource(runtime.Struct):
-    """core/v1 CinderPersistentVolumeSource."""
+    """core/v1 CinderPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cinderpersistentvolumesource-v1-core
+    """
 
     volume_id: str = runtime.field("volumeID", "string", default="")
+    """volumeID: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None, omitempty=True)
+    """secretRef: *SecretReference, optional."""
 
 
 class CinderVolumeSource(runtime.Struct):
-    """core/v1 CinderVolumeSource."""
+    """core/v1 CinderVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#cindervolumesource-v1-core
+    """
 
     volume_id: str = runtime.field("volumeID", "string", default="")
+    """volumeID: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
 
 
 class ClientIPConfig(runtime.Struct):
-    """core/v1 ClientIPConfig."""
+    """core/v1 ClientIPConfig.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clientipconfig-v1-core
+    """
 
     timeout_seconds: int | None = runtime.field("timeoutSeconds", "*int32", default=None, omitempty=True)
+    """timeoutSeconds: *int32, seconds, optional."""
 
 
 class ClusterTrustBundleProjection(runtime.Struct):
-    """core/v1 ClusterTrustBundleProjection."""
+    """core/v1 ClusterTrustBundleProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clustertrustbundleprojection-v1-core
+    """
 
     name: str | None = runtime.field("name", "*string", default=None, omitempty=True)
+    """name: *string, optional."""
     signer_name: str | None = runtime.field("signerName", "*string", default=None, omitempty=True)
+    """signerName: *string, optional."""
     label_selector: metav1.LabelSelector | None = runtime.field(
         "labelSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """labelSelector: *metav1.LabelSelector, optional."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
 
 
 class ComponentCondition(runtime.Struct):
-    """core/v1 ComponentCondition."""
+    """core/v1 ComponentCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#componentcondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of ComponentConditionType")
+    """type: string, required, one of ComponentConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     error: str = runtime.field("error", "string", default="", omitempty=True)
+    """error: string, optional."""
 
 
 class ComponentStatus(runtime.ResourceObject):
-    """core/v1 ComponentStatus."""
+    """core/v1 ComponentStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#componentstatus-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ComponentStatus")
     GENCLIENT = runtime.Genclient("componentstatuses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     conditions: MutableSequence[ComponentCondition] = runtime.field(
         "conditions", "[]ComponentCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []ComponentCondition, optional."""
 
 
 class ComponentStatusList(runtime.ListObject):
-    """core/v1 ComponentStatusList."""
+    """core/v1 ComponentStatusList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#componentstatuslist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ComponentStatusList")
     ITEM = ComponentStatus
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ComponentStatus] = runtime.field("items", "[]ComponentStatus", default=runtime.EMPTY)
+    """items: []ComponentStatus, required."""
 
 
 class ConfigMap(runtime.ResourceObject):
-    """core/v1 ConfigMap."""
+    """core/v1 ConfigMap.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmap-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ConfigMap")
     GENCLIENT = runtime.Genclient("configmaps", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     immutable: bool | None = runtime.field("immutable", "*bool", default=None, omitempty=True)
+    """immutable: *bool, optional."""
     data: MutableMapping[str, str] = runtime.field("data", "map[string]string", default=runtime.EMPTY, omitempty=True)
+    """data: map[string]string, optional."""
     binary_data: MutableMapping[str, bytes] = runtime.field(
         "binaryData", "map[string]bytes", default=runtime.EMPTY, omitempty=True
     )
+    """binaryData: map[string]bytes, optional."""
 
 
 class LocalObjectReference(runtime.Struct):
-    """core/v1 LocalObjectReference."""
+    """core/v1 LocalObjectReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#localobjectreference-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
 
 
 class ConfigMapEnvSource(LocalObjectReference):
-    """core/v1 ConfigMapEnvSource."""
+    """core/v1 ConfigMapEnvSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmapenvsource-v1-core
+    """
 
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class ConfigMapKeySelector(LocalObjectReference):
-    """core/v1 ConfigMapKeySelector."""
+    """core/v1 ConfigMapKeySelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmapkeyselector-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class ConfigMapList(runtime.ListObject):
-    """core/v1 ConfigMapList."""
+    """core/v1 ConfigMapList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmaplist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ConfigMapList")
     ITEM = ConfigMap
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ConfigMap] = runtime.field("items", "[]ConfigMap", default=runtime.EMPTY)
+    """items: []ConfigMap, required."""
 
 
 class ConfigMapNodeConfigSource(runtime.Struct):
-    """core/v1 ConfigMapNodeConfigSource."""
+    """core/v1 ConfigMapNodeConfigSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmapnodeconfigsource-v1-core
+    """
 
     namespace: str = runtime.field("namespace", "string", default="")
+    """namespace: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
     kubelet_config_key: str = runtime.field("kubeletConfigKey", "string", default="")
+    """kubeletConfigKey: string, required."""
 
 
 class ConfigMapProjection(LocalObjectReference):
-    """core/v1 ConfigMapProjection."""
+    """core/v1 ConfigMapProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmapprojection-v1-core
+    """
 
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
+    """items: []KeyToPath, optional."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class ConfigMapVolumeSource(LocalObjectReference):
-    """core/v1 ConfigMapVolumeSource."""
+    """core/v1 ConfigMapVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#configmapvolumesource-v1-core
+    """
 
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
-    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
+    """items: []KeyToPath, optional."""
+    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True, doc="default 420")
+    """defaultMode: *int32, optional, default 420."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class Container(runtime.Struct):
-    """core/v1 Container."""
+    """core/v1 Container.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#container-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     image: str = runtime.field("image", "string", default="", omitempty=True)
+    """image: string, optional."""
     command: MutableSequence[str] = runtime.field("command", "[]string", default=runtime.EMPTY, omitempty=True)
+    """command: []string, optional."""
     args: MutableSequence[str] = runtime.field("args", "[]string", default=runtime.EMPTY, omitempty=True)
+    """args: []string, optional."""
     working_dir: str = runtime.field("workingDir", "string", default="", omitempty=True)
+    """workingDir: string, optional."""
     ports: MutableSequence[ContainerPort] = runtime.field(
         "ports", "[]ContainerPort", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="containerPort"
     )
+    """ports: []ContainerPort, optional."""
     env_from: MutableSequence[EnvFromSource] = runtime.field(
         "envFrom", "[]EnvFromSource", default=runtime.EMPTY, omitempty=True
     )
+    """envFrom: []EnvFromSource, optional."""
     env: MutableSequence[EnvVar] = runtime.field(
         "env", "[]EnvVar", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """env: []EnvVar, optional."""
     resources: ResourceRequirements = runtime.field(
         "resources", "ResourceRequirements", default=runtime.EMPTY, omitempty=True
     )
+    """resources: ResourceRequirements, optional."""
     resize_policy: MutableSequence[ContainerResizePolicy] = runtime.field(
         "resizePolicy", "[]ContainerResizePolicy", default=runtime.EMPTY, omitempty=True
     )
-    restart_policy: str | None = runtime.field("restartPolicy", "*string", default=None, omitempty=True)
+    """resizePolicy: []ContainerResizePolicy, optional."""
+    restart_policy: str | None = runtime.field(
+        "restartPolicy", "*string", default=None, omitempty=True, doc="one of ContainerRestartPolicy"
+    )
+    """restartPolicy: *string, optional, one of ContainerRestartPolicy."""
     restart_policy_rules: MutableSequence[ContainerRestartRule] = runtime.field(
         "restartPolicyRules", "[]ContainerRestartRule", default=runtime.EMPTY, omitempty=True
     )
+    """restartPolicyRules: []ContainerRestartRule, optional."""
     volume_mounts: MutableSequence[VolumeMount] = runtime.field(
         "volumeMounts", "[]VolumeMount", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="mountPath"
     )
+    """volumeMounts: []VolumeMount, optional."""
     volume_devices: MutableSequence[VolumeDevice] = runtime.field(
         "volumeDevices", "[]VolumeDevice", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="devicePath"
     )
+    """volumeDevices: []VolumeDevice, optional."""
     liveness_probe: Probe | None = runtime.field("livenessProbe", "*Probe", default=None, omitempty=True)
+    """livenessProbe: *Probe, optional."""
     readiness_probe: Probe | None = runtime.field("readinessProbe", "*Probe", default=None, omitempty=True)
+    """readinessProbe: *Probe, optional."""
     startup_probe: Probe | None = runtime.field("startupProbe", "*Probe", default=None, omitempty=True)
+    """startupProbe: *Probe, optional."""
     lifecycle: Lifecycle | None = runtime.field("lifecycle", "*Lifecycle", default=None, omitempty=True)
-    termination_message_path: str = runtime.field("terminationMessagePath", "string", default="", omitempty=True)
-    termination_message_policy: str = runtime.field("terminationMessagePolicy", "string", default="", omitempty=True)
-    image_pull_policy: str = runtime.field("imagePullPolicy", "string", default="", omitempty=True)
+    """lifecycle: *Lifecycle, optional."""
+    termination_message_path: str = runtime.field(
+        "terminationMessagePath", "string", default="", omitempty=True, doc="default /dev/termination-log"
+    )
+    """terminationMessagePath: string, optional, default /dev/termination-log."""
+    termination_message_policy: str = runtime.field(
+        "terminationMessagePolicy", "string", default="", omitempty=True, doc="one of TerminationMessagePolicy, default File"
+    )
+    """terminationMessagePolicy: string, optional, one of TerminationMessagePolicy, default File."""
+    image_pull_policy: str = runtime.field(
+        "imagePullPolicy", "string", default="", omitempty=True, doc="one of PullPolicy"
+    )
+    """imagePullPolicy: string, optional, one of PullPolicy."""
     security_context: SecurityContext | None = runtime.field(
         "securityContext", "*SecurityContext", default=None, omitempty=True
     )
+    """securityContext: *SecurityContext, optional."""
     stdin: bool = runtime.field("stdin", "bool", default=False, omitempty=True)
+    """stdin: bool, optional."""
     stdin_once: bool = runtime.field("stdinOnce", "bool", default=False, omitempty=True)
+    """stdinOnce: bool, optional."""
     tty: bool = runtime.field("tty", "bool", default=False, omitempty=True)
+    """tty: bool, optional."""
 
 
 class ContainerExtendedResourceRequest(runtime.Struct):
-    """core/v1 ContainerExtendedResourceRequest."""
+    """core/v1 ContainerExtendedResourceRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerextendedresourcerequest-v1-core
+    """
 
     container_name: str = runtime.field("containerName", "string", default="")
+    """containerName: string, required."""
     resource_name: str = runtime.field("resourceName", "string", default="")
+    """resourceName: string, required."""
     request_name: str = runtime.field("requestName", "string", default="")
+    """requestName: string, required."""
 
 
 class ContainerImage(runtime.Struct):
-    """core/v1 ContainerImage."""
+    """core/v1 ContainerImage.
 
-    names: MutableSequence[str] = runtime.field("names", "[]string", default=runtime.EMPTY)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerimage-v1-core
+    """
+
+    names: MutableSequence[str] = runtime.field("names", "[]string", default=runtime.EMPTY, optional=True)
+    """names: []string, optional."""
     size_bytes: int = runtime.field("sizeBytes", "int64", default=0, omitempty=True)
+    """sizeBytes: int64, bytes, optional."""
 
 
 class ContainerPort(runtime.Struct):
-    """core/v1 ContainerPort."""
+    """core/v1 ContainerPort.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerport-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     host_port: int = runtime.field("hostPort", "int32", default=0, omitempty=True)
+    """hostPort: int32, optional."""
     container_port: int = runtime.field("containerPort", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="", omitempty=True)
+    """containerPort: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", omitempty=True, doc="one of Protocol, default TCP")
+    """protocol: string, optional, one of Protocol, default TCP."""
     host_ip: str = runtime.field("hostIP", "string", default="", omitempty=True)
+    """hostIP: string, optional."""
 
 
 class ContainerResizePolicy(runtime.Struct):
-    """core/v1 ContainerResizePolicy."""
+    """core/v1 ContainerResizePolicy.
 
-    resource_name: str = runtime.field("resourceName", "string", default="")
-    restart_policy: str = runtime.field("restartPolicy", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerresizepolicy-v1-core
+    """
+
+    resource_name: str = runtime.field("resourceName", "string", default="", doc="one of ResourceName")
+    """resourceName: string, required, one of ResourceName."""
+    restart_policy: str = runtime.field("restartPolicy", "string", default="", doc="one of ResourceResizeRestartPolicy")
+    """restartPolicy: string, required, one of ResourceResizeRestartPolicy."""
 
 
 class ContainerRestartRule(runtime.Struct):
-    """core/v1 ContainerRestartRule."""
+    """core/v1 ContainerRestartRule.
 
-    action: str = runtime.field("action", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerrestartrule-v1-core
+    """
+
+    action: str = runtime.field("action", "string", default="", omitempty=True, doc="one of ContainerRestartRuleAction")
+    """action: string, optional, one of ContainerRestartRuleAction."""
     exit_codes: ContainerRestartRuleOnExitCodes | None = runtime.field(
         "exitCodes", "*ContainerRestartRuleOnExitCodes", default=None, omitempty=True
     )
+    """exitCodes: *ContainerRestartRuleOnExitCodes, optional."""
 
 
 class ContainerRestartRuleOnExitCodes(runtime.Struct):
-    """core/v1 ContainerRestartRuleOnExitCodes."""
+    """core/v1 ContainerRestartRuleOnExitCodes.
 
-    operator: str = runtime.field("operator", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerrestartruleonexitcodes-v1-core
+    """
+
+    operator: str = runtime.field(
+        "operator", "string", default="", omitempty=True, doc="one of ContainerRestartRuleOnExitCodesOperator"
+    )
+    """operator: string, optional, one of ContainerRestartRuleOnExitCodesOperator."""
     values: MutableSequence[int] = runtime.field("values", "[]int32", default=runtime.EMPTY, omitempty=True)
+    """values: []int32, optional."""
 
 
 class ContainerState(runtime.Struct):
-    """core/v1 ContainerState."""
+    """core/v1 ContainerState.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerstate-v1-core
+    """
 
     waiting: ContainerStateWaiting | None = runtime.field(
         "waiting", "*ContainerStateWaiting", default=None, omitempty=True
     )
+    """waiting: *ContainerStateWaiting, optional."""
     running: ContainerStateRunning | None = runtime.field(
         "running", "*ContainerStateRunning", default=None, omitempty=True
     )
+    """running: *ContainerStateRunning, optional."""
     terminated: ContainerStateTerminated | None = runtime.field(
         "terminated", "*ContainerStateTerminated", default=None, omitempty=True
     )
+    """terminated: *ContainerStateTerminated, optional."""
 
 
 class ContainerStateRunning(runtime.Struct):
-    """core/v1 ContainerStateRunning."""
+    """core/v1 ContainerStateRunning.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerstaterunning-v1-core
+    """
 
     started_at: datetime | None = runtime.field("startedAt", "time", default=None, omitempty=True)
+    """startedAt: time, RFC 3339 in JSON, optional."""
 
 
 class ContainerStateTerminated(runtime.Struct):
-    """core/v1 ContainerStateTerminated."""
+    """core/v1 ContainerStateTerminated.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerstateterminated-v1-core
+    """
 
     exit_code: int = runtime.field("exitCode", "int32", default=0)
+    """exitCode: int32, required."""
     signal: int = runtime.field("signal", "int32", default=0, omitempty=True)
+    """signal: int32, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     started_at: datetime | None = runtime.field("startedAt", "time", default=None, omitempty=True)
+    """startedAt: time, RFC 3339 in JSON, optional."""
     finished_at: datetime | None = runtime.field("finishedAt", "time", default=None, omitempty=True)
+    """finishedAt: time, RFC 3339 in JSON, optional."""
     container_id: str = runtime.field("containerID", "string", default="", omitempty=True)
+    """containerID: string, optional."""
 
 
 class ContainerStateWaiting(runtime.Struct):
-    """core/v1 ContainerStateWaiting."""
+    """core/v1 ContainerStateWaiting.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerstatewaiting-v1-core
+    """
 
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class ContainerStatus(runtime.Struct):
-    """core/v1 ContainerStatus."""
+    """core/v1 ContainerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containerstatus-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     state: ContainerState = runtime.field("state", "ContainerState", default=runtime.EMPTY, omitempty=True)
+    """state: ContainerState, optional."""
     last_termination_state: ContainerState = runtime.field(
         "lastState", "ContainerState", default=runtime.EMPTY, omitempty=True
     )
+    """lastState: ContainerState, optional."""
     ready: bool = runtime.field("ready", "bool", default=False)
+    """ready: bool, required."""
     restart_count: int = runtime.field("restartCount", "int32", default=0)
+    """restartCount: int32, required."""
     image: str = runtime.field("image", "string", default="")
+    """image: string, required."""
     image_id: str = runtime.field("imageID", "string", default="")
+    """imageID: string, required."""
     container_id: str = runtime.field("containerID", "string", default="", omitempty=True)
+    """containerID: string, optional."""
     started: bool | None = runtime.field("started", "*bool", default=None, omitempty=True)
+    """started: *bool, optional."""
     allocated_resources: MutableMapping[str, Quantity] = runtime.field(
         "allocatedResources", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """allocatedResources: map[string]quantity, optional."""
     resources: ResourceRequirements | None = runtime.field(
         "resources", "*ResourceRequirements", default=None, omitempty=True
     )
+    """resources: *ResourceRequirements, optional."""
     volume_mounts: MutableSequence[VolumeMountStatus] = runtime.field(
         "volumeMounts", "[]VolumeMountStatus", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="mountPath"
     )
+    """volumeMounts: []VolumeMountStatus, optional."""
     user: ContainerUser | None = runtime.field("user", "*ContainerUser", default=None, omitempty=True)
+    """user: *ContainerUser, optional."""
     allocated_resources_status: MutableSequence[ResourceStatus] = runtime.field(
         "allocatedResourcesStatus", "[]ResourceStatus", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
-    stop_signal: str | None = runtime.field("stopSignal", "*string", default=None, omitempty=True)
+    """allocatedResourcesStatus: []ResourceStatus, optional."""
+    stop_signal: str | None = runtime.field("stopSignal", "*string", default=None, omitempty=True, doc="one of Signal")
+    """stopSignal: *string, optional, one of Signal."""
 
 
 class ContainerUser(runtime.Struct):
-    """core/v1 ContainerUser."""
+    """core/v1 ContainerUser.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#containeruser-v1-core
+    """
 
     linux: LinuxContainerUser | None = runtime.field("linux", "*LinuxContainerUser", default=None, omitempty=True)
+    """linux: *LinuxContainerUser, optional."""
 
 
 class DaemonEndpoint(runtime.Struct):
-    """core/v1 DaemonEndpoint."""
+    """core/v1 DaemonEndpoint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#daemonendpoint-v1-core
+    """
 
     port: int = runtime.field("Port", "int32", default=0)
+    """Port: int32, required."""
 
 
 class DownwardAPIProjection(runtime.Struct):
-    """core/v1 DownwardAPIProjection."""
+    """core/v1 DownwardAPIProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#downwardapiprojection-v1-core
+    """
 
     items: MutableSequence[DownwardAPIVolumeFile] = runtime.field(
         "items", "[]DownwardAPIVolumeFile", default=runtime.EMPTY, omitempty=True
     )
+    """items: []DownwardAPIVolumeFile, optional."""
 
 
 class DownwardAPIVolumeFile(runtime.Struct):
-    """core/v1 DownwardAPIVolumeFile."""
+    """core/v1 DownwardAPIVolumeFile.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#downwardapivolumefile-v1-core
+    """
 
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     field_ref: ObjectFieldSelector | None = runtime.field(
         "fieldRef", "*ObjectFieldSelector", default=None, omitempty=True
     )
+    """fieldRef: *ObjectFieldSelector, optional."""
     resource_field_ref: ResourceFieldSelector | None = runtime.field(
         "resourceFieldRef", "*ResourceFieldSelector", default=None, omitempty=True
     )
+    """resourceFieldRef: *ResourceFieldSelector, optional."""
     mode: int | None = runtime.field("mode", "*int32", default=None, omitempty=True)
+    """mode: *int32, optional."""
 
 
 class DownwardAPIVolumeSource(runtime.Struct):
-    """core/v1 DownwardAPIVolumeSource."""
+    """core/v1 DownwardAPIVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#downwardapivolumesource-v1-core
+    """
 
     items: MutableSequence[DownwardAPIVolumeFile] = runtime.field(
         "items", "[]DownwardAPIVolumeFile", default=runtime.EMPTY, omitempty=True
     )
-    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
+    """items: []DownwardAPIVolumeFile, optional."""
+    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True, doc="default 420")
+    """defaultMode: *int32, optional, default 420."""
 
 
 class EmptyDirVolumeSource(runtime.Struct):
-    """core/v1 EmptyDirVolumeSource."""
+    """core/v1 EmptyDirVolumeSource.
 
-    medium: str = runtime.field("medium", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#emptydirvolumesource-v1-core
+    """
+
+    medium: str = runtime.field("medium", "string", default="", omitempty=True, doc="one of StorageMedium")
+    """medium: string, optional, one of StorageMedium."""
     size_limit: Quantity | None = runtime.field("sizeLimit", "*quantity", default=None, omitempty=True)
+    """sizeLimit: *quantity, such as 500m or 1Gi, optional."""
 
 
 class EndpointAddress(runtime.Struct):
-    """core/v1 EndpointAddress."""
+    """core/v1 EndpointAddress.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointaddress-v1-core
+    """
 
     ip: str = runtime.field("ip", "string", default="")
+    """ip: string, required."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
+    """hostname: string, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     target_ref: ObjectReference | None = runtime.field("targetRef", "*ObjectReference", default=None, omitempty=True)
+    """targetRef: *ObjectReference, optional."""
 
 
 class EndpointPort(runtime.Struct):
-    """core/v1 EndpointPort."""
+    """core/v1 EndpointPort.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointport-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     port: int = runtime.field("port", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="", omitempty=True)
+    """port: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", omitempty=True, doc="one of Protocol, default TCP")
+    """protocol: string, optional, one of Protocol, default TCP."""
     app_protocol: str | None = runtime.field("appProtocol", "*string", default=None, omitempty=True)
+    """appProtocol: *string, optional."""
 
 
 class EndpointSubset(runtime.Struct):
-    """core/v1 EndpointSubset."""
+    """core/v1 EndpointSubset.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointsubset-v1-core
+    """
 
     addresses: MutableSequence[EndpointAddress] = runtime.field(
         "addresses", "[]EndpointAddress", default=runtime.EMPTY, omitempty=True
     )
+    """addresses: []EndpointAddress, optional."""
     not_ready_addresses: MutableSequence[EndpointAddress] = runtime.field(
         "notReadyAddresses", "[]EndpointAddress", default=runtime.EMPTY, omitempty=True
     )
+    """notReadyAddresses: []EndpointAddress, optional."""
     ports: MutableSequence[EndpointPort] = runtime.field(
         "ports", "[]EndpointPort", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []EndpointPort, optional."""
 
 
 class Endpoints(runtime.ResourceObject):
-    """core/v1 Endpoints."""
+    """core/v1 Endpoints.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpoints-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Endpoints")
     GENCLIENT = runtime.Genclient("endpoints", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     subsets: MutableSequence[EndpointSubset] = runtime.field(
         "subsets", "[]EndpointSubset", default=runtime.EMPTY, omitempty=True
     )
+    """subsets: []EndpointSubset, optional."""
 
 
 class EndpointsList(runtime.ListObject):
-    """core/v1 EndpointsList."""
+    """core/v1 EndpointsList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointslist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "EndpointsList")
     ITEM = Endpoints
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Endpoints] = runtime.field("items", "[]Endpoints", default=runtime.EMPTY)
+    """items: []Endpoints, required."""
 
 
 class EnvFromSource(runtime.Struct):
-    """core/v1 EnvFromSource."""
+    """core/v1 EnvFromSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#envfromsource-v1-core
+    """
 
     prefix: str = runtime.field("prefix", "string", default="", omitempty=True)
+    """prefix: string, optional."""
     config_map_ref: ConfigMapEnvSource | None = runtime.field(
         "configMapRef", "*ConfigMapEnvSource", default=None, omitempty=True
     )
+    """configMapRef: *ConfigMapEnvSource, optional."""
     secret_ref: SecretEnvSource | None = runtime.field("secretRef", "*SecretEnvSource", default=None, omitempty=True)
+    """secretRef: *SecretEnvSource, optional."""
 
 
 class EnvVar(runtime.Struct):
-    """core/v1 EnvVar."""
+    """core/v1 EnvVar.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#envvar-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
+    """value: string, optional."""
     value_from: EnvVarSource | None = runtime.field("valueFrom", "*EnvVarSource", default=None, omitempty=True)
+    """valueFrom: *EnvVarSource, optional."""
 
 
 class EnvVarSource(runtime.Struct):
-    """core/v1 EnvVarSource."""
+    """core/v1 EnvVarSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#envvarsource-v1-core
+    """
 
     field_ref: ObjectFieldSelector | None = runtime.field(
         "fieldRef", "*ObjectFieldSelector", default=None, omitempty=True
     )
+    """fieldRef: *ObjectFieldSelector, optional."""
     resource_field_ref: ResourceFieldSelector | None = runtime.field(
         "resourceFieldRef", "*ResourceFieldSelector", default=None, omitempty=True
     )
+    """resourceFieldRef: *ResourceFieldSelector, optional."""
     config_map_key_ref: ConfigMapKeySelector | None = runtime.field(
         "configMapKeyRef", "*ConfigMapKeySelector", default=None, omitempty=True
     )
+    """configMapKeyRef: *ConfigMapKeySelector, optional."""
     secret_key_ref: SecretKeySelector | None = runtime.field(
         "secretKeyRef", "*SecretKeySelector", default=None, omitempty=True
     )
+    """secretKeyRef: *SecretKeySelector, optional."""
     file_key_ref: FileKeySelector | None = runtime.field("fileKeyRef", "*FileKeySelector", default=None, omitempty=True)
+    """fileKeyRef: *FileKeySelector, optional."""
 
 
 class EphemeralContainerCommon(runtime.Struct):
-    """core/v1 EphemeralContainerCommon."""
+    """core/v1 EphemeralContainerCommon.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ephemeralcontainercommon-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     image: str = runtime.field("image", "string", default="", omitempty=True)
+    """image: string, optional."""
     command: MutableSequence[str] = runtime.field("command", "[]string", default=runtime.EMPTY, omitempty=True)
+    """command: []string, optional."""
     args: MutableSequence[str] = runtime.field("args", "[]string", default=runtime.EMPTY, omitempty=True)
+    """args: []string, optional."""
     working_dir: str = runtime.field("workingDir", "string", default="", omitempty=True)
+    """workingDir: string, optional."""
     ports: MutableSequence[ContainerPort] = runtime.field(
         "ports", "[]ContainerPort", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="containerPort"
     )
+    """ports: []ContainerPort, optional."""
     env_from: MutableSequence[EnvFromSource] = runtime.field(
         "envFrom", "[]EnvFromSource", default=runtime.EMPTY, omitempty=True
     )
+    """envFrom: []EnvFromSource, optional."""
     env: MutableSequence[EnvVar] = runtime.field(
         "env", "[]EnvVar", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """env: []EnvVar, optional."""
     resources: ResourceRequirements = runtime.field(
         "resources", "ResourceRequirements", default=runtime.EMPTY, omitempty=True
     )
+    """resources: ResourceRequirements, optional."""
     resize_policy: MutableSequence[ContainerResizePolicy] = runtime.field(
         "resizePolicy", "[]ContainerResizePolicy", default=runtime.EMPTY, omitempty=True
     )
-    restart_policy: str | None = runtime.field("restartPolicy", "*string", default=None, omitempty=True)
+    """resizePolicy: []ContainerResizePolicy, optional."""
+    restart_policy: str | None = runtime.field(
+        "restartPolicy", "*string", default=None, omitempty=True, doc="one of ContainerRestartPolicy"
+    )
+    """restartPolicy: *string, optional, one of ContainerRestartPolicy."""
     restart_policy_rules: MutableSequence[ContainerRestartRule] = runtime.field(
         "restartPolicyRules", "[]ContainerRestartRule", default=runtime.EMPTY, omitempty=True
     )
+    """restartPolicyRules: []ContainerRestartRule, optional."""
     volume_mounts: MutableSequence[VolumeMount] = runtime.field(
         "volumeMounts", "[]VolumeMount", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="mountPath"
     )
+    """volumeMounts: []VolumeMount, optional."""
     volume_devices: MutableSequence[VolumeDevice] = runtime.field(
         "volumeDevices", "[]VolumeDevice", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="devicePath"
     )
+    """volumeDevices: []VolumeDevice, optional."""
     liveness_probe: Probe | None = runtime.field("livenessProbe", "*Probe", default=None, omitempty=True)
+    """livenessProbe: *Probe, optional."""
     readiness_probe: Probe | None = runtime.field("readinessProbe", "*Probe", default=None, omitempty=True)
+    """readinessProbe: *Probe, optional."""
     startup_probe: Probe | None = runtime.field("startupProbe", "*Probe", default=None, omitempty=True)
+    """startupProbe: *Probe, optional."""
     lifecycle: Lifecycle | None = runtime.field("lifecycle", "*Lifecycle", default=None, omitempty=True)
-    termination_message_path: str = runtime.field("terminationMessagePath", "string", default="", omitempty=True)
-    termination_message_policy: str = runtime.field("terminationMessagePolicy", "string", default="", omitempty=True)
-    image_pull_policy: str = runtime.field("imagePullPolicy", "string", default="", omitempty=True)
+    """lifecycle: *Lifecycle, optional."""
+    termination_message_path: str = runtime.field(
+        "terminationMessagePath", "string", default="", omitempty=True, doc="default /dev/termination-log"
+    )
+    """terminationMessagePath: string, optional, default /dev/termination-log."""
+    termination_message_policy: str = runtime.field(
+        "terminationMessagePolicy", "string", default="", omitempty=True, doc="one of TerminationMessagePolicy, default File"
+    )
+    """terminationMessagePolicy: string, optional, one of TerminationMessagePolicy, default File."""
+    image_pull_policy: str = runtime.field(
+        "imagePullPolicy", "string", default="", omitempty=True, doc="one of PullPolicy"
+    )
+    """imagePullPolicy: string, optional, one of PullPolicy."""
     security_context: SecurityContext | None = runtime.field(
         "securityContext", "*SecurityContext", default=None, omitempty=True
     )
+    """securityContext: *SecurityContext, optional."""
     stdin: bool = runtime.field("stdin", "bool", default=False, omitempty=True)
+    """stdin: bool, optional."""
     stdin_once: bool = runtime.field("stdinOnce", "bool", default=False, omitempty=True)
+    """stdinOnce: bool, optional."""
     tty: bool = runtime.field("tty", "bool", default=False, omitempty=True)
+    """tty: bool, optional."""
 
 
 class EphemeralContainer(EphemeralContainerCommon):
-    """core/v1 EphemeralContainer."""
+    """core/v1 EphemeralContainer.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ephemeralcontainer-v1-core
+    """
 
     target_container_name: str = runtime.field("targetContainerName", "string", default="", omitempty=True)
+    """targetContainerName: string, optional."""
 
 
 class EphemeralVolumeSource(runtime.Struct):
-    """core/v1 EphemeralVolumeSource."""
+    """core/v1 EphemeralVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ephemeralvolumesource-v1-core
+    """
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = runtime.field(
         "volumeClaimTemplate", "*PersistentVolumeClaimTemplate", default=None, omitempty=True
     )
+    """volumeClaimTemplate: *PersistentVolumeClaimTemplate, optional."""
 
 
 class Event(runtime.ResourceObject):
-    """core/v1 Event."""
+    """core/v1 Event.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#event-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Event")
     GENCLIENT = runtime.Genclient("events", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, required."""
     involved_object: ObjectReference = runtime.field("involvedObject", "ObjectReference", default=runtime.EMPTY)
+    """involvedObject: ObjectReference, required."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     source: EventSource = runtime.field("source", "EventSource", default=runtime.EMPTY, omitempty=True)
+    """source: EventSource, optional."""
     first_timestamp: datetime | None = runtime.field("firstTimestamp", "time", default=None, omitempty=True)
+    """firstTimestamp: time, RFC 3339 in JSON, optional."""
     last_timestamp: datetime | None = runtime.field("lastTimestamp", "time", default=None, omitempty=True)
+    """lastTimestamp: time, RFC 3339 in JSON, optional."""
     count: int = runtime.field("count", "int32", default=0, omitempty=True)
+    """count: int32, optional."""
     type: str = runtime.field("type", "string", default="", omitempty=True)
+    """type: string, optional."""
     event_time: datetime | None = runtime.field("eventTime", "microtime", default=None, omitempty=True)
+    """eventTime: microtime, RFC 3339 with microseconds in JSON, optional."""
     series: EventSeries | None = runtime.field("series", "*EventSeries", default=None, omitempty=True)
+    """series: *EventSeries, optional."""
     action: str = runtime.field("action", "string", default="", omitempty=True)
+    """action: string, optional."""
     related: ObjectReference | None = runtime.field("related", "*ObjectReference", default=None, omitempty=True)
-    reporting_controller: str = runtime.field("reportingComponent", "string", default="")
-    reporting_instance: str = runtime.field("reportingInstance", "string", default="")
+    """related: *ObjectReference, optional."""
+    reporting_controller: str = runtime.field("reportingComponent", "string", default="", optional=True)
+    """reportingComponent: string, optional."""
+    reporting_instance: str = runtime.field("reportingInstance", "string", default="", optional=True)
+    """reportingInstance: string, optional."""
 
 
 class EventList(runtime.ListObject):
-    """core/v1 EventList."""
+    """core/v1 EventList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#eventlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "EventList")
     ITEM = Event
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Event] = runtime.field("items", "[]Event", default=runtime.EMPTY)
+    """items: []Event, required."""
 
 
 class EventSeries(runtime.Struct):
-    """core/v1 EventSeries."""
+    """core/v1 EventSeries.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#eventseries-v1-core
+    """
 
     count: int = runtime.field("count", "int32", default=0, omitempty=True)
+    """count: int32, optional."""
     last_observed_time: datetime | None = runtime.field("lastObservedTime", "microtime", default=None, omitempty=True)
+    """lastObservedTime: microtime, RFC 3339 with microseconds in JSON, optional."""
 
 
 class EventSource(runtime.Struct):
-    """core/v1 EventSource."""
+    """core/v1 EventSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#eventsource-v1-core
+    """
 
     component: str = runtime.field("component", "string", default="", omitempty=True)
+    """component: string, optional."""
     host: str = runtime.field("host", "string", default="", omitempty=True)
+    """host: string, optional."""
 
 
 class ExecAction(runtime.Struct):
-    """core/v1 ExecAction."""
+    """core/v1 ExecAction.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#execaction-v1-core
+    """
 
     command: MutableSequence[str] = runtime.field("command", "[]string", default=runtime.EMPTY, omitempty=True)
+    """command: []string, optional."""
 
 
 class FCVolumeSource(runtime.Struct):
-    """core/v1 FCVolumeSource."""
+    """core/v1 FCVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#fcvolumesource-v1-core
+    """
 
     target_wwns: MutableSequence[str] = runtime.field("targetWWNs", "[]string", default=runtime.EMPTY, omitempty=True)
+    """targetWWNs: []string, optional."""
     lun: int | None = runtime.field("lun", "*int32", default=None, omitempty=True)
+    """lun: *int32, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     wwids: MutableSequence[str] = runtime.field("wwids", "[]string", default=runtime.EMPTY, omitempty=True)
+    """wwids: []string, optional."""
 
 
 class FileKeySelector(runtime.Struct):
-    """core/v1 FileKeySelector."""
+    """core/v1 FileKeySelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#filekeyselector-v1-core
+    """
 
     volume_name: str = runtime.field("volumeName", "string", default="")
+    """volumeName: string, required."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class FlexPersistentVolumeSource(runtime.Struct):
-    """core/v1 FlexPersistentVolumeSource."""
+    """core/v1 FlexPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#flexpersistentvolumesource-v1-core
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None, omitempty=True)
+    """secretRef: *SecretReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     options: MutableMapping[str, str] = runtime.field(
         "options", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """options: map[string]string, optional."""
 
 
 class FlexVolumeSource(runtime.Struct):
-    """core/v1 FlexVolumeSource."""
+    """core/v1 FlexVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#flexvolumesource-v1-core
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     options: MutableMapping[str, str] = runtime.field(
         "options", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """options: map[string]string, optional."""
 
 
 class FlockerVolumeSource(runtime.Struct):
-    """core/v1 FlockerVolumeSource."""
+    """core/v1 FlockerVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#flockervolumesource-v1-core
+    """
 
     dataset_name: str = runtime.field("datasetName", "string", default="", omitempty=True)
+    """datasetName: string, optional."""
     dataset_uuid: str = runtime.field("datasetUUID", "string", default="", omitempty=True)
+    """datasetUUID: string, optional."""
 
 
 class GCEPersistentDiskVolumeSource(runtime.Struct):
-    """core/v1 GCEPersistentDiskVolumeSource."""
+    """core/v1 GCEPersistentDiskVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#gcepersistentdiskvolumesource-v1-core
+    """
 
     pd_name: str = runtime.field("pdName", "string", default="")
+    """pdName: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     partition: int = runtime.field("partition", "int32", default=0, omitempty=True)
+    """partition: int32, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class GRPCAction(runtime.Struct):
-    """core/v1 GRPCAction."""
+    """core/v1 GRPCAction.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#grpcaction-v1-core
+    """
 
     port: int = runtime.field("port", "int32", default=0)
-    service: str | None = runtime.field("service", "*string", default=None)
+    """port: int32, required."""
+    service: str | None = runtime.field("service", "*string", default=None, optional=True)
+    """service: *string, optional."""
 
 
 class GitRepoVolumeSource(runtime.Struct):
-    """core/v1 GitRepoVolumeSource."""
+    """core/v1 GitRepoVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#gitrepovolumesource-v1-core
+    """
 
     repository: str = runtime.field("repository", "string", default="")
+    """repository: string, required."""
     revision: str = runtime.field("revision", "string", default="", omitempty=True)
+    """revision: string, optional."""
     directory: str = runtime.field("directory", "string", default="", omitempty=True)
+    """directory: string, optional."""
 
 
 class GlusterfsPersistentVolumeSource(runtime.Struct):
-    """core/v1 GlusterfsPersistentVolumeSource."""
+    """core/v1 GlusterfsPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#glusterfspersistentvolumesource-v1-core
+    """
 
     endpoints_name: str = runtime.field("endpoints", "string", default="")
+    """endpoints: string, required."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     endpoints_namespace: str | None = runtime.field("endpointsNamespace", "*string", default=None, omitempty=True)
+    """endpointsNamespace: *string, optional."""
 
 
 class GlusterfsVolumeSource(runtime.Struct):
-    """core/v1 GlusterfsVolumeSource."""
+    """core/v1 GlusterfsVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#glusterfsvolumesource-v1-core
+    """
 
     endpoints_name: str = runtime.field("endpoints", "string", default="")
+    """endpoints: string, required."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class HTTPGetAction(runtime.Struct):
-    """core/v1 HTTPGetAction."""
+    """core/v1 HTTPGetAction.
 
-    path: str = runtime.field("path", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#httpgetaction-v1-core
+    """
+
+    path: str = runtime.field("path", "string", default="", omitempty=True, doc="default /")
+    """path: string, optional, default /."""
     port: int | str = runtime.field("port", "intorstring", default=0)
+    """port: intorstring, a number or a text, required."""
     host: str = runtime.field("host", "string", default="", omitempty=True)
-    scheme: str = runtime.field("scheme", "string", default="", omitempty=True)
+    """host: string, optional."""
+    scheme: str = runtime.field("scheme", "string", default="", omitempty=True, doc="one of URIScheme, default HTTP")
+    """scheme: string, optional, one of URIScheme, default HTTP."""
     http_headers: MutableSequence[HTTPHeader] = runtime.field(
         "httpHeaders", "[]HTTPHeader", default=runtime.EMPTY, omitempty=True
     )
+    """httpHeaders: []HTTPHeader, optional."""
 
 
 class HTTPHeader(runtime.Struct):
-    """core/v1 HTTPHeader."""
+    """core/v1 HTTPHeader.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#httpheader-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     value: str = runtime.field("value", "string", default="")
+    """value: string, required."""
 
 
 class HostAlias(runtime.Struct):
-    """core/v1 HostAlias."""
+    """core/v1 HostAlias.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#hostalias-v1-core
+    """
 
     ip: str = runtime.field("ip", "string", default="")
+    """ip: string, required."""
     hostnames: MutableSequence[str] = runtime.field("hostnames", "[]string", default=runtime.EMPTY, omitempty=True)
+    """hostnames: []string, optional."""
 
 
 class HostIP(runtime.Struct):
-    """core/v1 HostIP."""
+    """core/v1 HostIP.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#hostip-v1-core
+    """
 
     ip: str = runtime.field("ip", "string", default="")
+    """ip: string, required."""
 
 
 class HostPathVolumeSource(runtime.Struct):
-    """core/v1 HostPathVolumeSource."""
+    """core/v1 HostPathVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#hostpathvolumesource-v1-core
+    """
 
     path: str = runtime.field("path", "string", default="")
-    type: str | None = runtime.field("type", "*string", default=None, omitempty=True)
+    """path: string, required."""
+    type: str | None = runtime.field("type", "*string", default=None, omitempty=True, doc="one of HostPathType")
+    """type: *string, optional, one of HostPathType."""
 
 
 class ISCSIPersistentVolumeSource(runtime.Struct):
-    """core/v1 ISCSIPersistentVolumeSource."""
+    """core/v1 ISCSIPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#iscsipersistentvolumesource-v1-core
+    """
 
     target_portal: str = runtime.field("targetPortal", "string", default="")
+    """targetPortal: string, required."""
     iqn: str = runtime.field("iqn", "string", default="")
+    """iqn: string, required."""
     lun: int = runtime.field("lun", "int32", default=0)
+    """lun: int32, required."""
     iscsi_interface: str = runtime.field("iscsiInterface", "string", default="", omitempty=True)
+    """iscsiInterface: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     portals: MutableSequence[str] = runtime.field("portals", "[]string", default=runtime.EMPTY, omitempty=True)
+    """portals: []string, optional."""
     discovery_chap_auth: bool = runtime.field("chapAuthDiscovery", "bool", default=False, omitempty=True)
+    """chapAuthDiscovery: bool, optional."""
     session_chap_auth: bool = runtime.field("chapAuthSession", "bool", default=False, omitempty=True)
+    """chapAuthSession: bool, optional."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None, omitempty=True)
+    """secretRef: *SecretReference, optional."""
     initiator_name: str | None = runtime.field("initiatorName", "*string", default=None, omitempty=True)
+    """initiatorName: *string, optional."""
 
 
 class ISCSIVolumeSource(runtime.Struct):
-    """core/v1 ISCSIVolumeSource."""
+    """core/v1 ISCSIVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#iscsivolumesource-v1-core
+    """
 
     target_portal: str = runtime.field("targetPortal", "string", default="")
+    """targetPortal: string, required."""
     iqn: str = runtime.field("iqn", "string", default="")
+    """iqn: string, required."""
     lun: int = runtime.field("lun", "int32", default=0)
+    """lun: int32, required."""
     iscsi_interface: str = runtime.field("iscsiInterface", "string", default="", omitempty=True)
+    """iscsiInterface: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     portals: MutableSequence[str] = runtime.field("portals", "[]string", default=runtime.EMPTY, omitempty=True)
+    """portals: []string, optional."""
     discovery_chap_auth: bool = runtime.field("chapAuthDiscovery", "bool", default=False, omitempty=True)
+    """chapAuthDiscovery: bool, optional."""
     session_chap_auth: bool = runtime.field("chapAuthSession", "bool", default=False, omitempty=True)
+    """chapAuthSession: bool, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
     initiator_name: str | None = runtime.field("initiatorName", "*string", default=None, omitempty=True)
+    """initiatorName: *string, optional."""
 
 
 class ImageVolumeSource(runtime.Struct):
-    """core/v1 ImageVolumeSource."""
+    """core/v1 ImageVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#imagevolumesource-v1-core
+    """
 
     reference: str = runtime.field("reference", "string", default="", omitempty=True)
-    pull_policy: str = runtime.field("pullPolicy", "string", default="", omitempty=True)
+    """reference: string, optional."""
+    pull_policy: str = runtime.field("pullPolicy", "string", default="", omitempty=True, doc="one of PullPolicy")
+    """pullPolicy: string, optional, one of PullPolicy."""
 
 
 class ImageVolumeStatus(runtime.Struct):
-    """core/v1 ImageVolumeStatus."""
+    """core/v1 ImageVolumeStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#imagevolumestatus-v1-core
+    """
 
     image_ref: str = runtime.field("imageRef", "string", default="", omitempty=True)
+    """imageRef: string, optional."""
 
 
 class KeyToPath(runtime.Struct):
-    """core/v1 KeyToPath."""
+    """core/v1 KeyToPath.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#keytopath-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     mode: int | None = runtime.field("mode", "*int32", default=None, omitempty=True)
+    """mode: *int32, optional."""
 
 
 class Lifecycle(runtime.Struct):
-    """core/v1 Lifecycle."""
+    """core/v1 Lifecycle.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#lifecycle-v1-core
+    """
 
     post_start: LifecycleHandler | None = runtime.field("postStart", "*LifecycleHandler", default=None, omitempty=True)
+    """postStart: *LifecycleHandler, optional."""
     pre_stop: LifecycleHandler | None = runtime.field("preStop", "*LifecycleHandler", default=None, omitempty=True)
-    stop_signal: str | None = runtime.field("stopSignal", "*string", default=None, omitempty=True)
+    """preStop: *LifecycleHandler, optional."""
+    stop_signal: str | None = runtime.field("stopSignal", "*string", default=None, omitempty=True, doc="one of Signal")
+    """stopSignal: *string, optional, one of Signal."""
 
 
 class LifecycleHandler(runtime.Struct):
-    """core/v1 LifecycleHandler."""
+    """core/v1 LifecycleHandler.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#lifecyclehandler-v1-core
+    """
 
     exec: ExecAction | None = runtime.field("exec", "*ExecAction", default=None, omitempty=True)
+    """exec: *ExecAction, optional."""
     http_get: HTTPGetAction | None = runtime.field("httpGet", "*HTTPGetAction", default=None, omitempty=True)
+    """httpGet: *HTTPGetAction, optional."""
     tcp_socket: TCPSocketAction | None = runtime.field("tcpSocket", "*TCPSocketAction", default=None, omitempty=True)
+    """tcpSocket: *TCPSocketAction, optional."""
     sleep: SleepAction | None = runtime.field("sleep", "*SleepAction", default=None, omitempty=True)
+    """sleep: *SleepAction, optional."""
 
 
 class LimitRange(runtime.ResourceObject):
-    """core/v1 LimitRange."""
+    """core/v1 LimitRange.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrange-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "LimitRange")
     GENCLIENT = runtime.Genclient("limitranges", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: LimitRangeSpec = runtime.field("spec", "LimitRangeSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: LimitRangeSpec, optional."""
 
 
 class LimitRangeItem(runtime.Struct):
-    """core/v1 LimitRangeItem."""
+    """core/v1 LimitRangeItem.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrangeitem-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of LimitType")
+    """type: string, required, one of LimitType."""
     max: MutableMapping[str, Quantity] = runtime.field(
         "max", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """max: map[string]quantity, optional."""
     min: MutableMapping[str, Quantity] = runtime.field(
         "min", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """min: map[string]quantity, optional."""
     default: MutableMapping[str, Quantity] = runtime.field(
         "default", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """default: map[string]quantity, optional."""
     default_request: MutableMapping[str, Quantity] = runtime.field(
         "defaultRequest", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """defaultRequest: map[string]quantity, optional."""
     max_limit_request_ratio: MutableMapping[str, Quantity] = runtime.field(
         "maxLimitRequestRatio", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """maxLimitRequestRatio: map[string]quantity, optional."""
 
 
 class LimitRangeList(runtime.ListObject):
-    """core/v1 LimitRangeList."""
+    """core/v1 LimitRangeList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrangelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "LimitRangeList")
     ITEM = LimitRange
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[LimitRange] = runtime.field("items", "[]LimitRange", default=runtime.EMPTY)
+    """items: []LimitRange, required."""
 
 
 class LimitRangeSpec(runtime.Struct):
-    """core/v1 LimitRangeSpec."""
+    """core/v1 LimitRangeSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#limitrangespec-v1-core
+    """
 
     limits: MutableSequence[LimitRangeItem] = runtime.field("limits", "[]LimitRangeItem", default=runtime.EMPTY)
+    """limits: []LimitRangeItem, required."""
 
 
 class LinuxContainerUser(runtime.Struct):
-    """core/v1 LinuxContainerUser."""
+    """core/v1 LinuxContainerUser.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#linuxcontaineruser-v1-core
+    """
 
     uid: int = runtime.field("uid", "int64", default=0)
+    """uid: int64, required."""
     gid: int = runtime.field("gid", "int64", default=0)
+    """gid: int64, required."""
     supplemental_groups: MutableSequence[int] = runtime.field(
         "supplementalGroups", "[]int64", default=runtime.EMPTY, omitempty=True
     )
+    """supplementalGroups: []int64, optional."""
 
 
 class LoadBalancerIngress(runtime.Struct):
-    """core/v1 LoadBalancerIngress."""
+    """core/v1 LoadBalancerIngress.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#loadbalanceringress-v1-core
+    """
 
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
+    """ip: string, optional."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
-    ip_mode: str | None = runtime.field("ipMode", "*string", default=None, omitempty=True)
+    """hostname: string, optional."""
+    ip_mode: str | None = runtime.field(
+        "ipMode", "*string", default=None, omitempty=True, doc="one of LoadBalancerIPMode"
+    )
+    """ipMode: *string, optional, one of LoadBalancerIPMode."""
     ports: MutableSequence[PortStatus] = runtime.field("ports", "[]PortStatus", default=runtime.EMPTY, omitempty=True)
+    """ports: []PortStatus, optional."""
 
 
 class LoadBalancerStatus(runtime.Struct):
-    """core/v1 LoadBalancerStatus."""
+    """core/v1 LoadBalancerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#loadbalancerstatus-v1-core
+    """
 
     ingress: MutableSequence[LoadBalancerIngress] = runtime.field(
         "ingress", "[]LoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []LoadBalancerIngress, optional."""
 
 
 class LocalVolumeSource(runtime.Struct):
-    """core/v1 LocalVolumeSource."""
+    """core/v1 LocalVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#localvolumesource-v1-core
+    """
 
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     fs_type: str | None = runtime.field("fsType", "*string", default=None, omitempty=True)
+    """fsType: *string, optional."""
 
 
 class ModifyVolumeStatus(runtime.Struct):
-    """core/v1 ModifyVolumeStatus."""
+    """core/v1 ModifyVolumeStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#modifyvolumestatus-v1-core
+    """
 
     target_volume_attributes_class_name: str = runtime.field(
         "targetVolumeAttributesClassName", "string", default="", omitempty=True
     )
-    status: str = runtime.field("status", "string", default="")
+    """targetVolumeAttributesClassName: string, optional."""
+    status: str = runtime.field("status", "string", default="", doc="one of PersistentVolumeClaimModifyVolumeStatus")
+    """status: string, required, one of PersistentVolumeClaimModifyVolumeStatus."""
 
 
 class NFSVolumeSource(runtime.Struct):
-    """core/v1 NFSVolumeSource."""
+    """core/v1 NFSVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nfsvolumesource-v1-core
+    """
 
     server: str = runtime.field("server", "string", default="")
+    """server: string, required."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class Namespace(runtime.ResourceObject):
-    """core/v1 Namespace."""
+    """core/v1 Namespace.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespace-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Namespace")
     GENCLIENT = runtime.Genclient("namespaces", namespaced=False, verbs=("create", "update", "updateStatus", "delete", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: NamespaceSpec = runtime.field("spec", "NamespaceSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: NamespaceSpec, optional."""
     status: NamespaceStatus = runtime.field("status", "NamespaceStatus", default=runtime.EMPTY, omitempty=True)
+    """status: NamespaceStatus, optional."""
 
 
 class NamespaceCondition(runtime.Struct):
-    """core/v1 NamespaceCondition."""
+    """core/v1 NamespaceCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespacecondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of NamespaceConditionType")
+    """type: string, required, one of NamespaceConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class NamespaceList(runtime.ListObject):
-    """core/v1 NamespaceList."""
+    """core/v1 NamespaceList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespacelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NamespaceList")
     ITEM = Namespace
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Namespace] = runtime.field("items", "[]Namespace", default=runtime.EMPTY)
+    """items: []Namespace, required."""
 
 
 class NamespaceSpec(runtime.Struct):
-    """core/v1 NamespaceSpec."""
+    """core/v1 NamespaceSpec.
 
-    finalizers: MutableSequence[str] = runtime.field("finalizers", "[]string", default=runtime.EMPTY, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespacespec-v1-core
+    """
+
+    finalizers: MutableSequence[str] = runtime.field(
+        "finalizers", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of FinalizerName"
+    )
+    """finalizers: []string, optional, one of FinalizerName."""
 
 
 class NamespaceStatus(runtime.Struct):
-    """core/v1 NamespaceStatus."""
+    """core/v1 NamespaceStatus.
 
-    phase: str = runtime.field("phase", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#namespacestatus-v1-core
+    """
+
+    phase: str = runtime.field("phase", "string", default="", omitempty=True, doc="one of NamespacePhase")
+    """phase: string, optional, one of NamespacePhase."""
     conditions: MutableSequence[NamespaceCondition] = runtime.field(
         "conditions", "[]NamespaceCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []NamespaceCondition, optional."""
 
 
 class Node(runtime.ResourceObject):
-    """core/v1 Node."""
+    """core/v1 Node.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#node-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Node")
     GENCLIENT = runtime.Genclient("nodes", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: NodeSpec = runtime.field("spec", "NodeSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: NodeSpec, optional."""
     status: NodeStatus = runtime.field("status", "NodeStatus", default=runtime.EMPTY, omitempty=True)
+    """status: NodeStatus, optional."""
 
 
 class NodeAddress(runtime.Struct):
-    """core/v1 NodeAddress."""
+    """core/v1 NodeAddress.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeaddress-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of NodeAddressType")
+    """type: string, required, one of NodeAddressType."""
     address: str = runtime.field("address", "string", default="")
+    """address: string, required."""
 
 
 class NodeAffinity(runtime.Struct):
-    """core/v1 NodeAffinity."""
+    """core/v1 NodeAffinity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeaffinity-v1-core
+    """
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "*NodeSelector", default=None, omitempty=True
     )
+    """requiredDuringSchedulingIgnoredDuringExecution: *NodeSelector, optional."""
     preferred_during_scheduling_ignored_during_execution: MutableSequence[PreferredSchedulingTerm] = runtime.field(
         "preferredDuringSchedulingIgnoredDuringExecution", "[]PreferredSchedulingTerm", default=runtime.EMPTY, omitempty=True
     )
+    """preferredDuringSchedulingIgnoredDuringExecution: []PreferredSchedulingTerm, optional."""
 
 
 class NodeAllocatableResourceClaimStatus(runtime.Struct):
-    """core/v1 NodeAllocatableResourceClaimStatus."""
+    """core/v1 NodeAllocatableResourceClaimStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeallocatableresourceclaimstatus-v1-core
+    """
 
     resource_claim_name: str = runtime.field("resourceClaimName", "string", default="")
+    """resourceClaimName: string, required."""
     containers: MutableSequence[str] = runtime.field("containers", "[]string", default=runtime.EMPTY, omitempty=True)
+    """containers: []string, optional."""
     resources: MutableMapping[str, Quantity] = runtime.field("resources", "map[string]quantity", default=runtime.EMPTY)
+    """resources: map[string]quantity, required."""
 
 
 class NodeCondition(runtime.Struct):
-    """core/v1 NodeCondition."""
+    """core/v1 NodeCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodecondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of NodeConditionType")
+    """type: string, required, one of NodeConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_heartbeat_time: datetime | None = runtime.field("lastHeartbeatTime", "time", default=None, omitempty=True)
+    """lastHeartbeatTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class NodeConfigSource(runtime.Struct):
-    """core/v1 NodeConfigSource."""
+    """core/v1 NodeConfigSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeconfigsource-v1-core
+    """
 
     config_map: ConfigMapNodeConfigSource | None = runtime.field(
         "configMap", "*ConfigMapNodeConfigSource", default=None, omitempty=True
     )
+    """configMap: *ConfigMapNodeConfigSource, optional."""
 
 
 class NodeConfigStatus(runtime.Struct):
-    """core/v1 NodeConfigStatus."""
+    """core/v1 NodeConfigStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeconfigstatus-v1-core
+    """
 
     assigned: NodeConfigSource | None = runtime.field("assigned", "*NodeConfigSource", default=None, omitempty=True)
+    """assigned: *NodeConfigSource, optional."""
     active: NodeConfigSource | None = runtime.field("active", "*NodeConfigSource", default=None, omitempty=True)
+    """active: *NodeConfigSource, optional."""
     last_known_good: NodeConfigSource | None = runtime.field(
         "lastKnownGood", "*NodeConfigSource", default=None, omitempty=True
     )
+    """lastKnownGood: *NodeConfigSource, optional."""
     error: str = runtime.field("error", "string", default="", omitempty=True)
+    """error: string, optional."""
 
 
 class NodeDaemonEndpoints(runtime.Struct):
-    """core/v1 NodeDaemonEndpoints."""
+    """core/v1 NodeDaemonEndpoints.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodedaemonendpoints-v1-core
+    """
 
     kubelet_endpoint: DaemonEndpoint = runtime.field(
         "kubeletEndpoint", "DaemonEndpoint", default=runtime.EMPTY, omitempty=True
     )
+    """kubeletEndpoint: DaemonEndpoint, optional."""
 
 
 class NodeFeatures(runtime.Struct):
-    """core/v1 NodeFeatures."""
+    """core/v1 NodeFeatures.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodefeatures-v1-core
+    """
 
     supplemental_groups_policy: bool | None = runtime.field(
         "supplementalGroupsPolicy", "*bool", default=None, omitempty=True
     )
+    """supplementalGroupsPolicy: *bool, optional."""
 
 
 class NodeList(runtime.ListObject):
-    """core/v1 NodeList."""
+    """core/v1 NodeList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NodeList")
     ITEM = Node
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Node] = runtime.field("items", "[]Node", default=runtime.EMPTY)
+    """items: []Node, required."""
 
 
 class NodeProxyOptions(runtime.Object):
-    """core/v1 NodeProxyOptions."""
+    """core/v1 NodeProxyOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeproxyoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "NodeProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
 
 
 class NodeRuntimeHandler(runtime.Struct):
-    """core/v1 NodeRuntimeHandler."""
+    """core/v1 NodeRuntimeHandler.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#noderuntimehandler-v1-core
+    """
+
+    name: str = runtime.field("name", "string", default="", optional=True)
+    """name: string, optional."""
     features: NodeRuntimeHandlerFeatures | None = runtime.field(
         "features", "*NodeRuntimeHandlerFeatures", default=None, omitempty=True
     )
+    """features: *NodeRuntimeHandlerFeatures, optional."""
 
 
 class NodeRuntimeHandlerFeatures(runtime.Struct):
-    """core/v1 NodeRuntimeHandlerFeatures."""
+    """core/v1 NodeRuntimeHandlerFeatures.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#noderuntimehandlerfeatures-v1-core
+    """
 
     recursive_read_only_mounts: bool | None = runtime.field(
         "recursiveReadOnlyMounts", "*bool", default=None, omitempty=True
     )
+    """recursiveReadOnlyMounts: *bool, optional."""
     user_namespaces: bool | None = runtime.field("userNamespaces", "*bool", default=None, omitempty=True)
+    """userNamespaces: *bool, optional."""
 
 
 class NodeSelector(runtime.Struct):
-    """core/v1 NodeSelector."""
+    """core/v1 NodeSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeselector-v1-core
+    """
 
     node_selector_terms: MutableSequence[NodeSelectorTerm] = runtime.field(
         "nodeSelectorTerms", "[]NodeSelectorTerm", default=runtime.EMPTY
     )
+    """nodeSelectorTerms: []NodeSelectorTerm, required."""
 
 
 class NodeSelectorRequirement(runtime.Struct):
-    """core/v1 NodeSelectorRequirement."""
+    """core/v1 NodeSelectorRequirement.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeselectorrequirement-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
-    operator: str = runtime.field("operator", "string", default="")
+    """key: string, required."""
+    operator: str = runtime.field("operator", "string", default="", doc="one of NodeSelectorOperator")
+    """operator: string, required, one of NodeSelectorOperator."""
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
+    """values: []string, optional."""
 
 
 class NodeSelectorTerm(runtime.Struct):
-    """core/v1 NodeSelectorTerm."""
+    """core/v1 NodeSelectorTerm.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeselectorterm-v1-core
+    """
 
     match_expressions: MutableSequence[NodeSelectorRequirement] = runtime.field(
         "matchExpressions", "[]NodeSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """matchExpressions: []NodeSelectorRequirement, optional."""
     match_fields: MutableSequence[NodeSelectorRequirement] = runtime.field(
         "matchFields", "[]NodeSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """matchFields: []NodeSelectorRequirement, optional."""
 
 
 class NodeSpec(runtime.Struct):
-    """core/v1 NodeSpec."""
+    """core/v1 NodeSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodespec-v1-core
+    """
 
     pod_cidr: str = runtime.field("podCIDR", "string", default="", omitempty=True)
+    """podCIDR: string, optional."""
     pod_cidrs: MutableSequence[str] = runtime.field(
         "podCIDRs", "[]string", default=runtime.EMPTY, omitempty=True, patch_strategy="merge"
     )
+    """podCIDRs: []string, optional."""
     provider_id: str = runtime.field("providerID", "string", default="", omitempty=True)
+    """providerID: string, optional."""
     unschedulable: bool = runtime.field("unschedulable", "bool", default=False, omitempty=True)
+    """unschedulable: bool, optional."""
     taints: MutableSequence[Taint] = runtime.field("taints", "[]Taint", default=runtime.EMPTY, omitempty=True)
+    """taints: []Taint, optional."""
     config_source: NodeConfigSource | None = runtime.field(
         "configSource", "*NodeConfigSource", default=None, omitempty=True
     )
+    """configSource: *NodeConfigSource, optional."""
     do_not_use_external_id: str = runtime.field("externalID", "string", default="", omitempty=True)
+    """externalID: string, optional."""
 
 
 class NodeStatus(runtime.Struct):
-    """core/v1 NodeStatus."""
+    """core/v1 NodeStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodestatus-v1-core
+    """
 
     capacity: MutableMapping[str, Quantity] = runtime.field(
         "capacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """capacity: map[string]quantity, optional."""
     allocatable: MutableMapping[str, Quantity] = runtime.field(
         "allocatable", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
-    phase: str = runtime.field("phase", "string", default="", omitempty=True)
+    """allocatable: map[string]quantity, optional."""
+    phase: str = runtime.field("phase", "string", default="", omitempty=True, doc="one of NodePhase")
+    """phase: string, optional, one of NodePhase."""
     conditions: MutableSequence[NodeCondition] = runtime.field(
         "conditions", "[]NodeCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []NodeCondition, optional."""
     addresses: MutableSequence[NodeAddress] = runtime.field(
         "addresses", "[]NodeAddress", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """addresses: []NodeAddress, optional."""
     daemon_endpoints: NodeDaemonEndpoints = runtime.field(
         "daemonEndpoints", "NodeDaemonEndpoints", default=runtime.EMPTY, omitempty=True
     )
+    """daemonEndpoints: NodeDaemonEndpoints, optional."""
     node_info: NodeSystemInfo = runtime.field("nodeInfo", "NodeSystemInfo", default=runtime.EMPTY, omitempty=True)
+    """nodeInfo: NodeSystemInfo, optional."""
     images: MutableSequence[ContainerImage] = runtime.field(
         "images", "[]ContainerImage", default=runtime.EMPTY, omitempty=True
     )
+    """images: []ContainerImage, optional."""
     volumes_in_use: MutableSequence[str] = runtime.field(
         "volumesInUse", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """volumesInUse: []string, optional."""
     volumes_attached: MutableSequence[AttachedVolume] = runtime.field(
         "volumesAttached", "[]AttachedVolume", default=runtime.EMPTY, omitempty=True
     )
+    """volumesAttached: []AttachedVolume, optional."""
     config: NodeConfigStatus | None = runtime.field("config", "*NodeConfigStatus", default=None, omitempty=True)
+    """config: *NodeConfigStatus, optional."""
     runtime_handlers: MutableSequence[NodeRuntimeHandler] = runtime.field(
         "runtimeHandlers", "[]NodeRuntimeHandler", default=runtime.EMPTY, omitempty=True
     )
+    """runtimeHandlers: []NodeRuntimeHandler, optional."""
     features: NodeFeatures | None = runtime.field("features", "*NodeFeatures", default=None, omitempty=True)
+    """features: *NodeFeatures, optional."""
     declared_features: MutableSequence[str] = runtime.field(
         "declaredFeatures", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """declaredFeatures: []string, optional."""
 
 
 class NodeSwapStatus(runtime.Struct):
-    """core/v1 NodeSwapStatus."""
+    """core/v1 NodeSwapStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeswapstatus-v1-core
+    """
 
     capacity: int | None = runtime.field("capacity", "*int64", default=None, omitempty=True)
+    """capacity: *int64, optional."""
 
 
 class NodeSystemInfo(runtime.Struct):
-    """core/v1 NodeSystemInfo."""
+    """core/v1 NodeSystemInfo.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodesysteminfo-v1-core
+    """
 
     machine_id: str = runtime.field("machineID", "string", default="")
+    """machineID: string, required."""
     system_uuid: str = runtime.field("systemUUID", "string", default="")
+    """systemUUID: string, required."""
     boot_id: str = runtime.field("bootID", "string", default="")
+    """bootID: string, required."""
     kernel_version: str = runtime.field("kernelVersion", "string", default="")
+    """kernelVersion: string, required."""
     os_image: str = runtime.field("osImage", "string", default="")
+    """osImage: string, required."""
     container_runtime_version: str = runtime.field("containerRuntimeVersion", "string", default="")
+    """containerRuntimeVersion: string, required."""
     kubelet_version: str = runtime.field("kubeletVersion", "string", default="")
+    """kubeletVersion: string, required."""
     kube_proxy_version: str = runtime.field("kubeProxyVersion", "string", default="")
+    """kubeProxyVersion: string, required."""
     operating_system: str = runtime.field("operatingSystem", "string", default="")
+    """operatingSystem: string, required."""
     architecture: str = runtime.field("architecture", "string", default="")
+    """architecture: string, required."""
     swap: NodeSwapStatus | None = runtime.field("swap", "*NodeSwapStatus", default=None, omitempty=True)
+    """swap: *NodeSwapStatus, optional."""
 
 
 class ObjectFieldSelector(runtime.Struct):
-    """core/v1 ObjectFieldSelector."""
+    """core/v1 ObjectFieldSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectfieldselector-v1-core
+    """
 
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     field_path: str = runtime.field("fieldPath", "string", default="")
+    """fieldPath: string, required."""
 
 
 class ObjectReference(runtime.Struct):
-    """core/v1 ObjectReference."""
+    """core/v1 ObjectReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectreference-v1-core
+    """
 
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
+    """kind: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
     field_path: str = runtime.field("fieldPath", "string", default="", omitempty=True)
+    """fieldPath: string, optional."""
 
 
 class PersistentVolume(runtime.ResourceObject):
-    """core/v1 PersistentVolume."""
+    """core/v1 PersistentVolume.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolume-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolume")
     GENCLIENT = runtime.Genclient("persistentvolumes", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PersistentVolumeSpec = runtime.field("spec", "PersistentVolumeSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: PersistentVolumeSpec, optional."""
     status: PersistentVolumeStatus = runtime.field(
         "status", "PersistentVolumeStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: PersistentVolumeStatus, optional."""
 
 
 class PersistentVolumeClaim(runtime.ResourceObject):
-    """core/v1 PersistentVolumeClaim."""
+    """core/v1 PersistentVolumeClaim.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaim-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeClaim")
     GENCLIENT = runtime.Genclient("persistentvolumeclaims")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PersistentVolumeClaimSpec = runtime.field(
         "spec", "PersistentVolumeClaimSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: PersistentVolumeClaimSpec, optional."""
     status: PersistentVolumeClaimStatus = runtime.field(
         "status", "PersistentVolumeClaimStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: PersistentVolumeClaimStatus, optional."""
 
 
 class PersistentVolumeClaimCondition(runtime.Struct):
-    """core/v1 PersistentVolumeClaimCondition."""
+    """core/v1 PersistentVolumeClaimCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimcondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of PersistentVolumeClaimConditionType")
+    """type: string, required, one of PersistentVolumeClaimConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_probe_time: datetime | None = runtime.field("lastProbeTime", "time", default=None, omitempty=True)
+    """lastProbeTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class PersistentVolumeClaimList(runtime.ListObject):
-    """core/v1 PersistentVolumeClaimList."""
+    """core/v1 PersistentVolumeClaimList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeClaimList")
     ITEM = PersistentVolumeClaim
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PersistentVolumeClaim] = runtime.field(
         "items", "[]PersistentVolumeClaim", default=runtime.EMPTY
     )
+    """items: []PersistentVolumeClaim, required."""
 
 
 class PersistentVolumeClaimSpec(runtime.Struct):
-    """core/v1 PersistentVolumeClaimSpec."""
+    """core/v1 PersistentVolumeClaimSpec.
 
-    access_modes: MutableSequence[str] = runtime.field("accessModes", "[]string", default=runtime.EMPTY, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimspec-v1-core
+    """
+
+    access_modes: MutableSequence[str] = runtime.field(
+        "accessModes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of PersistentVolumeAccessMode"
+    )
+    """accessModes: []string, optional, one of PersistentVolumeAccessMode."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     resources: VolumeResourceRequirements = runtime.field(
         "resources", "VolumeResourceRequirements", default=runtime.EMPTY, omitempty=True
     )
+    """resources: VolumeResourceRequirements, optional."""
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
+    """volumeName: string, optional."""
     storage_class_name: str | None = runtime.field("storageClassName", "*string", default=None, omitempty=True)
-    volume_mode: str | None = runtime.field("volumeMode", "*string", default=None, omitempty=True)
+    """storageClassName: *string, optional."""
+    volume_mode: str | None = runtime.field(
+        "volumeMode", "*string", default=None, omitempty=True, doc="one of PersistentVolumeMode, default Filesystem"
+    )
+    """volumeMode: *string, optional, one of PersistentVolumeMode, default Filesystem."""
     data_source: TypedLocalObjectReference | None = runtime.field(
         "dataSource", "*TypedLocalObjectReference", default=None, omitempty=True
     )
+    """dataSource: *TypedLocalObjectReference, optional."""
     data_source_ref: TypedObjectReference | None = runtime.field(
         "dataSourceRef", "*TypedObjectReference", default=None, omitempty=True
     )
+    """dataSourceRef: *TypedObjectReference, optional."""
     volume_attributes_class_name: str | None = runtime.field(
         "volumeAttributesClassName", "*string", default=None, omitempty=True
     )
+    """volumeAttributesClassName: *string, optional."""
 
 
 class PersistentVolumeClaimStatus(runtime.Struct):
-    """core/v1 PersistentVolumeClaimStatus."""
+    """core/v1 PersistentVolumeClaimStatus.
 
-    phase: str = runtime.field("phase", "string", default="", omitempty=True)
-    access_modes: MutableSequence[str] = runtime.field("accessModes", "[]string", default=runtime.EMPTY, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimstatus-v1-core
+    """
+
+    phase: str = runtime.field("phase", "string", default="", omitempty=True, doc="one of PersistentVolumeClaimPhase")
+    """phase: string, optional, one of PersistentVolumeClaimPhase."""
+    access_modes: MutableSequence[str] = runtime.field(
+        "accessModes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of PersistentVolumeAccessMode"
+    )
+    """accessModes: []string, optional, one of PersistentVolumeAccessMode."""
     capacity: MutableMapping[str, Quantity] = runtime.field(
         "capacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """capacity: map[string]quantity, optional."""
     conditions: MutableSequence[PersistentVolumeClaimCondition] = runtime.field(
         "conditions", "[]PersistentVolumeClaimCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []PersistentVolumeClaimCondition, optional."""
     allocated_resources: MutableMapping[str, Quantity] = runtime.field(
         "allocatedResources", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """allocatedResources: map[string]quantity, optional."""
     allocated_resource_statuses: MutableMapping[str, str] = runtime.field(
         "allocatedResourceStatuses", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """allocatedResourceStatuses: map[string]string, optional."""
     current_volume_attributes_class_name: str | None = runtime.field(
         "currentVolumeAttributesClassName", "*string", default=None, omitempty=True
     )
+    """currentVolumeAttributesClassName: *string, optional."""
     modify_volume_status: ModifyVolumeStatus | None = runtime.field(
         "modifyVolumeStatus", "*ModifyVolumeStatus", default=None, omitempty=True
     )
+    """modifyVolumeStatus: *ModifyVolumeStatus, optional."""
 
 
 class PersistentVolumeClaimTemplate(runtime.PromotedObjectMeta):
-    """core/v1 PersistentVolumeClaimTemplate."""
+    """core/v1 PersistentVolumeClaimTemplate.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimtemplate-v1-core
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PersistentVolumeClaimSpec = runtime.field("spec", "PersistentVolumeClaimSpec", default=runtime.EMPTY)
+    """spec: PersistentVolumeClaimSpec, required."""
 
 
 class PersistentVolumeClaimVolumeSource(runtime.Struct):
-    """core/v1 PersistentVolumeClaimVolumeSource."""
+    """core/v1 PersistentVolumeClaimVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumeclaimvolumesource-v1-core
+    """
 
     claim_name: str = runtime.field("claimName", "string", default="")
+    """claimName: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class PersistentVolumeList(runtime.ListObject):
-    """core/v1 PersistentVolumeList."""
+    """core/v1 PersistentVolumeList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PersistentVolumeList")
     ITEM = PersistentVolume
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PersistentVolume] = runtime.field("items", "[]PersistentVolume", default=runtime.EMPTY)
+    """items: []PersistentVolume, required."""
 
 
 class PersistentVolumeSource(runtime.Struct):
-    """core/v1 PersistentVolumeSource."""
+    """core/v1 PersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumesource-v1-core
+    """
 
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = runtime.field(
         "gcePersistentDisk", "*GCEPersistentDiskVolumeSource", default=None, omitempty=True
     )
+    """gcePersistentDisk: *GCEPersistentDiskVolumeSource, optional."""
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = runtime.field(
         "awsElasticBlockStore", "*AWSElasticBlockStoreVolumeSource", default=None, omitempty=True
     )
+    """awsElasticBlockStore: *AWSElasticBlockStoreVolumeSource, optional."""
     host_path: HostPathVolumeSource | None = runtime.field(
         "hostPath", "*HostPathVolumeSource", default=None, omitempty=True
     )
+    """hostPath: *HostPathVolumeSource, optional."""
     glusterfs: GlusterfsPersistentVolumeSource | None = runtime.field(
         "glusterfs", "*GlusterfsPersistentVolumeSource", default=None, omitempty=True
     )
+    """glusterfs: *GlusterfsPersistentVolumeSource, optional."""
     nfs: NFSVolumeSource | None = runtime.field("nfs", "*NFSVolumeSource", default=None, omitempty=True)
+    """nfs: *NFSVolumeSource, optional."""
     rbd: RBDPersistentVolumeSource | None = runtime.field(
         "rbd", "*RBDPersistentVolumeSource", default=None, omitempty=True
     )
+    """rbd: *RBDPersistentVolumeSource, optional."""
     iscsi: ISCSIPersistentVolumeSource | None = runtime.field(
         "iscsi", "*ISCSIPersistentVolumeSource", default=None, omitempty=True
     )
+    """iscsi: *ISCSIPersistentVolumeSource, optional."""
     cinder: CinderPersistentVolumeSource | None = runtime.field(
         "cinder", "*CinderPersistentVolumeSource", default=None, omitempty=True
     )
+    """cinder: *CinderPersistentVolumeSource, optional."""
     ceph_fs: CephFSPersistentVolumeSource | None = runtime.field(
         "cephfs", "*CephFSPersistentVolumeSource", default=None, omitempty=True
     )
+    """cephfs: *CephFSPersistentVolumeSource, optional."""
     fc: FCVolumeSource | None = runtime.field("fc", "*FCVolumeSource", default=None, omitempty=True)
+    """fc: *FCVolumeSource, optional."""
     flocker: FlockerVolumeSource | None = runtime.field("flocker", "*FlockerVolumeSource", default=None, omitempty=True)
+    """flocker: *FlockerVolumeSource, optional."""
     flex_volume: FlexPersistentVolumeSource | None = runtime.field(
         "flexVolume", "*FlexPersistentVolumeSource", default=None, omitempty=True
     )
+    """flexVolume: *FlexPersistentVolumeSource, optional."""
     azure_file: AzureFilePersistentVolumeSource | None = runtime.field(
         "azureFile", "*AzureFilePersistentVolumeSource", default=None, omitempty=True
     )
+    """azureFile: *AzureFilePersistentVolumeSource, optional."""
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = runtime.field(
         "vsphereVolume", "*VsphereVirtualDiskVolumeSource", default=None, omitempty=True
     )
+    """vsphereVolume: *VsphereVirtualDiskVolumeSource, optional."""
     quobyte: QuobyteVolumeSource | None = runtime.field("quobyte", "*QuobyteVolumeSource", default=None, omitempty=True)
+    """quobyte: *QuobyteVolumeSource, optional."""
     azure_disk: AzureDiskVolumeSource | None = runtime.field(
         "azureDisk", "*AzureDiskVolumeSource", default=None, omitempty=True
     )
+    """azureDisk: *AzureDiskVolumeSource, optional."""
     photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = runtime.field(
         "photonPersistentDisk", "*PhotonPersistentDiskVolumeSource", default=None, omitempty=True
     )
+    """photonPersistentDisk: *PhotonPersistentDiskVolumeSource, optional."""
     portworx_volume: PortworxVolumeSource | None = runtime.field(
         "portworxVolume", "*PortworxVolumeSource", default=None, omitempty=True
     )
+    """portworxVolume: *PortworxVolumeSource, optional."""
     scale_io: ScaleIOPersistentVolumeSource | None = runtime.field(
         "scaleIO", "*ScaleIOPersistentVolumeSource", default=None, omitempty=True
     )
+    """scaleIO: *ScaleIOPersistentVolumeSource, optional."""
     local: LocalVolumeSource | None = runtime.field("local", "*LocalVolumeSource", default=None, omitempty=True)
+    """local: *LocalVolumeSource, optional."""
     storage_os: StorageOSPersistentVolumeSource | None = runtime.field(
         "storageos", "*StorageOSPersistentVolumeSource", default=None, omitempty=True
     )
+    """storageos: *StorageOSPersistentVolumeSource, optional."""
     csi: CSIPersistentVolumeSource | None = runtime.field(
         "csi", "*CSIPersistentVolumeSource", default=None, omitempty=True
     )
+    """csi: *CSIPersistentVolumeSource, optional."""
 
 
 class PersistentVolumeSpec(PersistentVolumeSource):
-    """core/v1 PersistentVolumeSpec."""
+    """core/v1 PersistentVolumeSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumespec-v1-core
+    """
 
     capacity: MutableMapping[str, Quantity] = runtime.field(
         "capacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
-    access_modes: MutableSequence[str] = runtime.field("accessModes", "[]string", default=runtime.EMPTY, omitempty=True)
-    claim_ref: ObjectReference | None = runtime.field("claimRef", "*ObjectReference", default=None, omitempty=True)
-    persistent_volume_reclaim_policy: str = runtime.field(
-        "persistentVolumeReclaimPolicy", "string", default="", omitempty=True
+    """capacity: map[string]quantity, optional."""
+    access_modes: MutableSequence[str] = runtime.field(
+        "accessModes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of PersistentVolumeAccessMode"
     )
+    """accessModes: []string, optional, one of PersistentVolumeAccessMode."""
+    claim_ref: ObjectReference | None = runtime.field("claimRef", "*ObjectReference", default=None, omitempty=True)
+    """claimRef: *ObjectReference, optional."""
+    persistent_volume_reclaim_policy: str = runtime.field(
+        "persistentVolumeReclaimPolicy", "string", default="", omitempty=True, doc="one of PersistentVolumeReclaimPolicy, default Retain"
+    )
+    """persistentVolumeReclaimPolicy: string, optional, one of PersistentVolumeReclaimPolicy, default Retain."""
     storage_class_name: str = runtime.field("storageClassName", "string", default="", omitempty=True)
+    """storageClassName: string, optional."""
     mount_options: MutableSequence[str] = runtime.field(
         "mountOptions", "[]string", default=runtime.EMPTY, omitempty=True
     )
-    volume_mode: str | None = runtime.field("volumeMode", "*string", default=None, omitempty=True)
+    """mountOptions: []string, optional."""
+    volume_mode: str | None = runtime.field(
+        "volumeMode", "*string", default=None, omitempty=True, doc="one of PersistentVolumeMode, default Filesystem"
+    )
+    """volumeMode: *string, optional, one of PersistentVolumeMode, default Filesystem."""
     node_affinity: VolumeNodeAffinity | None = runtime.field(
         "nodeAffinity", "*VolumeNodeAffinity", default=None, omitempty=True
     )
+    """nodeAffinity: *VolumeNodeAffinity, optional."""
     volume_attributes_class_name: str | None = runtime.field(
         "volumeAttributesClassName", "*string", default=None, omitempty=True
     )
+    """volumeAttributesClassName: *string, optional."""
 
 
 class PersistentVolumeStatus(runtime.Struct):
-    """core/v1 PersistentVolumeStatus."""
+    """core/v1 PersistentVolumeStatus.
 
-    phase: str = runtime.field("phase", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#persistentvolumestatus-v1-core
+    """
+
+    phase: str = runtime.field("phase", "string", default="", omitempty=True, doc="one of PersistentVolumePhase")
+    """phase: string, optional, one of PersistentVolumePhase."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     last_phase_transition_time: datetime | None = runtime.field(
         "lastPhaseTransitionTime", "*time", default=None, omitempty=True
     )
+    """lastPhaseTransitionTime: *time, RFC 3339 in JSON, optional."""
 
 
 class PhotonPersistentDiskVolumeSource(runtime.Struct):
-    """core/v1 PhotonPersistentDiskVolumeSource."""
+    """core/v1 PhotonPersistentDiskVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#photonpersistentdiskvolumesource-v1-core
+    """
 
     pd_id: str = runtime.field("pdID", "string", default="")
+    """pdID: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
 
 
 class Pod(runtime.ResourceObject):
-    """core/v1 Pod."""
+    """core/v1 Pod.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#pod-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Pod")
     GENCLIENT = runtime.Genclient("pods", methods=(runtime.ClientMethod("UpdateEphemeralContainers", "update", "ephemeralcontainers"), runtime.ClientMethod("UpdateResize", "update", "resize"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PodSpec = runtime.field("spec", "PodSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: PodSpec, optional."""
     status: PodStatus = runtime.field("status", "PodStatus", default=runtime.EMPTY, omitempty=True)
+    """status: PodStatus, optional."""
 
 
 class PodAffinity(runtime.Struct):
-    """core/v1 PodAffinity."""
+    """core/v1 PodAffinity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podaffinity-v1-core
+    """
 
     required_during_scheduling_ignored_during_execution: MutableSequence[PodAffinityTerm] = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "[]PodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
+    """requiredDuringSchedulingIgnoredDuringExecution: []PodAffinityTerm, optional."""
     preferred_during_scheduling_ignored_during_execution: MutableSequence[WeightedPodAffinityTerm] = runtime.field(
         "preferredDuringSchedulingIgnoredDuringExecution", "[]WeightedPodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
+    """preferredDuringSchedulingIgnoredDuringExecution: []WeightedPodAffinityTerm, optional."""
 
 
 class PodAffinityTerm(runtime.Struct):
-    """core/v1 PodAffinityTerm."""
+    """core/v1 PodAffinityTerm.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podaffinityterm-v1-core
+    """
 
     label_selector: metav1.LabelSelector | None = runtime.field(
         "labelSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """labelSelector: *metav1.LabelSelector, optional."""
     namespaces: MutableSequence[str] = runtime.field("namespaces", "[]string", default=runtime.EMPTY, omitempty=True)
+    """namespaces: []string, optional."""
     topology_key: str = runtime.field("topologyKey", "string", default="")
+    """topologyKey: string, required."""
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     match_label_keys: MutableSequence[str] = runtime.field(
         "matchLabelKeys", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """matchLabelKeys: []string, optional."""
     mismatch_label_keys: MutableSequence[str] = runtime.field(
         "mismatchLabelKeys", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """mismatchLabelKeys: []string, optional."""
 
 
 class PodAntiAffinity(runtime.Struct):
-    """core/v1 PodAntiAffinity."""
+    """core/v1 PodAntiAffinity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podantiaffinity-v1-core
+    """
 
     required_during_scheduling_ignored_during_execution: MutableSequence[PodAffinityTerm] = runtime.field(
         "requiredDuringSchedulingIgnoredDuringExecution", "[]PodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
+    """requiredDuringSchedulingIgnoredDuringExecution: []PodAffinityTerm, optional."""
     preferred_during_scheduling_ignored_during_execution: MutableSequence[WeightedPodAffinityTerm] = runtime.field(
         "preferredDuringSchedulingIgnoredDuringExecution", "[]WeightedPodAffinityTerm", default=runtime.EMPTY, omitempty=True
     )
+    """preferredDuringSchedulingIgnoredDuringExecution: []WeightedPodAffinityTerm, optional."""
 
 
 class PodAttachOptions(runtime.Object):
-    """core/v1 PodAttachOptions."""
+    """core/v1 PodAttachOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podattachoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodAttachOptions")
 
     stdin: bool = runtime.field("stdin", "bool", default=False, omitempty=True)
+    """stdin: bool, optional."""
     stdout: bool = runtime.field("stdout", "bool", default=False, omitempty=True)
+    """stdout: bool, optional."""
     stderr: bool = runtime.field("stderr", "bool", default=False, omitempty=True)
+    """stderr: bool, optional."""
     tty: bool = runtime.field("tty", "bool", default=False, omitempty=True)
+    """tty: bool, optional."""
     container: str = runtime.field("container", "string", default="", omitempty=True)
+    """container: string, optional."""
 
 
 class PodCertificateProjection(runtime.Struct):
-    """core/v1 PodCertificateProjection."""
+    """core/v1 PodCertificateProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podcertificateprojection-v1-core
+    """
 
     signer_name: str = runtime.field("signerName", "string", default="", omitempty=True)
+    """signerName: string, optional."""
     key_type: str = runtime.field("keyType", "string", default="", omitempty=True)
+    """keyType: string, optional."""
     max_expiration_seconds: int | None = runtime.field("maxExpirationSeconds", "*int32", default=None, omitempty=True)
+    """maxExpirationSeconds: *int32, seconds, optional."""
     credential_bundle_path: str = runtime.field("credentialBundlePath", "string", default="", omitempty=True)
+    """credentialBundlePath: string, optional."""
     key_path: str = runtime.field("keyPath", "string", default="", omitempty=True)
+    """keyPath: string, optional."""
     certificate_chain_path: str = runtime.field("certificateChainPath", "string", default="", omitempty=True)
+    """certificateChainPath: string, optional."""
     user_annotations: MutableMapping[str, str] = runtime.field(
         "userAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """userAnnotations: map[string]string, optional."""
 
 
 class PodCondition(runtime.Struct):
-    """core/v1 PodCondition."""
+    """core/v1 PodCondition.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podcondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of PodConditionType")
+    """type: string, required, one of PodConditionType."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
-    status: str = runtime.field("status", "string", default="")
+    """observedGeneration: int64, optional."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_probe_time: datetime | None = runtime.field("lastProbeTime", "time", default=None, omitempty=True)
+    """lastProbeTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class PodDNSConfig(runtime.Struct):
-    """core/v1 PodDNSConfig."""
+    """core/v1 PodDNSConfig.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#poddnsconfig-v1-core
+    """
 
     nameservers: MutableSequence[str] = runtime.field("nameservers", "[]string", default=runtime.EMPTY, omitempty=True)
+    """nameservers: []string, optional."""
     searches: MutableSequence[str] = runtime.field("searches", "[]string", default=runtime.EMPTY, omitempty=True)
+    """searches: []string, optional."""
     options: MutableSequence[PodDNSConfigOption] = runtime.field(
         "options", "[]PodDNSConfigOption", default=runtime.EMPTY, omitempty=True
     )
+    """options: []PodDNSConfigOption, optional."""
 
 
 class PodDNSConfigOption(runtime.Struct):
-    """core/v1 PodDNSConfigOption."""
+    """core/v1 PodDNSConfigOption.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#poddnsconfigoption-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     value: str | None = runtime.field("value", "*string", default=None, omitempty=True)
+    """value: *string, optional."""
 
 
 class PodExecOptions(runtime.Object):
-    """core/v1 PodExecOptions."""
+    """core/v1 PodExecOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podexecoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodExecOptions")
 
     stdin: bool = runtime.field("stdin", "bool", default=False, omitempty=True)
+    """stdin: bool, optional."""
     stdout: bool = runtime.field("stdout", "bool", default=False, omitempty=True)
+    """stdout: bool, optional."""
     stderr: bool = runtime.field("stderr", "bool", default=False, omitempty=True)
+    """stderr: bool, optional."""
     tty: bool = runtime.field("tty", "bool", default=False, omitempty=True)
+    """tty: bool, optional."""
     container: str = runtime.field("container", "string", default="", omitempty=True)
+    """container: string, optional."""
     command: MutableSequence[str] = runtime.field("command", "[]string", default=runtime.EMPTY)
+    """command: []string, required."""
 
 
 class PodExtendedResourceClaimStatus(runtime.Struct):
-    """core/v1 PodExtendedResourceClaimStatus."""
+    """core/v1 PodExtendedResourceClaimStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podextendedresourceclaimstatus-v1-core
+    """
 
     request_mappings: MutableSequence[ContainerExtendedResourceRequest] = runtime.field(
         "requestMappings", "[]ContainerExtendedResourceRequest", default=runtime.EMPTY
     )
+    """requestMappings: []ContainerExtendedResourceRequest, required."""
     resource_claim_name: str = runtime.field("resourceClaimName", "string", default="")
+    """resourceClaimName: string, required."""
 
 
 class PodIP(runtime.Struct):
-    """core/v1 PodIP."""
+    """core/v1 PodIP.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podip-v1-core
+    """
 
     ip: str = runtime.field("ip", "string", default="")
+    """ip: string, required."""
 
 
 class PodList(runtime.ListObject):
-    """core/v1 PodList."""
+    """core/v1 PodList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodList")
     ITEM = Pod
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Pod] = runtime.field("items", "[]Pod", default=runtime.EMPTY)
+    """items: []Pod, required."""
 
 
 class PodLogOptions(runtime.Object):
-    """core/v1 PodLogOptions."""
+    """core/v1 PodLogOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podlogoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodLogOptions")
 
     container: str = runtime.field("container", "string", default="", omitempty=True)
+    """container: string, optional."""
     follow: bool = runtime.field("follow", "bool", default=False, omitempty=True)
+    """follow: bool, optional."""
     previous: bool = runtime.field("previous", "bool", default=False, omitempty=True)
+    """previous: bool, optional."""
     since_seconds: int | None = runtime.field("sinceSeconds", "*int64", default=None, omitempty=True)
+    """sinceSeconds: *int64, seconds, optional."""
     since_time: datetime | None = runtime.field("sinceTime", "*time", default=None, omitempty=True)
+    """sinceTime: *time, RFC 3339 in JSON, optional."""
     timestamps: bool = runtime.field("timestamps", "bool", default=False, omitempty=True)
+    """timestamps: bool, optional."""
     tail_lines: int | None = runtime.field("tailLines", "*int64", default=None, omitempty=True)
+    """tailLines: *int64, optional."""
     limit_bytes: int | None = runtime.field("limitBytes", "*int64", default=None, omitempty=True)
+    """limitBytes: *int64, bytes, optional."""
     insecure_skip_tls_verify_backend: bool = runtime.field(
         "insecureSkipTLSVerifyBackend", "bool", default=False, omitempty=True
     )
+    """insecureSkipTLSVerifyBackend: bool, optional."""
     stream: str | None = runtime.field("stream", "*string", default=None, omitempty=True)
+    """stream: *string, optional."""
 
 
 class PodOS(runtime.Struct):
-    """core/v1 PodOS."""
+    """core/v1 PodOS.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podos-v1-core
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of OSName")
+    """name: string, required, one of OSName."""
 
 
 class PodPortForwardOptions(runtime.Object):
-    """core/v1 PodPortForwardOptions."""
+    """core/v1 PodPortForwardOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podportforwardoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodPortForwardOptions")
 
     ports: MutableSequence[int] = runtime.field("ports", "[]int32", default=runtime.EMPTY, omitempty=True)
+    """ports: []int32, optional."""
 
 
 class PodProxyOptions(runtime.Object):
-    """core/v1 PodProxyOptions."""
+    """core/v1 PodProxyOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podproxyoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
 
 
 class PodReadinessGate(runtime.Struct):
-    """core/v1 PodReadinessGate."""
+    """core/v1 PodReadinessGate.
 
-    condition_type: str = runtime.field("conditionType", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podreadinessgate-v1-core
+    """
+
+    condition_type: str = runtime.field("conditionType", "string", default="", doc="one of PodConditionType")
+    """conditionType: string, required, one of PodConditionType."""
 
 
 class PodResourceClaim(runtime.Struct):
-    """core/v1 PodResourceClaim."""
+    """core/v1 PodResourceClaim.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podresourceclaim-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
+    """resourceClaimName: *string, optional."""
     resource_claim_template_name: str | None = runtime.field(
         "resourceClaimTemplateName", "*string", default=None, omitempty=True
     )
+    """resourceClaimTemplateName: *string, optional."""
 
 
 class PodResourceClaimStatus(runtime.Struct):
-    """core/v1 PodResourceClaimStatus."""
+    """core/v1 PodResourceClaimStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podresourceclaimstatus-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
+    """resourceClaimName: *string, optional."""
 
 
 class PodSchedulingGate(runtime.Struct):
-    """core/v1 PodSchedulingGate."""
+    """core/v1 PodSchedulingGate.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podschedulinggate-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class PodSchedulingGroup(runtime.Struct):
-    """core/v1 PodSchedulingGroup."""
+    """core/v1 PodSchedulingGroup.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podschedulinggroup-v1-core
+    """
 
     pod_group_name: str | None = runtime.field("podGroupName", "*string", default=None, omitempty=True)
+    """podGroupName: *string, optional."""
 
 
 class PodSecurityContext(runtime.Struct):
-    """core/v1 PodSecurityContext."""
+    """core/v1 PodSecurityContext.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsecuritycontext-v1-core
+    """
 
     se_linux_options: SELinuxOptions | None = runtime.field(
         "seLinuxOptions", "*SELinuxOptions", default=None, omitempty=True
     )
+    """seLinuxOptions: *SELinuxOptions, optional."""
     windows_options: WindowsSecurityContextOptions | None = runtime.field(
         "windowsOptions", "*WindowsSecurityContextOptions", default=None, omitempty=True
     )
+    """windowsOptions: *WindowsSecurityContextOptions, optional."""
     run_as_user: int | None = runtime.field("runAsUser", "*int64", default=None, omitempty=True)
+    """runAsUser: *int64, optional."""
     run_as_group: int | None = runtime.field("runAsGroup", "*int64", default=None, omitempty=True)
+    """runAsGroup: *int64, optional."""
     run_as_non_root: bool | None = runtime.field("runAsNonRoot", "*bool", default=None, omitempty=True)
+    """runAsNonRoot: *bool, optional."""
     supplemental_groups: MutableSequence[int] = runtime.field(
         "supplementalGroups", "[]int64", default=runtime.EMPTY, omitempty=True
     )
+    """supplementalGroups: []int64, optional."""
     supplemental_groups_policy: str | None = runtime.field(
-        "supplementalGroupsPolicy", "*string", default=None, omitempty=True
+        "supplementalGroupsPolicy", "*string", default=None, omitempty=True, doc="one of SupplementalGroupsPolicy"
     )
+    """supplementalGroupsPolicy: *string, optional, one of SupplementalGroupsPolicy."""
     fs_group: int | None = runtime.field("fsGroup", "*int64", default=None, omitempty=True)
+    """fsGroup: *int64, optional."""
     sysctls: MutableSequence[Sysctl] = runtime.field("sysctls", "[]Sysctl", default=runtime.EMPTY, omitempty=True)
-    fs_group_change_policy: str | None = runtime.field("fsGroupChangePolicy", "*string", default=None, omitempty=True)
+    """sysctls: []Sysctl, optional."""
+    fs_group_change_policy: str | None = runtime.field(
+        "fsGroupChangePolicy", "*string", default=None, omitempty=True, doc="one of PodFSGroupChangePolicy"
+    )
+    """fsGroupChangePolicy: *string, optional, one of PodFSGroupChangePolicy."""
     seccomp_profile: SeccompProfile | None = runtime.field(
         "seccompProfile", "*SeccompProfile", default=None, omitempty=True
     )
+    """seccompProfile: *SeccompProfile, optional."""
     app_armor_profile: AppArmorProfile | None = runtime.field(
         "appArmorProfile", "*AppArmorProfile", default=None, omitempty=True
     )
-    se_linux_change_policy: str | None = runtime.field("seLinuxChangePolicy", "*string", default=None, omitempty=True)
+    """appArmorProfile: *AppArmorProfile, optional."""
+    se_linux_change_policy: str | None = runtime.field(
+        "seLinuxChangePolicy", "*string", default=None, omitempty=True, doc="one of PodSELinuxChangePolicy"
+    )
+    """seLinuxChangePolicy: *string, optional, one of PodSELinuxChangePolicy."""
 
 
 class PodSignature(runtime.Struct):
-    """core/v1 PodSignature."""
+    """core/v1 PodSignature.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podsignature-v1-core
+    """
 
     pod_controller: metav1.OwnerReference | None = runtime.field(
         "podController", "*metav1.OwnerReference", default=None, omitempty=True
     )
+    """podController: *metav1.OwnerReference, optional."""
 
 
 class PodSpec(runtime.Struct):
-    """core/v1 PodSpec."""
+    """core/v1 PodSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podspec-v1-core
+    """
 
     volumes: MutableSequence[Volume] = runtime.field(
         "volumes", "[]Volume", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
+    """volumes: []Volume, optional."""
     init_containers: MutableSequence[Container] = runtime.field(
         "initContainers", "[]Container", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """initContainers: []Container, optional."""
     containers: MutableSequence[Container] = runtime.field(
         "containers", "[]Container", default=runtime.EMPTY, patch_strategy="merge", patch_merge_key="name"
     )
+    """containers: []Container, required."""
     ephemeral_containers: MutableSequence[EphemeralContainer] = runtime.field(
         "ephemeralContainers", "[]EphemeralContainer", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
-    restart_policy: str = runtime.field("restartPolicy", "string", default="", omitempty=True)
-    termination_grace_period_seconds: int | None = runtime.field(
-        "terminationGracePeriodSeconds", "*int64", default=None, omitempty=True
+    """ephemeralContainers: []EphemeralContainer, optional."""
+    restart_policy: str = runtime.field(
+        "restartPolicy", "string", default="", omitempty=True, doc="one of RestartPolicy, default Always"
     )
+    """restartPolicy: string, optional, one of RestartPolicy, default Always."""
+    termination_grace_period_seconds: int | None = runtime.field(
+        "terminationGracePeriodSeconds", "*int64", default=None, omitempty=True, doc="default 30"
+    )
+    """terminationGracePeriodSeconds: *int64, seconds, optional, default 30."""
     active_deadline_seconds: int | None = runtime.field("activeDeadlineSeconds", "*int64", default=None, omitempty=True)
-    dns_policy: str = runtime.field("dnsPolicy", "string", default="", omitempty=True)
+    """activeDeadlineSeconds: *int64, seconds, optional."""
+    dns_policy: str = runtime.field(
+        "dnsPolicy", "string", default="", omitempty=True, doc="one of DNSPolicy, default ClusterFirst"
+    )
+    """dnsPolicy: string, optional, one of DNSPolicy, default ClusterFirst."""
     node_selector: MutableMapping[str, str] = runtime.field(
         "nodeSelector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """nodeSelector: map[string]string, optional."""
     service_account_name: str = runtime.field("serviceAccountName", "string", default="", omitempty=True)
+    """serviceAccountName: string, optional."""
     deprecated_service_account: str = runtime.field("serviceAccount", "string", default="", omitempty=True)
+    """serviceAccount: string, optional."""
     automount_service_account_token: bool | None = runtime.field(
         "automountServiceAccountToken", "*bool", default=None, omitempty=True
     )
+    """automountServiceAccountToken: *bool, optional."""
     node_name: str = runtime.field("nodeName", "string", default="", omitempty=True)
+    """nodeName: string, optional."""
     host_network: bool = runtime.field("hostNetwork", "bool", default=False, omitempty=True)
+    """hostNetwork: bool, optional."""
     host_pid: bool = runtime.field("hostPID", "bool", default=False, omitempty=True)
+    """hostPID: bool, optional."""
     host_ipc: bool = runtime.field("hostIPC", "bool", default=False, omitempty=True)
+    """hostIPC: bool, optional."""
     share_process_namespace: bool | None = runtime.field("shareProcessNamespace", "*bool", default=None, omitempty=True)
+    """shareProcessNamespace: *bool, optional."""
     security_context: PodSecurityContext | None = runtime.field(
         "securityContext", "*PodSecurityContext", default=None, omitempty=True
     )
+    """securityContext: *PodSecurityContext, optional."""
     image_pull_secrets: MutableSequence[LocalObjectReference] = runtime.field(
         "imagePullSecrets", "[]LocalObjectReference", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """imagePullSecrets: []LocalObjectReference, optional."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
+    """hostname: string, optional."""
     subdomain: str = runtime.field("subdomain", "string", default="", omitempty=True)
+    """subdomain: string, optional."""
     affinity: Affinity | None = runtime.field("affinity", "*Affinity", default=None, omitempty=True)
-    scheduler_name: str = runtime.field("schedulerName", "string", default="", omitempty=True)
+    """affinity: *Affinity, optional."""
+    scheduler_name: str = runtime.field(
+        "schedulerName", "string", default="", omitempty=True, doc="default default-scheduler"
+    )
+    """schedulerName: string, optional, default default-scheduler."""
     tolerations: MutableSequence[Toleration] = runtime.field(
         "tolerations", "[]Toleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []Toleration, optional."""
     host_aliases: MutableSequence[HostAlias] = runtime.field(
         "hostAliases", "[]HostAlias", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="ip"
     )
+    """hostAliases: []HostAlias, optional."""
     priority_class_name: str = runtime.field("priorityClassName", "string", default="", omitempty=True)
+    """priorityClassName: string, optional."""
     priority: int | None = runtime.field("priority", "*int32", default=None, omitempty=True)
+    """priority: *int32, optional."""
     dns_config: PodDNSConfig | None = runtime.field("dnsConfig", "*PodDNSConfig", default=None, omitempty=True)
+    """dnsConfig: *PodDNSConfig, optional."""
     readiness_gates: MutableSequence[PodReadinessGate] = runtime.field(
         "readinessGates", "[]PodReadinessGate", default=runtime.EMPTY, omitempty=True
     )
+    """readinessGates: []PodReadinessGate, optional."""
     runtime_class_name: str | None = runtime.field("runtimeClassName", "*string", default=None, omitempty=True)
-    enable_service_links: bool | None = runtime.field("enableServiceLinks", "*bool", default=None, omitempty=True)
-    preemption_policy: str | None = runtime.field("preemptionPolicy", "*string", default=None, omitempty=True)
+    """runtimeClassName: *string, optional."""
+    enable_service_links: bool | None = runtime.field(
+        "enableServiceLinks", "*bool", default=None, omitempty=True, doc="default true"
+    )
+    """enableServiceLinks: *bool, optional, default true."""
+    preemption_policy: str | None = runtime.field(
+        "preemptionPolicy", "*string", default=None, omitempty=True, doc="one of PreemptionPolicy"
+    )
+    """preemptionPolicy: *string, optional, one of PreemptionPolicy."""
     overhead: MutableMapping[str, Quantity] = runtime.field(
         "overhead", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """overhead: map[string]quantity, optional."""
     topology_spread_constraints: MutableSequence[TopologySpreadConstraint] = runtime.field(
         "topologySpreadConstraints", "[]TopologySpreadConstraint", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="topologyKey"
     )
+    """topologySpreadConstraints: []TopologySpreadConstraint, optional."""
     set_hostname_as_fqdn: bool | None = runtime.field("setHostnameAsFQDN", "*bool", default=None, omitempty=True)
+    """setHostnameAsFQDN: *bool, optional."""
     os: PodOS | None = runtime.field("os", "*PodOS", default=None, omitempty=True)
+    """os: *PodOS, optional."""
     host_users: bool | None = runtime.field("hostUsers", "*bool", default=None, omitempty=True)
+    """hostUsers: *bool, optional."""
     scheduling_gates: MutableSequence[PodSchedulingGate] = runtime.field(
         "schedulingGates", "[]PodSchedulingGate", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """schedulingGates: []PodSchedulingGate, optional."""
     resource_claims: MutableSequence[PodResourceClaim] = runtime.field(
         "resourceClaims", "[]PodResourceClaim", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
+    """resourceClaims: []PodResourceClaim, optional."""
     resources: ResourceRequirements | None = runtime.field(
         "resources", "*ResourceRequirements", default=None, omitempty=True
     )
+    """resources: *ResourceRequirements, optional."""
     hostname_override: str | None = runtime.field("hostnameOverride", "*string", default=None, omitempty=True)
+    """hostnameOverride: *string, optional."""
     scheduling_group: PodSchedulingGroup | None = runtime.field(
         "schedulingGroup", "*PodSchedulingGroup", default=None, omitempty=True
     )
+    """schedulingGroup: *PodSchedulingGroup, optional."""
 
 
 class PodStatus(runtime.Struct):
-    """core/v1 PodStatus."""
+    """core/v1 PodStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podstatus-v1-core
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
-    phase: str = runtime.field("phase", "string", default="", omitempty=True)
+    """observedGeneration: int64, optional."""
+    phase: str = runtime.field("phase", "string", default="", omitempty=True, doc="one of PodPhase")
+    """phase: string, optional, one of PodPhase."""
     conditions: MutableSequence[PodCondition] = runtime.field(
         "conditions", "[]PodCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []PodCondition, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     nominated_node_name: str = runtime.field("nominatedNodeName", "string", default="", omitempty=True)
+    """nominatedNodeName: string, optional."""
     host_ip: str = runtime.field("hostIP", "string", default="", omitempty=True)
+    """hostIP: string, optional."""
     host_ips: MutableSequence[HostIP] = runtime.field(
         "hostIPs", "[]HostIP", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="ip"
     )
+    """hostIPs: []HostIP, optional."""
     pod_ip: str = runtime.field("podIP", "string", default="", omitempty=True)
+    """podIP: string, optional."""
     pod_ips: MutableSequence[PodIP] = runtime.field(
         "podIPs", "[]PodIP", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="ip"
     )
+    """podIPs: []PodIP, optional."""
     start_time: datetime | None = runtime.field("startTime", "*time", default=None, omitempty=True)
+    """startTime: *time, RFC 3339 in JSON, optional."""
     init_container_statuses: MutableSequence[ContainerStatus] = runtime.field(
         "initContainerStatuses", "[]ContainerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """initContainerStatuses: []ContainerStatus, optional."""
     container_statuses: MutableSequence[ContainerStatus] = runtime.field(
         "containerStatuses", "[]ContainerStatus", default=runtime.EMPTY, omitempty=True
     )
-    qos_class: str = runtime.field("qosClass", "string", default="", omitempty=True)
+    """containerStatuses: []ContainerStatus, optional."""
+    qos_class: str = runtime.field("qosClass", "string", default="", omitempty=True, doc="one of PodQOSClass")
+    """qosClass: string, optional, one of PodQOSClass."""
     ephemeral_container_statuses: MutableSequence[ContainerStatus] = runtime.field(
         "ephemeralContainerStatuses", "[]ContainerStatus", default=runtime.EMPTY, omitempty=True
     )
-    resize: str = runtime.field("resize", "string", default="", omitempty=True)
+    """ephemeralContainerStatuses: []ContainerStatus, optional."""
+    resize: str = runtime.field("resize", "string", default="", omitempty=True, doc="one of PodResizeStatus")
+    """resize: string, optional, one of PodResizeStatus."""
     resource_claim_statuses: MutableSequence[PodResourceClaimStatus] = runtime.field(
         "resourceClaimStatuses", "[]PodResourceClaimStatus", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
+    """resourceClaimStatuses: []PodResourceClaimStatus, optional."""
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = runtime.field(
         "extendedResourceClaimStatus", "*PodExtendedResourceClaimStatus", default=None, omitempty=True
     )
+    """extendedResourceClaimStatus: *PodExtendedResourceClaimStatus, optional."""
     allocated_resources: MutableMapping[str, Quantity] = runtime.field(
         "allocatedResources", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """allocatedResources: map[string]quantity, optional."""
     resources: ResourceRequirements | None = runtime.field(
         "resources", "*ResourceRequirements", default=None, omitempty=True
     )
+    """resources: *ResourceRequirements, optional."""
     node_allocatable_resource_claim_statuses: MutableSequence[NodeAllocatableResourceClaimStatus] = runtime.field(
         "nodeAllocatableResourceClaimStatuses", "[]NodeAllocatableResourceClaimStatus", default=runtime.EMPTY, omitempty=True
     )
+    """nodeAllocatableResourceClaimStatuses: []NodeAllocatableResourceClaimStatus, optional."""
 
 
 class PodStatusResult(runtime.ResourceObject):
-    """core/v1 PodStatusResult."""
+    """core/v1 PodStatusResult.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podstatusresult-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodStatusResult")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     status: PodStatus = runtime.field("status", "PodStatus", default=runtime.EMPTY, omitempty=True)
+    """status: PodStatus, optional."""
 
 
 class PodTemplate(runtime.ResourceObject):
-    """core/v1 PodTemplate."""
+    """core/v1 PodTemplate.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplate-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodTemplate")
     GENCLIENT = runtime.Genclient("podtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     template: PodTemplateSpec = runtime.field("template", "PodTemplateSpec", default=runtime.EMPTY, omitempty=True)
+    """template: PodTemplateSpec, optional."""
 
 
 class PodTemplateList(runtime.ListObject):
-    """core/v1 PodTemplateList."""
+    """core/v1 PodTemplateList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplatelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "PodTemplateList")
     ITEM = PodTemplate
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PodTemplate] = runtime.field("items", "[]PodTemplate", default=runtime.EMPTY)
+    """items: []PodTemplate, required."""
 
 
 class PodTemplateSpec(runtime.PromotedObjectMeta):
-    """core/v1 PodTemplateSpec."""
+    """core/v1 PodTemplateSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplatespec-v1-core
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PodSpec = runtime.field("spec", "PodSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: PodSpec, optional."""
 
 
 class PortStatus(runtime.Struct):
-    """core/v1 PortStatus."""
+    """core/v1 PortStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#portstatus-v1-core
+    """
 
     port: int = runtime.field("port", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="")
+    """port: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", doc="one of Protocol")
+    """protocol: string, required, one of Protocol."""
     error: str | None = runtime.field("error", "*string", default=None, omitempty=True)
+    """error: *string, optional."""
 
 
 class PortworxVolumeSource(runtime.Struct):
-    """core/v1 PortworxVolumeSource."""
+    """core/v1 PortworxVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#portworxvolumesource-v1-core
+    """
 
     volume_id: str = runtime.field("volumeID", "string", default="")
+    """volumeID: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class Preconditions(runtime.Struct):
-    """core/v1 Preconditions."""
+    """core/v1 Preconditions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#preconditions-v1-core
+    """
 
     uid: str | None = runtime.field("uid", "*string", default=None, omitempty=True)
+    """uid: *string, optional."""
 
 
 class PreferAvoidPodsEntry(runtime.Struct):
-    """core/v1 PreferAvoidPodsEntry."""
+    """core/v1 PreferAvoidPodsEntry.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#preferavoidpodsentry-v1-core
+    """
 
     pod_signature: PodSignature = runtime.field("podSignature", "PodSignature", default=runtime.EMPTY)
+    """podSignature: PodSignature, required."""
     eviction_time: datetime | None = runtime.field("evictionTime", "time", default=None, omitempty=True)
+    """evictionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class PreferredSchedulingTerm(runtime.Struct):
-    """core/v1 PreferredSchedulingTerm."""
+    """core/v1 PreferredSchedulingTerm.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#preferredschedulingterm-v1-core
+    """
 
     weight: int = runtime.field("weight", "int32", default=0)
+    """weight: int32, required."""
     preference: NodeSelectorTerm = runtime.field("preference", "NodeSelectorTerm", default=runtime.EMPTY)
+    """preference: NodeSelectorTerm, required."""
 
 
 class ProbeHandler(runtime.Struct):
-    """core/v1 ProbeHandler."""
+    """core/v1 ProbeHandler.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#probehandler-v1-core
+    """
 
     exec: ExecAction | None = runtime.field("exec", "*ExecAction", default=None, omitempty=True)
+    """exec: *ExecAction, optional."""
     http_get: HTTPGetAction | None = runtime.field("httpGet", "*HTTPGetAction", default=None, omitempty=True)
+    """httpGet: *HTTPGetAction, optional."""
     tcp_socket: TCPSocketAction | None = runtime.field("tcpSocket", "*TCPSocketAction", default=None, omitempty=True)
+    """tcpSocket: *TCPSocketAction, optional."""
     grpc: GRPCAction | None = runtime.field("grpc", "*GRPCAction", default=None, omitempty=True)
+    """grpc: *GRPCAction, optional."""
 
 
 class Probe(ProbeHandler):
-    """core/v1 Probe."""
+    """core/v1 Probe.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#probe-v1-core
+    """
 
     initial_delay_seconds: int = runtime.field("initialDelaySeconds", "int32", default=0, omitempty=True)
-    timeout_seconds: int = runtime.field("timeoutSeconds", "int32", default=0, omitempty=True)
-    period_seconds: int = runtime.field("periodSeconds", "int32", default=0, omitempty=True)
-    success_threshold: int = runtime.field("successThreshold", "int32", default=0, omitempty=True)
-    failure_threshold: int = runtime.field("failureThreshold", "int32", default=0, omitempty=True)
+    """initialDelaySeconds: int32, seconds, optional."""
+    timeout_seconds: int = runtime.field("timeoutSeconds", "int32", default=0, omitempty=True, doc="default 1")
+    """timeoutSeconds: int32, seconds, optional, default 1."""
+    period_seconds: int = runtime.field("periodSeconds", "int32", default=0, omitempty=True, doc="default 10")
+    """periodSeconds: int32, seconds, optional, default 10."""
+    success_threshold: int = runtime.field("successThreshold", "int32", default=0, omitempty=True, doc="default 1")
+    """successThreshold: int32, optional, default 1."""
+    failure_threshold: int = runtime.field("failureThreshold", "int32", default=0, omitempty=True, doc="default 3")
+    """failureThreshold: int32, optional, default 3."""
     termination_grace_period_seconds: int | None = runtime.field(
         "terminationGracePeriodSeconds", "*int64", default=None, omitempty=True
     )
+    """terminationGracePeriodSeconds: *int64, seconds, optional."""
 
 
 class ProjectedVolumeSource(runtime.Struct):
-    """core/v1 ProjectedVolumeSource."""
+    """core/v1 ProjectedVolumeSource.
 
-    sources: MutableSequence[VolumeProjection] = runtime.field("sources", "[]VolumeProjection", default=runtime.EMPTY)
-    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#projectedvolumesource-v1-core
+    """
+
+    sources: MutableSequence[VolumeProjection] = runtime.field(
+        "sources", "[]VolumeProjection", default=runtime.EMPTY, optional=True
+    )
+    """sources: []VolumeProjection, optional."""
+    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True, doc="default 420")
+    """defaultMode: *int32, optional, default 420."""
 
 
 class QuobyteVolumeSource(runtime.Struct):
-    """core/v1 QuobyteVolumeSource."""
+    """core/v1 QuobyteVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#quobytevolumesource-v1-core
+    """
 
     registry: str = runtime.field("registry", "string", default="")
+    """registry: string, required."""
     volume: str = runtime.field("volume", "string", default="")
+    """volume: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     tenant: str = runtime.field("tenant", "string", default="", omitempty=True)
+    """tenant: string, optional."""
 
 
 class RBDPersistentVolumeSource(runtime.Struct):
-    """core/v1 RBDPersistentVolumeSource."""
+    """core/v1 RBDPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rbdpersistentvolumesource-v1-core
+    """
 
     ceph_monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
+    """monitors: []string, required."""
     rbd_image: str = runtime.field("image", "string", default="")
+    """image: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     rbd_pool: str = runtime.field("pool", "string", default="", omitempty=True)
+    """pool: string, optional."""
     rados_user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     keyring: str = runtime.field("keyring", "string", default="", omitempty=True)
+    """keyring: string, optional."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None, omitempty=True)
+    """secretRef: *SecretReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class RBDVolumeSource(runtime.Struct):
-    """core/v1 RBDVolumeSource."""
+    """core/v1 RBDVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rbdvolumesource-v1-core
+    """
 
     ceph_monitors: MutableSequence[str] = runtime.field("monitors", "[]string", default=runtime.EMPTY)
+    """monitors: []string, required."""
     rbd_image: str = runtime.field("image", "string", default="")
+    """image: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     rbd_pool: str = runtime.field("pool", "string", default="", omitempty=True)
+    """pool: string, optional."""
     rados_user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     keyring: str = runtime.field("keyring", "string", default="", omitempty=True)
+    """keyring: string, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class RangeAllocation(runtime.ResourceObject):
-    """core/v1 RangeAllocation."""
+    """core/v1 RangeAllocation.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rangeallocation-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "RangeAllocation")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     range: str = runtime.field("range", "string", default="")
+    """range: string, required."""
     data: bytes = runtime.field("data", "bytes", default=b"")
+    """data: bytes, Base64 in JSON, required."""
 
 
 class ReplicationController(runtime.ResourceObject):
-    """core/v1 ReplicationController."""
+    """core/v1 ReplicationController.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontroller-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ReplicationController")
     GENCLIENT = runtime.Genclient("replicationcontrollers", methods=(runtime.ClientMethod("GetScale", "get", "scale", result="k8s.io/api/autoscaling/v1.Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="k8s.io/api/autoscaling/v1.Scale", result="k8s.io/api/autoscaling/v1.Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ReplicationControllerSpec = runtime.field(
         "spec", "ReplicationControllerSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: ReplicationControllerSpec, optional."""
     status: ReplicationControllerStatus = runtime.field(
         "status", "ReplicationControllerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: ReplicationControllerStatus, optional."""
 
 
 class ReplicationControllerCondition(runtime.Struct):
-    """core/v1 ReplicationControllerCondition."""
+    """core/v1 ReplicationControllerCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontrollercondition-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of ReplicationControllerConditionType")
+    """type: string, required, one of ReplicationControllerConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class ReplicationControllerList(runtime.ListObject):
-    """core/v1 ReplicationControllerList."""
+    """core/v1 ReplicationControllerList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontrollerlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ReplicationControllerList")
     ITEM = ReplicationController
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ReplicationController] = runtime.field(
         "items", "[]ReplicationController", default=runtime.EMPTY
     )
+    """items: []ReplicationController, required."""
 
 
 class ReplicationControllerSpec(runtime.Struct):
-    """core/v1 ReplicationControllerSpec."""
+    """core/v1 ReplicationControllerSpec.
 
-    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontrollerspec-v1-core
+    """
+
+    replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True, doc="default 1")
+    """replicas: *int32, optional, default 1."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     selector: MutableMapping[str, str] = runtime.field(
         "selector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """selector: map[string]string, optional."""
     template: PodTemplateSpec | None = runtime.field("template", "*PodTemplateSpec", default=None, omitempty=True)
+    """template: *PodTemplateSpec, optional."""
 
 
 class ReplicationControllerStatus(runtime.Struct):
-    """core/v1 ReplicationControllerStatus."""
+    """core/v1 ReplicationControllerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#replicationcontrollerstatus-v1-core
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
+    """fullyLabeledReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     conditions: MutableSequence[ReplicationControllerCondition] = runtime.field(
         "conditions", "[]ReplicationControllerCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []ReplicationControllerCondition, optional."""
 
 
 class ResourceClaim(runtime.Struct):
-    """core/v1 ResourceClaim."""
+    """core/v1 ResourceClaim.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaim-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     request: str = runtime.field("request", "string", default="", omitempty=True)
+    """request: string, optional."""
 
 
 class ResourceFieldSelector(runtime.Struct):
-    """core/v1 ResourceFieldSelector."""
+    """core/v1 ResourceFieldSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcefieldselector-v1-core
+    """
 
     container_name: str = runtime.field("containerName", "string", default="", omitempty=True)
+    """containerName: string, optional."""
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
     divisor: Quantity = runtime.field("divisor", "quantity", default=runtime.EMPTY, omitempty=True)
+    """divisor: quantity, such as 500m or 1Gi, optional."""
 
 
 class ResourceHealth(runtime.Struct):
-    """core/v1 ResourceHealth."""
+    """core/v1 ResourceHealth.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcehealth-v1-core
+    """
 
     resource_id: str = runtime.field("resourceID", "string", default="")
-    health: str = runtime.field("health", "string", default="", omitempty=True)
+    """resourceID: string, required."""
+    health: str = runtime.field("health", "string", default="", omitempty=True, doc="one of ResourceHealthStatus")
+    """health: string, optional, one of ResourceHealthStatus."""
     message: str | None = runtime.field("message", "*string", default=None, omitempty=True)
+    """message: *string, optional."""
 
 
 class ResourceQuota(runtime.ResourceObject):
-    """core/v1 ResourceQuota."""
+    """core/v1 ResourceQuota.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequota-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ResourceQuota")
     GENCLIENT = runtime.Genclient("resourcequotas")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceQuotaSpec = runtime.field("spec", "ResourceQuotaSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ResourceQuotaSpec, optional."""
     status: ResourceQuotaStatus = runtime.field("status", "ResourceQuotaStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ResourceQuotaStatus, optional."""
 
 
 class ResourceQuotaList(runtime.ListObject):
-    """core/v1 ResourceQuotaList."""
+    """core/v1 ResourceQuotaList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequotalist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ResourceQuotaList")
     ITEM = ResourceQuota
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceQuota] = runtime.field("items", "[]ResourceQuota", default=runtime.EMPTY)
+    """items: []ResourceQuota, required."""
 
 
 class ResourceQuotaSpec(runtime.Struct):
-    """core/v1 ResourceQuotaSpec."""
+    """core/v1 ResourceQuotaSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequotaspec-v1-core
+    """
 
     hard: MutableMapping[str, Quantity] = runtime.field(
         "hard", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
-    scopes: MutableSequence[str] = runtime.field("scopes", "[]string", default=runtime.EMPTY, omitempty=True)
+    """hard: map[string]quantity, optional."""
+    scopes: MutableSequence[str] = runtime.field(
+        "scopes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of ResourceQuotaScope"
+    )
+    """scopes: []string, optional, one of ResourceQuotaScope."""
     scope_selector: ScopeSelector | None = runtime.field(
         "scopeSelector", "*ScopeSelector", default=None, omitempty=True
     )
+    """scopeSelector: *ScopeSelector, optional."""
 
 
 class ResourceQuotaStatus(runtime.Struct):
-    """core/v1 ResourceQuotaStatus."""
+    """core/v1 ResourceQuotaStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcequotastatus-v1-core
+    """
 
     hard: MutableMapping[str, Quantity] = runtime.field(
         "hard", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """hard: map[string]quantity, optional."""
     used: MutableMapping[str, Quantity] = runtime.field(
         "used", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """used: map[string]quantity, optional."""
 
 
 class ResourceRequirements(runtime.Struct):
-    """core/v1 ResourceRequirements."""
+    """core/v1 ResourceRequirements.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcerequirements-v1-core
+    """
 
     limits: MutableMapping[str, Quantity] = runtime.field(
         "limits", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """limits: map[string]quantity, optional."""
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """requests: map[string]quantity, optional."""
     claims: MutableSequence[ResourceClaim] = runtime.field(
         "claims", "[]ResourceClaim", default=runtime.EMPTY, omitempty=True
     )
+    """claims: []ResourceClaim, optional."""
 
 
 class ResourceStatus(runtime.Struct):
-    """core/v1 ResourceStatus."""
+    """core/v1 ResourceStatus.
 
-    name: str = runtime.field("name", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcestatus-v1-core
+    """
+
+    name: str = runtime.field("name", "string", default="", doc="one of ResourceName")
+    """name: string, required, one of ResourceName."""
     resources: MutableSequence[ResourceHealth] = runtime.field(
         "resources", "[]ResourceHealth", default=runtime.EMPTY, omitempty=True
     )
+    """resources: []ResourceHealth, optional."""
 
 
 class SELinuxOptions(runtime.Struct):
-    """core/v1 SELinuxOptions."""
+    """core/v1 SELinuxOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#selinuxoptions-v1-core
+    """
 
     user: str = runtime.field("user", "string", default="", omitempty=True)
+    """user: string, optional."""
     role: str = runtime.field("role", "string", default="", omitempty=True)
+    """role: string, optional."""
     type: str = runtime.field("type", "string", default="", omitempty=True)
+    """type: string, optional."""
     level: str = runtime.field("level", "string", default="", omitempty=True)
+    """level: string, optional."""
 
 
 class ScaleIOPersistentVolumeSource(runtime.Struct):
-    """core/v1 ScaleIOPersistentVolumeSource."""
+    """core/v1 ScaleIOPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scaleiopersistentvolumesource-v1-core
+    """
 
     gateway: str = runtime.field("gateway", "string", default="")
+    """gateway: string, required."""
     system: str = runtime.field("system", "string", default="")
+    """system: string, required."""
     secret_ref: SecretReference | None = runtime.field("secretRef", "*SecretReference", default=None)
+    """secretRef: *SecretReference, required."""
     ssl_enabled: bool = runtime.field("sslEnabled", "bool", default=False, omitempty=True)
+    """sslEnabled: bool, optional."""
     protection_domain: str = runtime.field("protectionDomain", "string", default="", omitempty=True)
+    """protectionDomain: string, optional."""
     storage_pool: str = runtime.field("storagePool", "string", default="", omitempty=True)
+    """storagePool: string, optional."""
     storage_mode: str = runtime.field("storageMode", "string", default="", omitempty=True)
+    """storageMode: string, optional."""
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
+    """volumeName: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class ScaleIOVolumeSource(runtime.Struct):
-    """core/v1 ScaleIOVolumeSource."""
+    """core/v1 ScaleIOVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scaleiovolumesource-v1-core
+    """
 
     gateway: str = runtime.field("gateway", "string", default="")
+    """gateway: string, required."""
     system: str = runtime.field("system", "string", default="")
+    """system: string, required."""
     secret_ref: LocalObjectReference | None = runtime.field("secretRef", "*LocalObjectReference", default=None)
+    """secretRef: *LocalObjectReference, required."""
     ssl_enabled: bool = runtime.field("sslEnabled", "bool", default=False, omitempty=True)
+    """sslEnabled: bool, optional."""
     protection_domain: str = runtime.field("protectionDomain", "string", default="", omitempty=True)
+    """protectionDomain: string, optional."""
     storage_pool: str = runtime.field("storagePool", "string", default="", omitempty=True)
+    """storagePool: string, optional."""
     storage_mode: str = runtime.field("storageMode", "string", default="", omitempty=True)
+    """storageMode: string, optional."""
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
+    """volumeName: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
 
 
 class ScopeSelector(runtime.Struct):
-    """core/v1 ScopeSelector."""
+    """core/v1 ScopeSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scopeselector-v1-core
+    """
 
     match_expressions: MutableSequence[ScopedResourceSelectorRequirement] = runtime.field(
         "matchExpressions", "[]ScopedResourceSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """matchExpressions: []ScopedResourceSelectorRequirement, optional."""
 
 
 class ScopedResourceSelectorRequirement(runtime.Struct):
-    """core/v1 ScopedResourceSelectorRequirement."""
+    """core/v1 ScopedResourceSelectorRequirement.
 
-    scope_name: str = runtime.field("scopeName", "string", default="")
-    operator: str = runtime.field("operator", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#scopedresourceselectorrequirement-v1-core
+    """
+
+    scope_name: str = runtime.field("scopeName", "string", default="", doc="one of ResourceQuotaScope")
+    """scopeName: string, required, one of ResourceQuotaScope."""
+    operator: str = runtime.field("operator", "string", default="", doc="one of ScopeSelectorOperator")
+    """operator: string, required, one of ScopeSelectorOperator."""
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
+    """values: []string, optional."""
 
 
 class SeccompProfile(runtime.Struct):
-    """core/v1 SeccompProfile."""
+    """core/v1 SeccompProfile.
 
-    type: str = runtime.field("type", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#seccompprofile-v1-core
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of SeccompProfileType")
+    """type: string, required, one of SeccompProfileType."""
     localhost_profile: str | None = runtime.field("localhostProfile", "*string", default=None, omitempty=True)
+    """localhostProfile: *string, optional."""
 
 
 class Secret(runtime.ResourceObject):
-    """core/v1 Secret."""
+    """core/v1 Secret.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secret-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Secret")
     GENCLIENT = runtime.Genclient("secrets", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     immutable: bool | None = runtime.field("immutable", "*bool", default=None, omitempty=True)
+    """immutable: *bool, optional."""
     data: MutableMapping[str, bytes] = runtime.field("data", "map[string]bytes", default=runtime.EMPTY, omitempty=True)
+    """data: map[string]bytes, optional."""
     string_data: MutableMapping[str, str] = runtime.field(
         "stringData", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    """stringData: map[string]string, optional."""
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of SecretType, default Opaque")
+    """type: string, optional, one of SecretType, default Opaque."""
 
 
 class SecretEnvSource(LocalObjectReference):
-    """core/v1 SecretEnvSource."""
+    """core/v1 SecretEnvSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretenvsource-v1-core
+    """
 
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class SecretKeySelector(LocalObjectReference):
-    """core/v1 SecretKeySelector."""
+    """core/v1 SecretKeySelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretkeyselector-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class SecretList(runtime.ListObject):
-    """core/v1 SecretList."""
+    """core/v1 SecretList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "SecretList")
     ITEM = Secret
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Secret] = runtime.field("items", "[]Secret", default=runtime.EMPTY)
+    """items: []Secret, required."""
 
 
 class SecretProjection(LocalObjectReference):
-    """core/v1 SecretProjection."""
+    """core/v1 SecretProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretprojection-v1-core
+    """
 
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
+    """items: []KeyToPath, optional."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class SecretReference(runtime.Struct):
-    """core/v1 SecretReference."""
+    """core/v1 SecretReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretreference-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
 
 
 class SecretVolumeSource(runtime.Struct):
-    """core/v1 SecretVolumeSource."""
+    """core/v1 SecretVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#secretvolumesource-v1-core
+    """
 
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
+    """secretName: string, optional."""
     items: MutableSequence[KeyToPath] = runtime.field("items", "[]KeyToPath", default=runtime.EMPTY, omitempty=True)
-    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True)
+    """items: []KeyToPath, optional."""
+    default_mode: int | None = runtime.field("defaultMode", "*int32", default=None, omitempty=True, doc="default 420")
+    """defaultMode: *int32, optional, default 420."""
     optional: bool | None = runtime.field("optional", "*bool", default=None, omitempty=True)
+    """optional: *bool, optional."""
 
 
 class SecurityContext(runtime.Struct):
-    """core/v1 SecurityContext."""
+    """core/v1 SecurityContext.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#securitycontext-v1-core
+    """
 
     capabilities: Capabilities | None = runtime.field("capabilities", "*Capabilities", default=None, omitempty=True)
+    """capabilities: *Capabilities, optional."""
     privileged: bool | None = runtime.field("privileged", "*bool", default=None, omitempty=True)
+    """privileged: *bool, optional."""
     se_linux_options: SELinuxOptions | None = runtime.field(
         "seLinuxOptions", "*SELinuxOptions", default=None, omitempty=True
     )
+    """seLinuxOptions: *SELinuxOptions, optional."""
     windows_options: WindowsSecurityContextOptions | None = runtime.field(
         "windowsOptions", "*WindowsSecurityContextOptions", default=None, omitempty=True
     )
+    """windowsOptions: *WindowsSecurityContextOptions, optional."""
     run_as_user: int | None = runtime.field("runAsUser", "*int64", default=None, omitempty=True)
+    """runAsUser: *int64, optional."""
     run_as_group: int | None = runtime.field("runAsGroup", "*int64", default=None, omitempty=True)
+    """runAsGroup: *int64, optional."""
     run_as_non_root: bool | None = runtime.field("runAsNonRoot", "*bool", default=None, omitempty=True)
+    """runAsNonRoot: *bool, optional."""
     read_only_root_filesystem: bool | None = runtime.field(
         "readOnlyRootFilesystem", "*bool", default=None, omitempty=True
     )
+    """readOnlyRootFilesystem: *bool, optional."""
     allow_privilege_escalation: bool | None = runtime.field(
         "allowPrivilegeEscalation", "*bool", default=None, omitempty=True
     )
-    proc_mount: str | None = runtime.field("procMount", "*string", default=None, omitempty=True)
+    """allowPrivilegeEscalation: *bool, optional."""
+    proc_mount: str | None = runtime.field(
+        "procMount", "*string", default=None, omitempty=True, doc="one of ProcMountType"
+    )
+    """procMount: *string, optional, one of ProcMountType."""
     seccomp_profile: SeccompProfile | None = runtime.field(
         "seccompProfile", "*SeccompProfile", default=None, omitempty=True
     )
+    """seccompProfile: *SeccompProfile, optional."""
     app_armor_profile: AppArmorProfile | None = runtime.field(
         "appArmorProfile", "*AppArmorProfile", default=None, omitempty=True
     )
+    """appArmorProfile: *AppArmorProfile, optional."""
 
 
 class SerializedReference(runtime.Object):
-    """core/v1 SerializedReference."""
+    """core/v1 SerializedReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serializedreference-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "SerializedReference")
 
     reference: ObjectReference = runtime.field("reference", "ObjectReference", default=runtime.EMPTY, omitempty=True)
+    """reference: ObjectReference, optional."""
 
 
 class Service(runtime.ResourceObject):
-    """core/v1 Service."""
+    """core/v1 Service.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#service-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "Service")
     GENCLIENT = runtime.Genclient("services", verbs=("create", "update", "updateStatus", "delete", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ServiceSpec = runtime.field("spec", "ServiceSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ServiceSpec, optional."""
     status: ServiceStatus = runtime.field("status", "ServiceStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ServiceStatus, optional."""
 
 
 class ServiceAccount(runtime.ResourceObject):
-    """core/v1 ServiceAccount."""
+    """core/v1 ServiceAccount.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceaccount-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceAccount")
     GENCLIENT = runtime.Genclient("serviceaccounts", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"), methods=(runtime.ClientMethod("CreateToken", "create", "token", input="k8s.io/api/authentication/v1.TokenRequest", result="k8s.io/api/authentication/v1.TokenRequest"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     secrets: MutableSequence[ObjectReference] = runtime.field(
         "secrets", "[]ObjectReference", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="name"
     )
+    """secrets: []ObjectReference, optional."""
     image_pull_secrets: MutableSequence[LocalObjectReference] = runtime.field(
         "imagePullSecrets", "[]LocalObjectReference", default=runtime.EMPTY, omitempty=True
     )
+    """imagePullSecrets: []LocalObjectReference, optional."""
     automount_service_account_token: bool | None = runtime.field(
         "automountServiceAccountToken", "*bool", default=None, omitempty=True
     )
+    """automountServiceAccountToken: *bool, optional."""
 
 
 class ServiceAccountList(runtime.ListObject):
-    """core/v1 ServiceAccountList."""
+    """core/v1 ServiceAccountList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceaccountlist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceAccountList")
     ITEM = ServiceAccount
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ServiceAccount] = runtime.field("items", "[]ServiceAccount", default=runtime.EMPTY)
+    """items: []ServiceAccount, required."""
 
 
 class ServiceAccountTokenProjection(runtime.Struct):
-    """core/v1 ServiceAccountTokenProjection."""
+    """core/v1 ServiceAccountTokenProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceaccounttokenprojection-v1-core
+    """
 
     audience: str = runtime.field("audience", "string", default="", omitempty=True)
-    expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None, omitempty=True)
+    """audience: string, optional."""
+    expiration_seconds: int | None = runtime.field(
+        "expirationSeconds", "*int64", default=None, omitempty=True, doc="default 3600"
+    )
+    """expirationSeconds: *int64, seconds, optional, default 3600."""
     path: str = runtime.field("path", "string", default="")
+    """path: string, required."""
 
 
 class ServiceList(runtime.ListObject):
-    """core/v1 ServiceList."""
+    """core/v1 ServiceList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicelist-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceList")
     ITEM = Service
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Service] = runtime.field("items", "[]Service", default=runtime.EMPTY)
+    """items: []Service, required."""
 
 
 class ServicePort(runtime.Struct):
-    """core/v1 ServicePort."""
+    """core/v1 ServicePort.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceport-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
-    protocol: str = runtime.field("protocol", "string", default="", omitempty=True)
+    """name: string, optional."""
+    protocol: str = runtime.field("protocol", "string", default="", omitempty=True, doc="one of Protocol, default TCP")
+    """protocol: string, optional, one of Protocol, default TCP."""
     app_protocol: str | None = runtime.field("appProtocol", "*string", default=None, omitempty=True)
+    """appProtocol: *string, optional."""
     port: int = runtime.field("port", "int32", default=0)
+    """port: int32, required."""
     target_port: int | str = runtime.field("targetPort", "intorstring", default=0, omitempty=True)
+    """targetPort: intorstring, a number or a text, optional."""
     node_port: int = runtime.field("nodePort", "int32", default=0, omitempty=True)
+    """nodePort: int32, optional."""
 
 
 class ServiceProxyOptions(runtime.Object):
-    """core/v1 ServiceProxyOptions."""
+    """core/v1 ServiceProxyOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serviceproxyoptions-v1-core
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("", "v1", "ServiceProxyOptions")
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
 
 
 class ServiceSpec(runtime.Struct):
-    """core/v1 ServiceSpec."""
+    """core/v1 ServiceSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicespec-v1-core
+    """
 
     ports: MutableSequence[ServicePort] = runtime.field(
         "ports", "[]ServicePort", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="port"
     )
+    """ports: []ServicePort, optional."""
     selector: MutableMapping[str, str] = runtime.field(
         "selector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """selector: map[string]string, optional."""
     cluster_ip: str = runtime.field("clusterIP", "string", default="", omitempty=True)
+    """clusterIP: string, optional."""
     cluster_ips: MutableSequence[str] = runtime.field("clusterIPs", "[]string", default=runtime.EMPTY, omitempty=True)
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    """clusterIPs: []string, optional."""
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of ServiceType, default ClusterIP")
+    """type: string, optional, one of ServiceType, default ClusterIP."""
     external_ips: MutableSequence[str] = runtime.field("externalIPs", "[]string", default=runtime.EMPTY, omitempty=True)
-    session_affinity: str = runtime.field("sessionAffinity", "string", default="", omitempty=True)
+    """externalIPs: []string, optional."""
+    session_affinity: str = runtime.field(
+        "sessionAffinity", "string", default="", omitempty=True, doc="one of ServiceAffinity, default None"
+    )
+    """sessionAffinity: string, optional, one of ServiceAffinity, default None."""
     load_balancer_ip: str = runtime.field("loadBalancerIP", "string", default="", omitempty=True)
+    """loadBalancerIP: string, optional."""
     load_balancer_source_ranges: MutableSequence[str] = runtime.field(
         "loadBalancerSourceRanges", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """loadBalancerSourceRanges: []string, optional."""
     external_name: str = runtime.field("externalName", "string", default="", omitempty=True)
-    external_traffic_policy: str = runtime.field("externalTrafficPolicy", "string", default="", omitempty=True)
+    """externalName: string, optional."""
+    external_traffic_policy: str = runtime.field(
+        "externalTrafficPolicy", "string", default="", omitempty=True, doc="one of ServiceExternalTrafficPolicy"
+    )
+    """externalTrafficPolicy: string, optional, one of ServiceExternalTrafficPolicy."""
     health_check_node_port: int = runtime.field("healthCheckNodePort", "int32", default=0, omitempty=True)
+    """healthCheckNodePort: int32, optional."""
     publish_not_ready_addresses: bool = runtime.field("publishNotReadyAddresses", "bool", default=False, omitempty=True)
+    """publishNotReadyAddresses: bool, optional."""
     session_affinity_config: SessionAffinityConfig | None = runtime.field(
         "sessionAffinityConfig", "*SessionAffinityConfig", default=None, omitempty=True
     )
-    ip_families: MutableSequence[str] = runtime.field("ipFamilies", "[]string", default=runtime.EMPTY, omitempty=True)
-    ip_family_policy: str | None = runtime.field("ipFamilyPolicy", "*string", default=None, omitempty=True)
+    """sessionAffinityConfig: *SessionAffinityConfig, optional."""
+    ip_families: MutableSequence[str] = runtime.field(
+        "ipFamilies", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of IPFamily"
+    )
+    """ipFamilies: []string, optional, one of IPFamily."""
+    ip_family_policy: str | None = runtime.field(
+        "ipFamilyPolicy", "*string", default=None, omitempty=True, doc="one of IPFamilyPolicy"
+    )
+    """ipFamilyPolicy: *string, optional, one of IPFamilyPolicy."""
     allocate_load_balancer_node_ports: bool | None = runtime.field(
         "allocateLoadBalancerNodePorts", "*bool", default=None, omitempty=True
     )
+    """allocateLoadBalancerNodePorts: *bool, optional."""
     load_balancer_class: str | None = runtime.field("loadBalancerClass", "*string", default=None, omitempty=True)
+    """loadBalancerClass: *string, optional."""
     internal_traffic_policy: str | None = runtime.field(
-        "internalTrafficPolicy", "*string", default=None, omitempty=True
+        "internalTrafficPolicy", "*string", default=None, omitempty=True, doc="one of ServiceInternalTrafficPolicy, default Cluster"
     )
+    """internalTrafficPolicy: *string, optional, one of ServiceInternalTrafficPolicy, default Cluster."""
     traffic_distribution: str | None = runtime.field("trafficDistribution", "*string", default=None, omitempty=True)
+    """trafficDistribution: *string, optional."""
 
 
 class ServiceStatus(runtime.Struct):
-    """core/v1 ServiceStatus."""
+    """core/v1 ServiceStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicestatus-v1-core
+    """
 
     load_balancer: LoadBalancerStatus = runtime.field(
         "loadBalancer", "LoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """loadBalancer: LoadBalancerStatus, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""
 
 
 class SessionAffinityConfig(runtime.Struct):
-    """core/v1 SessionAffinityConfig."""
+    """core/v1 SessionAffinityConfig.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#sessionaffinityconfig-v1-core
+    """
 
     client_ip: ClientIPConfig | None = runtime.field("clientIP", "*ClientIPConfig", default=None, omitempty=True)
+    """clientIP: *ClientIPConfig, optional."""
 
 
 class SleepAction(runtime.Struct):
-    """core/v1 SleepAction."""
+    """core/v1 SleepAction.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#sleepaction-v1-core
+    """
 
     seconds: int = runtime.field("seconds", "int64", default=0)
+    """seconds: int64, seconds, required."""
 
 
 class StorageOSPersistentVolumeSource(runtime.Struct):
-    """core/v1 StorageOSPersistentVolumeSource."""
+    """core/v1 StorageOSPersistentVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageospersistentvolumesource-v1-core
+    """
 
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
+    """volumeName: string, optional."""
     volume_namespace: str = runtime.field("volumeNamespace", "string", default="", omitempty=True)
+    """volumeNamespace: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     secret_ref: ObjectReference | None = runtime.field("secretRef", "*ObjectReference", default=None, omitempty=True)
+    """secretRef: *ObjectReference, optional."""
 
 
 class StorageOSVolumeSource(runtime.Struct):
-    """core/v1 StorageOSVolumeSource."""
+    """core/v1 StorageOSVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageosvolumesource-v1-core
+    """
 
     volume_name: str = runtime.field("volumeName", "string", default="", omitempty=True)
+    """volumeName: string, optional."""
     volume_namespace: str = runtime.field("volumeNamespace", "string", default="", omitempty=True)
+    """volumeNamespace: string, optional."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
+    """readOnly: bool, optional."""
     secret_ref: LocalObjectReference | None = runtime.field(
         "secretRef", "*LocalObjectReference", default=None, omitempty=True
     )
+    """secretRef: *LocalObjectReference, optional."""
 
 
 class Sysctl(runtime.Struct):
-    """core/v1 Sysctl."""
+    """core/v1 Sysctl.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#sysctl-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     value: str = runtime.field("value", "string", default="")
+    """value: string, required."""
 
 
 class TCPSocketAction(runtime.Struct):
-    """core/v1 TCPSocketAction."""
+    """core/v1 TCPSocketAction.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tcpsocketaction-v1-core
+    """
 
     port: int | str = runtime.field("port", "intorstring", default=0)
+    """port: intorstring, a number or a text, required."""
     host: str = runtime.field("host", "string", default="", omitempty=True)
+    """host: string, optional."""
 
 
 class Taint(runtime.Struct):
-    """core/v1 Taint."""
+    """core/v1 Taint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#taint-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="")
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", doc="one of TaintEffect")
+    """effect: string, required, one of TaintEffect."""
     time_added: datetime | None = runtime.field("timeAdded", "*time", default=None, omitempty=True)
+    """timeAdded: *time, RFC 3339 in JSON, optional."""
 
 
 class Toleration(runtime.Struct):
-    """core/v1 Toleration."""
+    """core/v1 Toleration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#toleration-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
-    operator: str = runtime.field("operator", "string", default="", omitempty=True)
+    """key: string, optional."""
+    operator: str = runtime.field("operator", "string", default="", omitempty=True, doc="one of TolerationOperator")
+    """operator: string, optional, one of TolerationOperator."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="", omitempty=True)
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", omitempty=True, doc="one of TaintEffect")
+    """effect: string, optional, one of TaintEffect."""
     toleration_seconds: int | None = runtime.field("tolerationSeconds", "*int64", default=None, omitempty=True)
+    """tolerationSeconds: *int64, seconds, optional."""
 
 
 class TopologySelectorLabelRequirement(runtime.Struct):
-    """core/v1 TopologySelectorLabelRequirement."""
+    """core/v1 TopologySelectorLabelRequirement.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#topologyselectorlabelrequirement-v1-core
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY)
+    """values: []string, required."""
 
 
 class TopologySelectorTerm(runtime.Struct):
-    """core/v1 TopologySelectorTerm."""
+    """core/v1 TopologySelectorTerm.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#topologyselectorterm-v1-core
+    """
 
     match_label_expressions: MutableSequence[TopologySelectorLabelRequirement] = runtime.field(
         "matchLabelExpressions", "[]TopologySelectorLabelRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """matchLabelExpressions: []TopologySelectorLabelRequirement, optional."""
 
 
 class TopologySpreadConstraint(runtime.Struct):
-    """core/v1 TopologySpreadConstraint."""
+    """core/v1 TopologySpreadConstraint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#topologyspreadconstraint-v1-core
+    """
 
     max_skew: int = runtime.field("maxSkew", "int32", default=0)
+    """maxSkew: int32, required."""
     topology_key: str = runtime.field("topologyKey", "string", default="")
-    when_unsatisfiable: str = runtime.field("whenUnsatisfiable", "string", default="")
+    """topologyKey: string, required."""
+    when_unsatisfiable: str = runtime.field(
+        "whenUnsatisfiable", "string", default="", doc="one of UnsatisfiableConstraintAction"
+    )
+    """whenUnsatisfiable: string, required, one of UnsatisfiableConstraintAction."""
     label_selector: metav1.LabelSelector | None = runtime.field(
         "labelSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """labelSelector: *metav1.LabelSelector, optional."""
     min_domains: int | None = runtime.field("minDomains", "*int32", default=None, omitempty=True)
-    node_affinity_policy: str | None = runtime.field("nodeAffinityPolicy", "*string", default=None, omitempty=True)
-    node_taints_policy: str | None = runtime.field("nodeTaintsPolicy", "*string", default=None, omitempty=True)
+    """minDomains: *int32, optional."""
+    node_affinity_policy: str | None = runtime.field(
+        "nodeAffinityPolicy", "*string", default=None, omitempty=True, doc="one of NodeInclusionPolicy"
+    )
+    """nodeAffinityPolicy: *string, optional, one of NodeInclusionPolicy."""
+    node_taints_policy: str | None = runtime.field(
+        "nodeTaintsPolicy", "*string", default=None, omitempty=True, doc="one of NodeInclusionPolicy"
+    )
+    """nodeTaintsPolicy: *string, optional, one of NodeInclusionPolicy."""
     match_label_keys: MutableSequence[str] = runtime.field(
         "matchLabelKeys", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """matchLabelKeys: []string, optional."""
 
 
 class TypedLocalObjectReference(runtime.Struct):
-    """core/v1 TypedLocalObjectReference."""
+    """core/v1 TypedLocalObjectReference.
 
-    api_group: str | None = runtime.field("apiGroup", "*string", default=None)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#typedlocalobjectreference-v1-core
+    """
+
+    api_group: str | None = runtime.field("apiGroup", "*string", default=None, optional=True)
+    """apiGroup: *string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class TypedObjectReference(runtime.Struct):
-    """core/v1 TypedObjectReference."""
+    """core/v1 TypedObjectReference.
 
-    api_group: str | None = runtime.field("apiGroup", "*string", default=None)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#typedobjectreference-v1-core
+    """
+
+    api_group: str | None = runtime.field("apiGroup", "*string", default=None, optional=True)
+    """apiGroup: *string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     namespace: str | None = runtime.field("namespace", "*string", default=None, omitempty=True)
+    """namespace: *string, optional."""
 
 
 class VolumeSource(runtime.Struct):
-    """core/v1 VolumeSource."""
+    """core/v1 VolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumesource-v1-core
+    """
 
     host_path: HostPathVolumeSource | None = runtime.field(
         "hostPath", "*HostPathVolumeSource", default=None, omitempty=True
     )
+    """hostPath: *HostPathVolumeSource, optional."""
     empty_dir: EmptyDirVolumeSource | None = runtime.field(
         "emptyDir", "*EmptyDirVolumeSource", default=None, omitempty=True
     )
+    """emptyDir: *EmptyDirVolumeSource, optional."""
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = runtime.field(
         "gcePersistentDisk", "*GCEPersistentDiskVolumeSource", default=None, omitempty=True
     )
+    """gcePersistentDisk: *GCEPersistentDiskVolumeSource, optional."""
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = runtime.field(
         "awsElasticBlockStore", "*AWSElasticBlockStoreVolumeSource", default=None, omitempty=True
     )
+    """awsElasticBlockStore: *AWSElasticBlockStoreVolumeSource, optional."""
     git_repo: GitRepoVolumeSource | None = runtime.field(
         "gitRepo", "*GitRepoVolumeSource", default=None, omitempty=True
     )
+    """gitRepo: *GitRepoVolumeSource, optional."""
     secret: SecretVolumeSource | None = runtime.field("secret", "*SecretVolumeSource", default=None, omitempty=True)
+    """secret: *SecretVolumeSource, optional."""
     nfs: NFSVolumeSource | None = runtime.field("nfs", "*NFSVolumeSource", default=None, omitempty=True)
+    """nfs: *NFSVolumeSource, optional."""
     iscsi: ISCSIVolumeSource | None = runtime.field("iscsi", "*ISCSIVolumeSource", default=None, omitempty=True)
+    """iscsi: *ISCSIVolumeSource, optional."""
     glusterfs: GlusterfsVolumeSource | None = runtime.field(
         "glusterfs", "*GlusterfsVolumeSource", default=None, omitempty=True
     )
+    """glusterfs: *GlusterfsVolumeSource, optional."""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = runtime.field(
         "persistentVolumeClaim", "*PersistentVolumeClaimVolumeSource", default=None, omitempty=True
     )
+    """persistentVolumeClaim: *PersistentVolumeClaimVolumeSource, optional."""
     rbd: RBDVolumeSource | None = runtime.field("rbd", "*RBDVolumeSource", default=None, omitempty=True)
+    """rbd: *RBDVolumeSource, optional."""
     flex_volume: FlexVolumeSource | None = runtime.field(
         "flexVolume", "*FlexVolumeSource", default=None, omitempty=True
     )
+    """flexVolume: *FlexVolumeSource, optional."""
     cinder: CinderVolumeSource | None = runtime.field("cinder", "*CinderVolumeSource", default=None, omitempty=True)
+    """cinder: *CinderVolumeSource, optional."""
     ceph_fs: CephFSVolumeSource | None = runtime.field("cephfs", "*CephFSVolumeSource", default=None, omitempty=True)
+    """cephfs: *CephFSVolumeSource, optional."""
     flocker: FlockerVolumeSource | None = runtime.field("flocker", "*FlockerVolumeSource", default=None, omitempty=True)
+    """flocker: *FlockerVolumeSource, optional."""
     downward_api: DownwardAPIVolumeSource | None = runtime.field(
         "downwardAPI", "*DownwardAPIVolumeSource", default=None, omitempty=True
     )
+    """downwardAPI: *DownwardAPIVolumeSource, optional."""
     fc: FCVolumeSource | None = runtime.field("fc", "*FCVolumeSource", default=None, omitempty=True)
+    """fc: *FCVolumeSource, optional."""
     azure_file: AzureFileVolumeSource | None = runtime.field(
         "azureFile", "*AzureFileVolumeSource", default=None, omitempty=True
     )
+    """azureFile: *AzureFileVolumeSource, optional."""
     config_map: ConfigMapVolumeSource | None = runtime.field(
         "configMap", "*ConfigMapVolumeSource", default=None, omitempty=True
     )
+    """configMap: *ConfigMapVolumeSource, optional."""
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = runtime.field(
         "vsphereVolume", "*VsphereVirtualDiskVolumeSource", default=None, omitempty=True
     )
+    """vsphereVolume: *VsphereVirtualDiskVolumeSource, optional."""
     quobyte: QuobyteVolumeSource | None = runtime.field("quobyte", "*QuobyteVolumeSource", default=None, omitempty=True)
+    """quobyte: *QuobyteVolumeSource, optional."""
     azure_disk: AzureDiskVolumeSource | None = runtime.field(
         "azureDisk", "*AzureDiskVolumeSource", default=None, omitempty=True
     )
+    """azureDisk: *AzureDiskVolumeSource, optional."""
     photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = runtime.field(
         "photonPersistentDisk", "*PhotonPersistentDiskVolumeSource", default=None, omitempty=True
     )
+    """photonPersistentDisk: *PhotonPersistentDiskVolumeSource, optional."""
     projected: ProjectedVolumeSource | None = runtime.field(
         "projected", "*ProjectedVolumeSource", default=None, omitempty=True
     )
+    """projected: *ProjectedVolumeSource, optional."""
     portworx_volume: PortworxVolumeSource | None = runtime.field(
         "portworxVolume", "*PortworxVolumeSource", default=None, omitempty=True
     )
+    """portworxVolume: *PortworxVolumeSource, optional."""
     scale_io: ScaleIOVolumeSource | None = runtime.field(
         "scaleIO", "*ScaleIOVolumeSource", default=None, omitempty=True
     )
+    """scaleIO: *ScaleIOVolumeSource, optional."""
     storage_os: StorageOSVolumeSource | None = runtime.field(
         "storageos", "*StorageOSVolumeSource", default=None, omitempty=True
     )
+    """storageos: *StorageOSVolumeSource, optional."""
     csi: CSIVolumeSource | None = runtime.field("csi", "*CSIVolumeSource", default=None, omitempty=True)
+    """csi: *CSIVolumeSource, optional."""
     ephemeral: EphemeralVolumeSource | None = runtime.field(
         "ephemeral", "*EphemeralVolumeSource", default=None, omitempty=True
     )
+    """ephemeral: *EphemeralVolumeSource, optional."""
     image: ImageVolumeSource | None = runtime.field("image", "*ImageVolumeSource", default=None, omitempty=True)
+    """image: *ImageVolumeSource, optional."""
 
 
 class Volume(VolumeSource):
-    """core/v1 Volume."""
+    """core/v1 Volume.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volume-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class VolumeDevice(runtime.Struct):
-    """core/v1 VolumeDevice."""
+    """core/v1 VolumeDevice.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumedevice-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     device_path: str = runtime.field("devicePath", "string", default="")
+    """devicePath: string, required."""
 
 
 class VolumeMount(runtime.Struct):
-    """core/v1 VolumeMount."""
+    """core/v1 VolumeMount.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumemount-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
-    recursive_read_only: str | None = runtime.field("recursiveReadOnly", "*string", default=None, omitempty=True)
+    """readOnly: bool, optional."""
+    recursive_read_only: str | None = runtime.field(
+        "recursiveReadOnly", "*string", default=None, omitempty=True, doc="one of RecursiveReadOnlyMode"
+    )
+    """recursiveReadOnly: *string, optional, one of RecursiveReadOnlyMode."""
     mount_path: str = runtime.field("mountPath", "string", default="")
+    """mountPath: string, required."""
     sub_path: str = runtime.field("subPath", "string", default="", omitempty=True)
-    mount_propagation: str | None = runtime.field("mountPropagation", "*string", default=None, omitempty=True)
+    """subPath: string, optional."""
+    mount_propagation: str | None = runtime.field(
+        "mountPropagation", "*string", default=None, omitempty=True, doc="one of MountPropagationMode"
+    )
+    """mountPropagation: *string, optional, one of MountPropagationMode."""
     sub_path_expr: str = runtime.field("subPathExpr", "string", default="", omitempty=True)
+    """subPathExpr: string, optional."""
 
 
 class VolumeMountStatus(runtime.Struct):
-    """core/v1 VolumeMountStatus."""
+    """core/v1 VolumeMountStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumemountstatus-v1-core
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     mount_path: str = runtime.field("mountPath", "string", default="")
+    """mountPath: string, required."""
     read_only: bool = runtime.field("readOnly", "bool", default=False, omitempty=True)
-    recursive_read_only: str | None = runtime.field("recursiveReadOnly", "*string", default=None, omitempty=True)
+    """readOnly: bool, optional."""
+    recursive_read_only: str | None = runtime.field(
+        "recursiveReadOnly", "*string", default=None, omitempty=True, doc="one of RecursiveReadOnlyMode"
+    )
+    """recursiveReadOnly: *string, optional, one of RecursiveReadOnlyMode."""
     volume_status: VolumeStatus | None = runtime.field("volumeStatus", "*VolumeStatus", default=None, omitempty=True)
+    """volumeStatus: *VolumeStatus, optional."""
 
 
 class VolumeNodeAffinity(runtime.Struct):
-    """core/v1 VolumeNodeAffinity."""
+    """core/v1 VolumeNodeAffinity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumenodeaffinity-v1-core
+    """
 
     required: NodeSelector | None = runtime.field("required", "*NodeSelector", default=None, omitempty=True)
+    """required: *NodeSelector, optional."""
 
 
 class VolumeProjection(runtime.Struct):
-    """core/v1 VolumeProjection."""
+    """core/v1 VolumeProjection.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeprojection-v1-core
+    """
 
     secret: SecretProjection | None = runtime.field("secret", "*SecretProjection", default=None, omitempty=True)
+    """secret: *SecretProjection, optional."""
     downward_api: DownwardAPIProjection | None = runtime.field(
         "downwardAPI", "*DownwardAPIProjection", default=None, omitempty=True
     )
+    """downwardAPI: *DownwardAPIProjection, optional."""
     config_map: ConfigMapProjection | None = runtime.field(
         "configMap", "*ConfigMapProjection", default=None, omitempty=True
     )
+    """configMap: *ConfigMapProjection, optional."""
     service_account_token: ServiceAccountTokenProjection | None = runtime.field(
         "serviceAccountToken", "*ServiceAccountTokenProjection", default=None, omitempty=True
     )
+    """serviceAccountToken: *ServiceAccountTokenProjection, optional."""
     cluster_trust_bundle: ClusterTrustBundleProjection | None = runtime.field(
         "clusterTrustBundle", "*ClusterTrustBundleProjection", default=None, omitempty=True
     )
+    """clusterTrustBundle: *ClusterTrustBundleProjection, optional."""
     pod_certificate: PodCertificateProjection | None = runtime.field(
         "podCertificate", "*PodCertificateProjection", default=None, omitempty=True
     )
+    """podCertificate: *PodCertificateProjection, optional."""
 
 
 class VolumeResourceRequirements(runtime.Struct):
-    """core/v1 VolumeResourceRequirements."""
+    """core/v1 VolumeResourceRequirements.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeresourcerequirements-v1-core
+    """
 
     limits: MutableMapping[str, Quantity] = runtime.field(
         "limits", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """limits: map[string]quantity, optional."""
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """requests: map[string]quantity, optional."""
 
 
 class VolumeStatus(runtime.Struct):
-    """core/v1 VolumeStatus."""
+    """core/v1 VolumeStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumestatus-v1-core
+    """
 
     image: ImageVolumeStatus | None = runtime.field("image", "*ImageVolumeStatus", default=None, omitempty=True)
+    """image: *ImageVolumeStatus, optional."""
 
 
 class VsphereVirtualDiskVolumeSource(runtime.Struct):
-    """core/v1 VsphereVirtualDiskVolumeSource."""
+    """core/v1 VsphereVirtualDiskVolumeSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#vspherevirtualdiskvolumesource-v1-core
+    """
 
     volume_path: str = runtime.field("volumePath", "string", default="")
+    """volumePath: string, required."""
     fs_type: str = runtime.field("fsType", "string", default="", omitempty=True)
+    """fsType: string, optional."""
     storage_policy_name: str = runtime.field("storagePolicyName", "string", default="", omitempty=True)
+    """storagePolicyName: string, optional."""
     storage_policy_id: str = runtime.field("storagePolicyID", "string", default="", omitempty=True)
+    """storagePolicyID: string, optional."""
 
 
 class WeightedPodAffinityTerm(runtime.Struct):
-    """core/v1 WeightedPodAffinityTerm."""
+    """core/v1 WeightedPodAffinityTerm.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#weightedpodaffinityterm-v1-core
+    """
 
     weight: int = runtime.field("weight", "int32", default=0)
+    """weight: int32, required."""
     pod_affinity_term: PodAffinityTerm = runtime.field("podAffinityTerm", "PodAffinityTerm", default=runtime.EMPTY)
+    """podAffinityTerm: PodAffinityTerm, required."""
 
 
 class WindowsSecurityContextOptions(runtime.Struct):
-    """core/v1 WindowsSecurityContextOptions."""
+    """core/v1 WindowsSecurityContextOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#windowssecuritycontextoptions-v1-core
+    """
 
     gmsa_credential_spec_name: str | None = runtime.field(
         "gmsaCredentialSpecName", "*string", default=None, omitempty=True
     )
+    """gmsaCredentialSpecName: *string, optional."""
     gmsa_credential_spec: str | None = runtime.field("gmsaCredentialSpec", "*string", default=None, omitempty=True)
+    """gmsaCredentialSpec: *string, optional."""
     run_as_user_name: str | None = runtime.field("runAsUserName", "*string", default=None, omitempty=True)
+    """runAsUserName: *string, optional."""
     host_process: bool | None = runtime.field("hostProcess", "*bool", default=None, omitempty=True)
+    """hostProcess: *bool, optional."""

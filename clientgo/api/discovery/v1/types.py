@@ -24,77 +24,132 @@ class AddressType(str):
 
 
 class Endpoint(runtime.Struct):
-    """discovery.k8s.io/v1 Endpoint."""
+    """discovery.k8s.io/v1 Endpoint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpoint-v1-discovery-k8s-io
+    """
 
     addresses: MutableSequence[str] = runtime.field("addresses", "[]string", default=runtime.EMPTY)
+    """addresses: []string, required."""
     conditions: EndpointConditions = runtime.field(
         "conditions", "EndpointConditions", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: EndpointConditions, optional."""
     hostname: str | None = runtime.field("hostname", "*string", default=None, omitempty=True)
+    """hostname: *string, optional."""
     target_ref: corev1.ObjectReference | None = runtime.field(
         "targetRef", "*corev1.ObjectReference", default=None, omitempty=True
     )
+    """targetRef: *corev1.ObjectReference, optional."""
     deprecated_topology: MutableMapping[str, str] = runtime.field(
         "deprecatedTopology", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """deprecatedTopology: map[string]string, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     zone: str | None = runtime.field("zone", "*string", default=None, omitempty=True)
+    """zone: *string, optional."""
     hints: EndpointHints | None = runtime.field("hints", "*EndpointHints", default=None, omitempty=True)
+    """hints: *EndpointHints, optional."""
 
 
 class EndpointConditions(runtime.Struct):
-    """discovery.k8s.io/v1 EndpointConditions."""
+    """discovery.k8s.io/v1 EndpointConditions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointconditions-v1-discovery-k8s-io
+    """
 
     ready: bool | None = runtime.field("ready", "*bool", default=None, omitempty=True)
+    """ready: *bool, optional."""
     serving: bool | None = runtime.field("serving", "*bool", default=None, omitempty=True)
+    """serving: *bool, optional."""
     terminating: bool | None = runtime.field("terminating", "*bool", default=None, omitempty=True)
+    """terminating: *bool, optional."""
 
 
 class EndpointHints(runtime.Struct):
-    """discovery.k8s.io/v1 EndpointHints."""
+    """discovery.k8s.io/v1 EndpointHints.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointhints-v1-discovery-k8s-io
+    """
 
     for_zones: MutableSequence[ForZone] = runtime.field("forZones", "[]ForZone", default=runtime.EMPTY, omitempty=True)
+    """forZones: []ForZone, optional."""
     for_nodes: MutableSequence[ForNode] = runtime.field("forNodes", "[]ForNode", default=runtime.EMPTY, omitempty=True)
+    """forNodes: []ForNode, optional."""
 
 
 class EndpointPort(runtime.Struct):
-    """discovery.k8s.io/v1 EndpointPort."""
+    """discovery.k8s.io/v1 EndpointPort.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointport-v1-discovery-k8s-io
+    """
 
     name: str | None = runtime.field("name", "*string", default=None, omitempty=True)
-    protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
+    """name: *string, optional."""
+    protocol: str | None = runtime.field(
+        "protocol", "*string", default=None, omitempty=True, doc="one of corev1.Protocol, default TCP"
+    )
+    """protocol: *string, optional, one of corev1.Protocol, default TCP."""
     port: int | None = runtime.field("port", "*int32", default=None, omitempty=True)
+    """port: *int32, optional."""
     app_protocol: str | None = runtime.field("appProtocol", "*string", default=None, omitempty=True)
+    """appProtocol: *string, optional."""
 
 
 class EndpointSlice(runtime.ResourceObject):
-    """discovery.k8s.io/v1 EndpointSlice."""
+    """discovery.k8s.io/v1 EndpointSlice.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointslice-v1-discovery-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice")
     GENCLIENT = runtime.Genclient("endpointslices", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     address_type: str = runtime.field("addressType", "string", default="")
-    endpoints: MutableSequence[Endpoint] = runtime.field("endpoints", "[]Endpoint", default=runtime.EMPTY)
-    ports: MutableSequence[EndpointPort] = runtime.field("ports", "[]EndpointPort", default=runtime.EMPTY)
+    """addressType: string, required."""
+    endpoints: MutableSequence[Endpoint] = runtime.field(
+        "endpoints", "[]Endpoint", default=runtime.EMPTY, optional=True
+    )
+    """endpoints: []Endpoint, optional."""
+    ports: MutableSequence[EndpointPort] = runtime.field(
+        "ports", "[]EndpointPort", default=runtime.EMPTY, optional=True
+    )
+    """ports: []EndpointPort, optional."""
 
 
 class EndpointSliceList(runtime.ListObject):
-    """discovery.k8s.io/v1 EndpointSliceList."""
+    """discovery.k8s.io/v1 EndpointSliceList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#endpointslicelist-v1-discovery-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1", "EndpointSliceList")
     ITEM = EndpointSlice
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[EndpointSlice] = runtime.field("items", "[]EndpointSlice", default=runtime.EMPTY)
+    """items: []EndpointSlice, required."""
 
 
 class ForNode(runtime.Struct):
-    """discovery.k8s.io/v1 ForNode."""
+    """discovery.k8s.io/v1 ForNode.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#fornode-v1-discovery-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class ForZone(runtime.Struct):
-    """discovery.k8s.io/v1 ForZone."""
+    """discovery.k8s.io/v1 ForZone.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#forzone-v1-discovery-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""

@@ -24,76 +24,128 @@ class AddressType(str):
 
 
 class Endpoint(runtime.Struct):
-    """discovery.k8s.io/v1beta1 Endpoint."""
+    """discovery.k8s.io/v1beta1 Endpoint.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#Endpoint
+    """
 
     addresses: MutableSequence[str] = runtime.field("addresses", "[]string", default=runtime.EMPTY)
+    """addresses: []string, required."""
     conditions: EndpointConditions = runtime.field(
         "conditions", "EndpointConditions", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: EndpointConditions, optional."""
     hostname: str | None = runtime.field("hostname", "*string", default=None, omitempty=True)
+    """hostname: *string, optional."""
     target_ref: corev1.ObjectReference | None = runtime.field(
         "targetRef", "*corev1.ObjectReference", default=None, omitempty=True
     )
+    """targetRef: *corev1.ObjectReference, optional."""
     topology: MutableMapping[str, str] = runtime.field(
         "topology", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """topology: map[string]string, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     hints: EndpointHints | None = runtime.field("hints", "*EndpointHints", default=None, omitempty=True)
+    """hints: *EndpointHints, optional."""
 
 
 class EndpointConditions(runtime.Struct):
-    """discovery.k8s.io/v1beta1 EndpointConditions."""
+    """discovery.k8s.io/v1beta1 EndpointConditions.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#EndpointConditions
+    """
 
     ready: bool | None = runtime.field("ready", "*bool", default=None, omitempty=True)
+    """ready: *bool, optional."""
     serving: bool | None = runtime.field("serving", "*bool", default=None, omitempty=True)
+    """serving: *bool, optional."""
     terminating: bool | None = runtime.field("terminating", "*bool", default=None, omitempty=True)
+    """terminating: *bool, optional."""
 
 
 class EndpointHints(runtime.Struct):
-    """discovery.k8s.io/v1beta1 EndpointHints."""
+    """discovery.k8s.io/v1beta1 EndpointHints.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#EndpointHints
+    """
 
     for_zones: MutableSequence[ForZone] = runtime.field("forZones", "[]ForZone", default=runtime.EMPTY, omitempty=True)
+    """forZones: []ForZone, optional."""
     for_nodes: MutableSequence[ForNode] = runtime.field("forNodes", "[]ForNode", default=runtime.EMPTY, omitempty=True)
+    """forNodes: []ForNode, optional."""
 
 
 class EndpointPort(runtime.Struct):
-    """discovery.k8s.io/v1beta1 EndpointPort."""
+    """discovery.k8s.io/v1beta1 EndpointPort.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#EndpointPort
+    """
 
     name: str | None = runtime.field("name", "*string", default=None, omitempty=True)
-    protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
+    """name: *string, optional."""
+    protocol: str | None = runtime.field(
+        "protocol", "*string", default=None, omitempty=True, doc="one of corev1.Protocol"
+    )
+    """protocol: *string, optional, one of corev1.Protocol."""
     port: int | None = runtime.field("port", "*int32", default=None, omitempty=True)
+    """port: *int32, optional."""
     app_protocol: str | None = runtime.field("appProtocol", "*string", default=None, omitempty=True)
+    """appProtocol: *string, optional."""
 
 
 class EndpointSlice(runtime.ResourceObject):
-    """discovery.k8s.io/v1beta1 EndpointSlice."""
+    """discovery.k8s.io/v1beta1 EndpointSlice.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#EndpointSlice
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1beta1", "EndpointSlice")
     GENCLIENT = runtime.Genclient("endpointslices", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     address_type: str = runtime.field("addressType", "string", default="")
+    """addressType: string, required."""
     endpoints: MutableSequence[Endpoint] = runtime.field("endpoints", "[]Endpoint", default=runtime.EMPTY)
-    ports: MutableSequence[EndpointPort] = runtime.field("ports", "[]EndpointPort", default=runtime.EMPTY)
+    """endpoints: []Endpoint, required."""
+    ports: MutableSequence[EndpointPort] = runtime.field(
+        "ports", "[]EndpointPort", default=runtime.EMPTY, optional=True
+    )
+    """ports: []EndpointPort, optional."""
 
 
 class EndpointSliceList(runtime.ListObject):
-    """discovery.k8s.io/v1beta1 EndpointSliceList."""
+    """discovery.k8s.io/v1beta1 EndpointSliceList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#EndpointSliceList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("discovery.k8s.io", "v1beta1", "EndpointSliceList")
     ITEM = EndpointSlice
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[EndpointSlice] = runtime.field("items", "[]EndpointSlice", default=runtime.EMPTY)
+    """items: []EndpointSlice, required."""
 
 
 class ForNode(runtime.Struct):
-    """discovery.k8s.io/v1beta1 ForNode."""
+    """discovery.k8s.io/v1beta1 ForNode.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#ForNode
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class ForZone(runtime.Struct):
-    """discovery.k8s.io/v1beta1 ForZone."""
+    """discovery.k8s.io/v1beta1 ForZone.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/discovery/v1beta1#ForZone
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""

@@ -16,50 +16,78 @@ GROUP_NAME = "events.k8s.io"
 
 
 class Event(runtime.ResourceObject):
-    """events.k8s.io/v1beta1 Event."""
+    """events.k8s.io/v1beta1 Event.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/events/v1beta1#Event
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("events.k8s.io", "v1beta1", "Event")
     GENCLIENT = runtime.Genclient("events", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
-    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY)
+    metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, optional=True)
+    """metadata: metav1.ObjectMeta, optional."""
     event_time: datetime | None = runtime.field("eventTime", "microtime", default=None)
+    """eventTime: microtime, RFC 3339 with microseconds in JSON, required."""
     series: EventSeries | None = runtime.field("series", "*EventSeries", default=None, omitempty=True)
+    """series: *EventSeries, optional."""
     reporting_controller: str = runtime.field("reportingController", "string", default="", omitempty=True)
+    """reportingController: string, optional."""
     reporting_instance: str = runtime.field("reportingInstance", "string", default="", omitempty=True)
+    """reportingInstance: string, optional."""
     action: str = runtime.field("action", "string", default="", omitempty=True)
+    """action: string, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     regarding: corev1.ObjectReference = runtime.field(
         "regarding", "corev1.ObjectReference", default=runtime.EMPTY, omitempty=True
     )
+    """regarding: corev1.ObjectReference, optional."""
     related: corev1.ObjectReference | None = runtime.field(
         "related", "*corev1.ObjectReference", default=None, omitempty=True
     )
+    """related: *corev1.ObjectReference, optional."""
     note: str = runtime.field("note", "string", default="", omitempty=True)
+    """note: string, optional."""
     type: str = runtime.field("type", "string", default="", omitempty=True)
+    """type: string, optional."""
     deprecated_source: corev1.EventSource = runtime.field(
         "deprecatedSource", "corev1.EventSource", default=runtime.EMPTY, omitempty=True
     )
+    """deprecatedSource: corev1.EventSource, optional."""
     deprecated_first_timestamp: datetime | None = runtime.field(
         "deprecatedFirstTimestamp", "time", default=None, omitempty=True
     )
+    """deprecatedFirstTimestamp: time, RFC 3339 in JSON, optional."""
     deprecated_last_timestamp: datetime | None = runtime.field(
         "deprecatedLastTimestamp", "time", default=None, omitempty=True
     )
+    """deprecatedLastTimestamp: time, RFC 3339 in JSON, optional."""
     deprecated_count: int = runtime.field("deprecatedCount", "int32", default=0, omitempty=True)
+    """deprecatedCount: int32, optional."""
 
 
 class EventList(runtime.ListObject):
-    """events.k8s.io/v1beta1 EventList."""
+    """events.k8s.io/v1beta1 EventList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/events/v1beta1#EventList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("events.k8s.io", "v1beta1", "EventList")
     ITEM = Event
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Event] = runtime.field("items", "[]Event", default=runtime.EMPTY)
+    """items: []Event, required."""
 
 
 class EventSeries(runtime.Struct):
-    """events.k8s.io/v1beta1 EventSeries."""
+    """events.k8s.io/v1beta1 EventSeries.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/events/v1beta1#EventSeries
+    """
 
     count: int = runtime.field("count", "int32", default=0)
+    """count: int32, required."""
     last_observed_time: datetime | None = runtime.field("lastObservedTime", "microtime", default=None)
+    """lastObservedTime: microtime, RFC 3339 with microseconds in JSON, required."""

@@ -75,454 +75,736 @@ class ReplicaSetConditionType(str):
 
 
 class DaemonSet(runtime.ResourceObject):
-    """extensions/v1beta1 DaemonSet."""
+    """extensions/v1beta1 DaemonSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DaemonSet")
     GENCLIENT = runtime.Genclient("daemonsets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DaemonSetSpec = runtime.field("spec", "DaemonSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DaemonSetSpec, optional."""
     status: DaemonSetStatus = runtime.field("status", "DaemonSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DaemonSetStatus, optional."""
 
 
 class DaemonSetCondition(runtime.Struct):
-    """extensions/v1beta1 DaemonSetCondition."""
+    """extensions/v1beta1 DaemonSetCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSetCondition
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DaemonSetList(runtime.ListObject):
-    """extensions/v1beta1 DaemonSetList."""
+    """extensions/v1beta1 DaemonSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DaemonSetList")
     ITEM = DaemonSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DaemonSet] = runtime.field("items", "[]DaemonSet", default=runtime.EMPTY)
+    """items: []DaemonSet, required."""
 
 
 class DaemonSetSpec(runtime.Struct):
-    """extensions/v1beta1 DaemonSetSpec."""
+    """extensions/v1beta1 DaemonSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSetSpec
+    """
 
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     update_strategy: DaemonSetUpdateStrategy = runtime.field(
         "updateStrategy", "DaemonSetUpdateStrategy", default=runtime.EMPTY, omitempty=True
     )
+    """updateStrategy: DaemonSetUpdateStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     template_generation: int = runtime.field("templateGeneration", "int64", default=0, omitempty=True)
+    """templateGeneration: int64, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
 
 
 class DaemonSetStatus(runtime.Struct):
-    """extensions/v1beta1 DaemonSetStatus."""
+    """extensions/v1beta1 DaemonSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSetStatus
+    """
 
     current_number_scheduled: int = runtime.field("currentNumberScheduled", "int32", default=0)
+    """currentNumberScheduled: int32, required."""
     number_misscheduled: int = runtime.field("numberMisscheduled", "int32", default=0)
+    """numberMisscheduled: int32, required."""
     desired_number_scheduled: int = runtime.field("desiredNumberScheduled", "int32", default=0)
+    """desiredNumberScheduled: int32, required."""
     number_ready: int = runtime.field("numberReady", "int32", default=0)
+    """numberReady: int32, required."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     updated_number_scheduled: int = runtime.field("updatedNumberScheduled", "int32", default=0, omitempty=True)
+    """updatedNumberScheduled: int32, optional."""
     number_available: int = runtime.field("numberAvailable", "int32", default=0, omitempty=True)
+    """numberAvailable: int32, optional."""
     number_unavailable: int = runtime.field("numberUnavailable", "int32", default=0, omitempty=True)
+    """numberUnavailable: int32, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
     conditions: MutableSequence[DaemonSetCondition] = runtime.field(
         "conditions", "[]DaemonSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DaemonSetCondition, optional."""
 
 
 class DaemonSetUpdateStrategy(runtime.Struct):
-    """extensions/v1beta1 DaemonSetUpdateStrategy."""
+    """extensions/v1beta1 DaemonSetUpdateStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DaemonSetUpdateStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of DaemonSetUpdateStrategyType")
+    """type: string, optional, one of DaemonSetUpdateStrategyType."""
     rolling_update: RollingUpdateDaemonSet | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDaemonSet", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDaemonSet, optional."""
 
 
 class Deployment(runtime.ResourceObject):
-    """extensions/v1beta1 Deployment."""
+    """extensions/v1beta1 Deployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#Deployment
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Deployment")
     GENCLIENT = runtime.Genclient("deployments", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeploymentSpec = runtime.field("spec", "DeploymentSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: DeploymentSpec, optional."""
     status: DeploymentStatus = runtime.field("status", "DeploymentStatus", default=runtime.EMPTY, omitempty=True)
+    """status: DeploymentStatus, optional."""
 
 
 class DeploymentCondition(runtime.Struct):
-    """extensions/v1beta1 DeploymentCondition."""
+    """extensions/v1beta1 DeploymentCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of DeploymentConditionType")
+    """type: string, required, one of DeploymentConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_update_time: datetime | None = runtime.field("lastUpdateTime", "time", default=None, omitempty=True)
+    """lastUpdateTime: time, RFC 3339 in JSON, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class DeploymentList(runtime.ListObject):
-    """extensions/v1beta1 DeploymentList."""
+    """extensions/v1beta1 DeploymentList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DeploymentList")
     ITEM = Deployment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Deployment] = runtime.field("items", "[]Deployment", default=runtime.EMPTY)
+    """items: []Deployment, required."""
 
 
 class DeploymentRollback(runtime.Object):
-    """extensions/v1beta1 DeploymentRollback."""
+    """extensions/v1beta1 DeploymentRollback.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentRollback
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "DeploymentRollback")
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     updated_annotations: MutableMapping[str, str] = runtime.field(
         "updatedAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """updatedAnnotations: map[string]string, optional."""
     rollback_to: RollbackConfig = runtime.field("rollbackTo", "RollbackConfig", default=runtime.EMPTY)
+    """rollbackTo: RollbackConfig, required."""
 
 
 class DeploymentSpec(runtime.Struct):
-    """extensions/v1beta1 DeploymentSpec."""
+    """extensions/v1beta1 DeploymentSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     template: corev1.PodTemplateSpec = runtime.field("template", "corev1.PodTemplateSpec", default=runtime.EMPTY)
+    """template: corev1.PodTemplateSpec, required."""
     strategy: DeploymentStrategy = runtime.field(
         "strategy", "DeploymentStrategy", default=runtime.EMPTY, omitempty=True, patch_strategy="retainKeys"
     )
+    """strategy: DeploymentStrategy, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     revision_history_limit: int | None = runtime.field("revisionHistoryLimit", "*int32", default=None, omitempty=True)
+    """revisionHistoryLimit: *int32, optional."""
     paused: bool = runtime.field("paused", "bool", default=False, omitempty=True)
+    """paused: bool, optional."""
     rollback_to: RollbackConfig | None = runtime.field("rollbackTo", "*RollbackConfig", default=None, omitempty=True)
+    """rollbackTo: *RollbackConfig, optional."""
     progress_deadline_seconds: int | None = runtime.field(
         "progressDeadlineSeconds", "*int32", default=None, omitempty=True
     )
+    """progressDeadlineSeconds: *int32, seconds, optional."""
 
 
 class DeploymentStatus(runtime.Struct):
-    """extensions/v1beta1 DeploymentStatus."""
+    """extensions/v1beta1 DeploymentStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
     updated_replicas: int = runtime.field("updatedReplicas", "int32", default=0, omitempty=True)
+    """updatedReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     unavailable_replicas: int = runtime.field("unavailableReplicas", "int32", default=0, omitempty=True)
+    """unavailableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     conditions: MutableSequence[DeploymentCondition] = runtime.field(
         "conditions", "[]DeploymentCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []DeploymentCondition, optional."""
     collision_count: int | None = runtime.field("collisionCount", "*int32", default=None, omitempty=True)
+    """collisionCount: *int32, optional."""
 
 
 class DeploymentStrategy(runtime.Struct):
-    """extensions/v1beta1 DeploymentStrategy."""
+    """extensions/v1beta1 DeploymentStrategy.
 
-    type: str = runtime.field("type", "string", default="", omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#DeploymentStrategy
+    """
+
+    type: str = runtime.field("type", "string", default="", omitempty=True, doc="one of DeploymentStrategyType")
+    """type: string, optional, one of DeploymentStrategyType."""
     rolling_update: RollingUpdateDeployment | None = runtime.field(
         "rollingUpdate", "*RollingUpdateDeployment", default=None, omitempty=True
     )
+    """rollingUpdate: *RollingUpdateDeployment, optional."""
 
 
 class HTTPIngressPath(runtime.Struct):
-    """extensions/v1beta1 HTTPIngressPath."""
+    """extensions/v1beta1 HTTPIngressPath.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#HTTPIngressPath
+    """
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     path_type: str | None = runtime.field("pathType", "*string", default=None, omitempty=True)
+    """pathType: *string, optional."""
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
+    """backend: IngressBackend, required."""
 
 
 class HTTPIngressRuleValue(runtime.Struct):
-    """extensions/v1beta1 HTTPIngressRuleValue."""
+    """extensions/v1beta1 HTTPIngressRuleValue.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#HTTPIngressRuleValue
+    """
 
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
+    """paths: []HTTPIngressPath, required."""
 
 
 class IPBlock(runtime.Struct):
-    """extensions/v1beta1 IPBlock."""
+    """extensions/v1beta1 IPBlock.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IPBlock
+    """
 
     cidr: str = runtime.field("cidr", "string", default="")
+    """cidr: string, required."""
     except_: MutableSequence[str] = runtime.field("except", "[]string", default=runtime.EMPTY, omitempty=True)
+    """except: []string, optional."""
 
 
 class Ingress(runtime.ResourceObject):
-    """extensions/v1beta1 Ingress."""
+    """extensions/v1beta1 Ingress.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#Ingress
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IngressSpec = runtime.field("spec", "IngressSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IngressSpec, optional."""
     status: IngressStatus = runtime.field("status", "IngressStatus", default=runtime.EMPTY, omitempty=True)
+    """status: IngressStatus, optional."""
 
 
 class IngressBackend(runtime.Struct):
-    """extensions/v1beta1 IngressBackend."""
+    """extensions/v1beta1 IngressBackend.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressBackend
+    """
 
     service_name: str = runtime.field("serviceName", "string", default="", omitempty=True)
+    """serviceName: string, optional."""
     service_port: int | str = runtime.field("servicePort", "intorstring", default=0, omitempty=True)
+    """servicePort: intorstring, a number or a text, optional."""
     resource: corev1.TypedLocalObjectReference | None = runtime.field(
         "resource", "*corev1.TypedLocalObjectReference", default=None, omitempty=True
     )
+    """resource: *corev1.TypedLocalObjectReference, optional."""
 
 
 class IngressList(runtime.ListObject):
-    """extensions/v1beta1 IngressList."""
+    """extensions/v1beta1 IngressList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "IngressList")
     ITEM = Ingress
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Ingress] = runtime.field("items", "[]Ingress", default=runtime.EMPTY)
+    """items: []Ingress, required."""
 
 
 class IngressLoadBalancerIngress(runtime.Struct):
-    """extensions/v1beta1 IngressLoadBalancerIngress."""
+    """extensions/v1beta1 IngressLoadBalancerIngress.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressLoadBalancerIngress
+    """
 
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
+    """ip: string, optional."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
+    """hostname: string, optional."""
     ports: MutableSequence[IngressPortStatus] = runtime.field(
         "ports", "[]IngressPortStatus", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []IngressPortStatus, optional."""
 
 
 class IngressLoadBalancerStatus(runtime.Struct):
-    """extensions/v1beta1 IngressLoadBalancerStatus."""
+    """extensions/v1beta1 IngressLoadBalancerStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressLoadBalancerStatus
+    """
 
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []IngressLoadBalancerIngress, optional."""
 
 
 class IngressPortStatus(runtime.Struct):
-    """extensions/v1beta1 IngressPortStatus."""
+    """extensions/v1beta1 IngressPortStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressPortStatus
+    """
 
     port: int = runtime.field("port", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="")
+    """port: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", doc="one of corev1.Protocol")
+    """protocol: string, required, one of corev1.Protocol."""
     error: str | None = runtime.field("error", "*string", default=None, omitempty=True)
+    """error: *string, optional."""
 
 
 class IngressRuleValue(runtime.Struct):
-    """extensions/v1beta1 IngressRuleValue."""
+    """extensions/v1beta1 IngressRuleValue.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressRuleValue
+    """
 
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
+    """http: *HTTPIngressRuleValue, optional."""
 
 
 class IngressRule(IngressRuleValue):
-    """extensions/v1beta1 IngressRule."""
+    """extensions/v1beta1 IngressRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressRule
+    """
 
     host: str = runtime.field("host", "string", default="", omitempty=True)
+    """host: string, optional."""
 
 
 class IngressSpec(runtime.Struct):
-    """extensions/v1beta1 IngressSpec."""
+    """extensions/v1beta1 IngressSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressSpec
+    """
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
+    """ingressClassName: *string, optional."""
     backend: IngressBackend | None = runtime.field("backend", "*IngressBackend", default=None, omitempty=True)
+    """backend: *IngressBackend, optional."""
     tls: MutableSequence[IngressTLS] = runtime.field("tls", "[]IngressTLS", default=runtime.EMPTY, omitempty=True)
+    """tls: []IngressTLS, optional."""
     rules: MutableSequence[IngressRule] = runtime.field("rules", "[]IngressRule", default=runtime.EMPTY, omitempty=True)
+    """rules: []IngressRule, optional."""
 
 
 class IngressStatus(runtime.Struct):
-    """extensions/v1beta1 IngressStatus."""
+    """extensions/v1beta1 IngressStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressStatus
+    """
 
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """loadBalancer: IngressLoadBalancerStatus, optional."""
 
 
 class IngressTLS(runtime.Struct):
-    """extensions/v1beta1 IngressTLS."""
+    """extensions/v1beta1 IngressTLS.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#IngressTLS
+    """
 
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
+    """hosts: []string, optional."""
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
+    """secretName: string, optional."""
 
 
 class NetworkPolicy(runtime.ResourceObject):
-    """extensions/v1beta1 NetworkPolicy."""
+    """extensions/v1beta1 NetworkPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicy
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "NetworkPolicy")
     GENCLIENT = runtime.Genclient("networkpolicies", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: NetworkPolicySpec = runtime.field("spec", "NetworkPolicySpec", default=runtime.EMPTY, omitempty=True)
+    """spec: NetworkPolicySpec, optional."""
 
 
 class NetworkPolicyEgressRule(runtime.Struct):
-    """extensions/v1beta1 NetworkPolicyEgressRule."""
+    """extensions/v1beta1 NetworkPolicyEgressRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicyEgressRule
+    """
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []NetworkPolicyPort, optional."""
     to: MutableSequence[NetworkPolicyPeer] = runtime.field(
         "to", "[]NetworkPolicyPeer", default=runtime.EMPTY, omitempty=True
     )
+    """to: []NetworkPolicyPeer, optional."""
 
 
 class NetworkPolicyIngressRule(runtime.Struct):
-    """extensions/v1beta1 NetworkPolicyIngressRule."""
+    """extensions/v1beta1 NetworkPolicyIngressRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicyIngressRule
+    """
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []NetworkPolicyPort, optional."""
     from_: MutableSequence[NetworkPolicyPeer] = runtime.field(
         "from", "[]NetworkPolicyPeer", default=runtime.EMPTY, omitempty=True
     )
+    """from: []NetworkPolicyPeer, optional."""
 
 
 class NetworkPolicyList(runtime.ListObject):
-    """extensions/v1beta1 NetworkPolicyList."""
+    """extensions/v1beta1 NetworkPolicyList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicyList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "NetworkPolicyList")
     ITEM = NetworkPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[NetworkPolicy] = runtime.field("items", "[]NetworkPolicy", default=runtime.EMPTY)
+    """items: []NetworkPolicy, required."""
 
 
 class NetworkPolicyPeer(runtime.Struct):
-    """extensions/v1beta1 NetworkPolicyPeer."""
+    """extensions/v1beta1 NetworkPolicyPeer.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicyPeer
+    """
 
     pod_selector: metav1.LabelSelector | None = runtime.field(
         "podSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """podSelector: *metav1.LabelSelector, optional."""
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     ip_block: IPBlock | None = runtime.field("ipBlock", "*IPBlock", default=None, omitempty=True)
+    """ipBlock: *IPBlock, optional."""
 
 
 class NetworkPolicyPort(runtime.Struct):
-    """extensions/v1beta1 NetworkPolicyPort."""
+    """extensions/v1beta1 NetworkPolicyPort.
 
-    protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicyPort
+    """
+
+    protocol: str | None = runtime.field(
+        "protocol", "*string", default=None, omitempty=True, doc="one of corev1.Protocol"
+    )
+    """protocol: *string, optional, one of corev1.Protocol."""
     port: int | str | None = runtime.field("port", "*intorstring", default=None, omitempty=True)
+    """port: *intorstring, a number or a text, optional."""
     end_port: int | None = runtime.field("endPort", "*int32", default=None, omitempty=True)
+    """endPort: *int32, optional."""
 
 
 class NetworkPolicySpec(runtime.Struct):
-    """extensions/v1beta1 NetworkPolicySpec."""
+    """extensions/v1beta1 NetworkPolicySpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#NetworkPolicySpec
+    """
 
     pod_selector: metav1.LabelSelector = runtime.field("podSelector", "metav1.LabelSelector", default=runtime.EMPTY)
+    """podSelector: metav1.LabelSelector, required."""
     ingress: MutableSequence[NetworkPolicyIngressRule] = runtime.field(
         "ingress", "[]NetworkPolicyIngressRule", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []NetworkPolicyIngressRule, optional."""
     egress: MutableSequence[NetworkPolicyEgressRule] = runtime.field(
         "egress", "[]NetworkPolicyEgressRule", default=runtime.EMPTY, omitempty=True
     )
-    policy_types: MutableSequence[str] = runtime.field("policyTypes", "[]string", default=runtime.EMPTY, omitempty=True)
+    """egress: []NetworkPolicyEgressRule, optional."""
+    policy_types: MutableSequence[str] = runtime.field(
+        "policyTypes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of PolicyType"
+    )
+    """policyTypes: []string, optional, one of PolicyType."""
 
 
 class ReplicaSet(runtime.ResourceObject):
-    """extensions/v1beta1 ReplicaSet."""
+    """extensions/v1beta1 ReplicaSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ReplicaSet
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "ReplicaSet")
     GENCLIENT = runtime.Genclient("replicasets", methods=(runtime.ClientMethod("ApplyScale", "apply", "scale", input="Scale", result="Scale"), runtime.ClientMethod("GetScale", "get", "scale", result="Scale"), runtime.ClientMethod("UpdateScale", "update", "scale", input="Scale", result="Scale"),))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ReplicaSetSpec = runtime.field("spec", "ReplicaSetSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ReplicaSetSpec, optional."""
     status: ReplicaSetStatus = runtime.field("status", "ReplicaSetStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ReplicaSetStatus, optional."""
 
 
 class ReplicaSetCondition(runtime.Struct):
-    """extensions/v1beta1 ReplicaSetCondition."""
+    """extensions/v1beta1 ReplicaSetCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ReplicaSetCondition
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of ReplicaSetConditionType")
+    """type: string, required, one of ReplicaSetConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of corev1.ConditionStatus")
+    """status: string, required, one of corev1.ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class ReplicaSetList(runtime.ListObject):
-    """extensions/v1beta1 ReplicaSetList."""
+    """extensions/v1beta1 ReplicaSetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ReplicaSetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "ReplicaSetList")
     ITEM = ReplicaSet
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ReplicaSet] = runtime.field("items", "[]ReplicaSet", default=runtime.EMPTY)
+    """items: []ReplicaSet, required."""
 
 
 class ReplicaSetSpec(runtime.Struct):
-    """extensions/v1beta1 ReplicaSetSpec."""
+    """extensions/v1beta1 ReplicaSetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ReplicaSetSpec
+    """
 
     replicas: int | None = runtime.field("replicas", "*int32", default=None, omitempty=True)
+    """replicas: *int32, optional."""
     min_ready_seconds: int = runtime.field("minReadySeconds", "int32", default=0, omitempty=True)
+    """minReadySeconds: int32, seconds, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     template: corev1.PodTemplateSpec = runtime.field(
         "template", "corev1.PodTemplateSpec", default=runtime.EMPTY, omitempty=True
     )
+    """template: corev1.PodTemplateSpec, optional."""
 
 
 class ReplicaSetStatus(runtime.Struct):
-    """extensions/v1beta1 ReplicaSetStatus."""
+    """extensions/v1beta1 ReplicaSetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ReplicaSetStatus
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     fully_labeled_replicas: int = runtime.field("fullyLabeledReplicas", "int32", default=0, omitempty=True)
+    """fullyLabeledReplicas: int32, optional."""
     ready_replicas: int = runtime.field("readyReplicas", "int32", default=0, omitempty=True)
+    """readyReplicas: int32, optional."""
     available_replicas: int = runtime.field("availableReplicas", "int32", default=0, omitempty=True)
+    """availableReplicas: int32, optional."""
     terminating_replicas: int | None = runtime.field("terminatingReplicas", "*int32", default=None, omitempty=True)
+    """terminatingReplicas: *int32, optional."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     conditions: MutableSequence[ReplicaSetCondition] = runtime.field(
         "conditions", "[]ReplicaSetCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []ReplicaSetCondition, optional."""
 
 
 class RollbackConfig(runtime.Struct):
-    """extensions/v1beta1 RollbackConfig."""
+    """extensions/v1beta1 RollbackConfig.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#RollbackConfig
+    """
 
     revision: int = runtime.field("revision", "int64", default=0, omitempty=True)
+    """revision: int64, optional."""
 
 
 class RollingUpdateDaemonSet(runtime.Struct):
-    """extensions/v1beta1 RollingUpdateDaemonSet."""
+    """extensions/v1beta1 RollingUpdateDaemonSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#RollingUpdateDaemonSet
+    """
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    """maxSurge: *intorstring, a number or a text, optional."""
 
 
 class RollingUpdateDeployment(runtime.Struct):
-    """extensions/v1beta1 RollingUpdateDeployment."""
+    """extensions/v1beta1 RollingUpdateDeployment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#RollingUpdateDeployment
+    """
 
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     max_surge: int | str | None = runtime.field("maxSurge", "*intorstring", default=None, omitempty=True)
+    """maxSurge: *intorstring, a number or a text, optional."""
 
 
 class Scale(runtime.ResourceObject):
-    """extensions/v1beta1 Scale."""
+    """extensions/v1beta1 Scale.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#Scale
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("extensions", "v1beta1", "Scale")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ScaleSpec = runtime.field("spec", "ScaleSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ScaleSpec, optional."""
     status: ScaleStatus = runtime.field("status", "ScaleStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ScaleStatus, optional."""
 
 
 class ScaleSpec(runtime.Struct):
-    """extensions/v1beta1 ScaleSpec."""
+    """extensions/v1beta1 ScaleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ScaleSpec
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0, omitempty=True)
+    """replicas: int32, optional."""
 
 
 class ScaleStatus(runtime.Struct):
-    """extensions/v1beta1 ScaleStatus."""
+    """extensions/v1beta1 ScaleStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/extensions/v1beta1#ScaleStatus
+    """
 
     replicas: int = runtime.field("replicas", "int32", default=0)
+    """replicas: int32, required."""
     selector: MutableMapping[str, str] = runtime.field(
         "selector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """selector: map[string]string, optional."""
     target_selector: str = runtime.field("targetSelector", "string", default="", omitempty=True)
+    """targetSelector: string, optional."""

@@ -91,219 +91,348 @@ class SubjectKind(str):
 
 
 class ExemptPriorityLevelConfiguration(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 ExemptPriorityLevelConfiguration."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 ExemptPriorityLevelConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#ExemptPriorityLevelConfiguration
+    """
 
     nominal_concurrency_shares: int | None = runtime.field(
         "nominalConcurrencyShares", "*int32", default=None, omitempty=True
     )
+    """nominalConcurrencyShares: *int32, optional."""
     lendable_percent: int | None = runtime.field("lendablePercent", "*int32", default=None, omitempty=True)
+    """lendablePercent: *int32, percent, optional."""
 
 
 class FlowDistinguisherMethod(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowDistinguisherMethod."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowDistinguisherMethod.
 
-    type: str = runtime.field("type", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowDistinguisherMethod
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of FlowDistinguisherMethodType")
+    """type: string, required, one of FlowDistinguisherMethodType."""
 
 
 class FlowSchema(runtime.ResourceObject):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowSchema
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "FlowSchema")
     GENCLIENT = runtime.Genclient("flowschemas", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: FlowSchemaSpec = runtime.field("spec", "FlowSchemaSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: FlowSchemaSpec, optional."""
     status: FlowSchemaStatus = runtime.field("status", "FlowSchemaStatus", default=runtime.EMPTY, omitempty=True)
+    """status: FlowSchemaStatus, optional."""
 
 
 class FlowSchemaCondition(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaCondition."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowSchemaCondition
+    """
 
     type: str = runtime.field("type", "string", default="", omitempty=True)
-    status: str = runtime.field("status", "string", default="", omitempty=True)
+    """type: string, optional."""
+    status: str = runtime.field("status", "string", default="", omitempty=True, doc="one of ConditionStatus")
+    """status: string, optional, one of ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class FlowSchemaList(runtime.ListObject):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaList."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowSchemaList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "FlowSchemaList")
     ITEM = FlowSchema
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[FlowSchema] = runtime.field("items", "[]FlowSchema", default=runtime.EMPTY)
+    """items: []FlowSchema, required."""
 
 
 class FlowSchemaSpec(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaSpec."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowSchemaSpec
+    """
 
     priority_level_configuration: PriorityLevelConfigurationReference = runtime.field(
         "priorityLevelConfiguration", "PriorityLevelConfigurationReference", default=runtime.EMPTY
     )
-    matching_precedence: int = runtime.field("matchingPrecedence", "int32", default=0)
+    """priorityLevelConfiguration: PriorityLevelConfigurationReference, required."""
+    matching_precedence: int = runtime.field("matchingPrecedence", "int32", default=0, optional=True)
+    """matchingPrecedence: int32, optional."""
     distinguisher_method: FlowDistinguisherMethod | None = runtime.field(
         "distinguisherMethod", "*FlowDistinguisherMethod", default=None, omitempty=True
     )
+    """distinguisherMethod: *FlowDistinguisherMethod, optional."""
     rules: MutableSequence[PolicyRulesWithSubjects] = runtime.field(
         "rules", "[]PolicyRulesWithSubjects", default=runtime.EMPTY, omitempty=True
     )
+    """rules: []PolicyRulesWithSubjects, optional."""
 
 
 class FlowSchemaStatus(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaStatus."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 FlowSchemaStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#FlowSchemaStatus
+    """
 
     conditions: MutableSequence[FlowSchemaCondition] = runtime.field(
         "conditions", "[]FlowSchemaCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []FlowSchemaCondition, optional."""
 
 
 class GroupSubject(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 GroupSubject."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 GroupSubject.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#GroupSubject
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class LimitResponse(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 LimitResponse."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 LimitResponse.
 
-    type: str = runtime.field("type", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#LimitResponse
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of LimitResponseType")
+    """type: string, required, one of LimitResponseType."""
     queuing: QueuingConfiguration | None = runtime.field(
         "queuing", "*QueuingConfiguration", default=None, omitempty=True
     )
+    """queuing: *QueuingConfiguration, optional."""
 
 
 class LimitedPriorityLevelConfiguration(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 LimitedPriorityLevelConfiguration."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 LimitedPriorityLevelConfiguration.
 
-    nominal_concurrency_shares: int = runtime.field("nominalConcurrencyShares", "int32", default=0)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#LimitedPriorityLevelConfiguration
+    """
+
+    nominal_concurrency_shares: int = runtime.field("nominalConcurrencyShares", "int32", default=0, optional=True)
+    """nominalConcurrencyShares: int32, optional."""
     limit_response: LimitResponse = runtime.field(
         "limitResponse", "LimitResponse", default=runtime.EMPTY, omitempty=True
     )
+    """limitResponse: LimitResponse, optional."""
     lendable_percent: int | None = runtime.field("lendablePercent", "*int32", default=None, omitempty=True)
+    """lendablePercent: *int32, percent, optional."""
     borrowing_limit_percent: int | None = runtime.field("borrowingLimitPercent", "*int32", default=None, omitempty=True)
+    """borrowingLimitPercent: *int32, percent, optional."""
 
 
 class NonResourcePolicyRule(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 NonResourcePolicyRule."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 NonResourcePolicyRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#NonResourcePolicyRule
+    """
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     non_resource_urls: MutableSequence[str] = runtime.field("nonResourceURLs", "[]string", default=runtime.EMPTY)
+    """nonResourceURLs: []string, required."""
 
 
 class PolicyRulesWithSubjects(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PolicyRulesWithSubjects."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PolicyRulesWithSubjects.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PolicyRulesWithSubjects
+    """
 
     subjects: MutableSequence[Subject] = runtime.field("subjects", "[]Subject", default=runtime.EMPTY)
+    """subjects: []Subject, required."""
     resource_rules: MutableSequence[ResourcePolicyRule] = runtime.field(
         "resourceRules", "[]ResourcePolicyRule", default=runtime.EMPTY, omitempty=True
     )
+    """resourceRules: []ResourcePolicyRule, optional."""
     non_resource_rules: MutableSequence[NonResourcePolicyRule] = runtime.field(
         "nonResourceRules", "[]NonResourcePolicyRule", default=runtime.EMPTY, omitempty=True
     )
+    """nonResourceRules: []NonResourcePolicyRule, optional."""
 
 
 class PriorityLevelConfiguration(runtime.ResourceObject):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfiguration."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfiguration
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfiguration")
     GENCLIENT = runtime.Genclient("prioritylevelconfigurations", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PriorityLevelConfigurationSpec = runtime.field(
         "spec", "PriorityLevelConfigurationSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: PriorityLevelConfigurationSpec, optional."""
     status: PriorityLevelConfigurationStatus = runtime.field(
         "status", "PriorityLevelConfigurationStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: PriorityLevelConfigurationStatus, optional."""
 
 
 class PriorityLevelConfigurationCondition(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationCondition."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationCondition.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfigurationCondition
+    """
 
     type: str = runtime.field("type", "string", default="", omitempty=True)
-    status: str = runtime.field("status", "string", default="", omitempty=True)
+    """type: string, optional."""
+    status: str = runtime.field("status", "string", default="", omitempty=True, doc="one of ConditionStatus")
+    """status: string, optional, one of ConditionStatus."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None, omitempty=True)
+    """lastTransitionTime: time, RFC 3339 in JSON, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class PriorityLevelConfigurationList(runtime.ListObject):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationList."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfigurationList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfigurationList")
     ITEM = PriorityLevelConfiguration
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PriorityLevelConfiguration] = runtime.field(
         "items", "[]PriorityLevelConfiguration", default=runtime.EMPTY
     )
+    """items: []PriorityLevelConfiguration, required."""
 
 
 class PriorityLevelConfigurationReference(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationReference."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfigurationReference
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class PriorityLevelConfigurationSpec(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationSpec."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationSpec.
 
-    type: str = runtime.field("type", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfigurationSpec
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of PriorityLevelEnablement")
+    """type: string, required, one of PriorityLevelEnablement."""
     limited: LimitedPriorityLevelConfiguration | None = runtime.field(
         "limited", "*LimitedPriorityLevelConfiguration", default=None, omitempty=True
     )
+    """limited: *LimitedPriorityLevelConfiguration, optional."""
     exempt: ExemptPriorityLevelConfiguration | None = runtime.field(
         "exempt", "*ExemptPriorityLevelConfiguration", default=None, omitempty=True
     )
+    """exempt: *ExemptPriorityLevelConfiguration, optional."""
 
 
 class PriorityLevelConfigurationStatus(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationStatus."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfigurationStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#PriorityLevelConfigurationStatus
+    """
 
     conditions: MutableSequence[PriorityLevelConfigurationCondition] = runtime.field(
         "conditions", "[]PriorityLevelConfigurationCondition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []PriorityLevelConfigurationCondition, optional."""
 
 
 class QueuingConfiguration(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 QueuingConfiguration."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 QueuingConfiguration.
 
-    queues: int = runtime.field("queues", "int32", default=0)
-    hand_size: int = runtime.field("handSize", "int32", default=0)
-    queue_length_limit: int = runtime.field("queueLengthLimit", "int32", default=0)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#QueuingConfiguration
+    """
+
+    queues: int = runtime.field("queues", "int32", default=0, optional=True)
+    """queues: int32, optional."""
+    hand_size: int = runtime.field("handSize", "int32", default=0, optional=True)
+    """handSize: int32, optional."""
+    queue_length_limit: int = runtime.field("queueLengthLimit", "int32", default=0, optional=True)
+    """queueLengthLimit: int32, optional."""
 
 
 class ResourcePolicyRule(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 ResourcePolicyRule."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 ResourcePolicyRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#ResourcePolicyRule
+    """
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY)
+    """apiGroups: []string, required."""
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY)
+    """resources: []string, required."""
     cluster_scope: bool = runtime.field("clusterScope", "bool", default=False, omitempty=True)
-    namespaces: MutableSequence[str] = runtime.field("namespaces", "[]string", default=runtime.EMPTY)
+    """clusterScope: bool, optional."""
+    namespaces: MutableSequence[str] = runtime.field("namespaces", "[]string", default=runtime.EMPTY, optional=True)
+    """namespaces: []string, optional."""
 
 
 class ServiceAccountSubject(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 ServiceAccountSubject."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 ServiceAccountSubject.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#ServiceAccountSubject
+    """
 
     namespace: str = runtime.field("namespace", "string", default="")
+    """namespace: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class Subject(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 Subject."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 Subject.
 
-    kind: str = runtime.field("kind", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#Subject
+    """
+
+    kind: str = runtime.field("kind", "string", default="", doc="one of SubjectKind")
+    """kind: string, required, one of SubjectKind."""
     user: UserSubject | None = runtime.field("user", "*UserSubject", default=None, omitempty=True)
+    """user: *UserSubject, optional."""
     group: GroupSubject | None = runtime.field("group", "*GroupSubject", default=None, omitempty=True)
+    """group: *GroupSubject, optional."""
     service_account: ServiceAccountSubject | None = runtime.field(
         "serviceAccount", "*ServiceAccountSubject", default=None, omitempty=True
     )
+    """serviceAccount: *ServiceAccountSubject, optional."""
 
 
 class UserSubject(runtime.Struct):
-    """flowcontrol.apiserver.k8s.io/v1beta3 UserSubject."""
+    """flowcontrol.apiserver.k8s.io/v1beta3 UserSubject.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/flowcontrol/v1beta3#UserSubject
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""

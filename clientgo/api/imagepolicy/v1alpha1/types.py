@@ -14,39 +14,61 @@ GROUP_NAME = "imagepolicy.k8s.io"
 
 
 class ImageReview(runtime.ResourceObject):
-    """imagepolicy.k8s.io/v1alpha1 ImageReview."""
+    """imagepolicy.k8s.io/v1alpha1 ImageReview.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/imagepolicy/v1alpha1#ImageReview
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("imagepolicy.k8s.io", "v1alpha1", "ImageReview")
     GENCLIENT = runtime.Genclient("imagereviews", namespaced=False, verbs=())
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    spec: ImageReviewSpec = runtime.field("spec", "ImageReviewSpec", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, optional."""
+    spec: ImageReviewSpec = runtime.field("spec", "ImageReviewSpec", default=runtime.EMPTY, optional=True)
+    """spec: ImageReviewSpec, optional."""
     status: ImageReviewStatus = runtime.field("status", "ImageReviewStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ImageReviewStatus, optional."""
 
 
 class ImageReviewContainerSpec(runtime.Struct):
-    """imagepolicy.k8s.io/v1alpha1 ImageReviewContainerSpec."""
+    """imagepolicy.k8s.io/v1alpha1 ImageReviewContainerSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/imagepolicy/v1alpha1#ImageReviewContainerSpec
+    """
 
     image: str = runtime.field("image", "string", default="", omitempty=True)
+    """image: string, optional."""
 
 
 class ImageReviewSpec(runtime.Struct):
-    """imagepolicy.k8s.io/v1alpha1 ImageReviewSpec."""
+    """imagepolicy.k8s.io/v1alpha1 ImageReviewSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/imagepolicy/v1alpha1#ImageReviewSpec
+    """
 
     containers: MutableSequence[ImageReviewContainerSpec] = runtime.field(
         "containers", "[]ImageReviewContainerSpec", default=runtime.EMPTY, omitempty=True
     )
+    """containers: []ImageReviewContainerSpec, optional."""
     annotations: MutableMapping[str, str] = runtime.field(
         "annotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """annotations: map[string]string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
 
 
 class ImageReviewStatus(runtime.Struct):
-    """imagepolicy.k8s.io/v1alpha1 ImageReviewStatus."""
+    """imagepolicy.k8s.io/v1alpha1 ImageReviewStatus.
 
-    allowed: bool = runtime.field("allowed", "bool", default=False)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/imagepolicy/v1alpha1#ImageReviewStatus
+    """
+
+    allowed: bool = runtime.field("allowed", "bool", default=False, optional=True)
+    """allowed: bool, optional."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     audit_annotations: MutableMapping[str, str] = runtime.field(
         "auditAnnotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """auditAnnotations: map[string]string, optional."""

@@ -37,315 +37,504 @@ class PolicyType(str):
 
 
 class HTTPIngressPath(runtime.Struct):
-    """networking.k8s.io/v1 HTTPIngressPath."""
+    """networking.k8s.io/v1 HTTPIngressPath.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#httpingresspath-v1-networking-k8s-io
+    """
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     path_type: str | None = runtime.field("pathType", "*string", default=None)
+    """pathType: *string, required."""
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
+    """backend: IngressBackend, required."""
 
 
 class HTTPIngressRuleValue(runtime.Struct):
-    """networking.k8s.io/v1 HTTPIngressRuleValue."""
+    """networking.k8s.io/v1 HTTPIngressRuleValue.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#httpingressrulevalue-v1-networking-k8s-io
+    """
 
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
+    """paths: []HTTPIngressPath, required."""
 
 
 class IPAddress(runtime.ResourceObject):
-    """networking.k8s.io/v1 IPAddress."""
+    """networking.k8s.io/v1 IPAddress.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipaddress-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IPAddress")
     GENCLIENT = runtime.Genclient("ipaddresses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IPAddressSpec = runtime.field("spec", "IPAddressSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IPAddressSpec, optional."""
 
 
 class IPAddressList(runtime.ListObject):
-    """networking.k8s.io/v1 IPAddressList."""
+    """networking.k8s.io/v1 IPAddressList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipaddresslist-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IPAddressList")
     ITEM = IPAddress
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[IPAddress] = runtime.field("items", "[]IPAddress", default=runtime.EMPTY)
+    """items: []IPAddress, required."""
 
 
 class IPAddressSpec(runtime.Struct):
-    """networking.k8s.io/v1 IPAddressSpec."""
+    """networking.k8s.io/v1 IPAddressSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipaddressspec-v1-networking-k8s-io
+    """
 
     parent_ref: ParentReference | None = runtime.field("parentRef", "*ParentReference", default=None, omitempty=True)
+    """parentRef: *ParentReference, optional."""
 
 
 class IPBlock(runtime.Struct):
-    """networking.k8s.io/v1 IPBlock."""
+    """networking.k8s.io/v1 IPBlock.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ipblock-v1-networking-k8s-io
+    """
 
     cidr: str = runtime.field("cidr", "string", default="")
+    """cidr: string, required."""
     except_: MutableSequence[str] = runtime.field("except", "[]string", default=runtime.EMPTY, omitempty=True)
+    """except: []string, optional."""
 
 
 class Ingress(runtime.ResourceObject):
-    """networking.k8s.io/v1 Ingress."""
+    """networking.k8s.io/v1 Ingress.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingress-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IngressSpec = runtime.field("spec", "IngressSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IngressSpec, optional."""
     status: IngressStatus = runtime.field("status", "IngressStatus", default=runtime.EMPTY, omitempty=True)
+    """status: IngressStatus, optional."""
 
 
 class IngressBackend(runtime.Struct):
-    """networking.k8s.io/v1 IngressBackend."""
+    """networking.k8s.io/v1 IngressBackend.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressbackend-v1-networking-k8s-io
+    """
 
     service: IngressServiceBackend | None = runtime.field(
         "service", "*IngressServiceBackend", default=None, omitempty=True
     )
+    """service: *IngressServiceBackend, optional."""
     resource: corev1.TypedLocalObjectReference | None = runtime.field(
         "resource", "*corev1.TypedLocalObjectReference", default=None, omitempty=True
     )
+    """resource: *corev1.TypedLocalObjectReference, optional."""
 
 
 class IngressClass(runtime.ResourceObject):
-    """networking.k8s.io/v1 IngressClass."""
+    """networking.k8s.io/v1 IngressClass.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclass-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressClass")
     GENCLIENT = runtime.Genclient("ingressclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IngressClassSpec = runtime.field("spec", "IngressClassSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IngressClassSpec, optional."""
 
 
 class IngressClassList(runtime.ListObject):
-    """networking.k8s.io/v1 IngressClassList."""
+    """networking.k8s.io/v1 IngressClassList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclasslist-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressClassList")
     ITEM = IngressClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[IngressClass] = runtime.field("items", "[]IngressClass", default=runtime.EMPTY)
+    """items: []IngressClass, required."""
 
 
 class IngressClassParametersReference(runtime.Struct):
-    """networking.k8s.io/v1 IngressClassParametersReference."""
+    """networking.k8s.io/v1 IngressClassParametersReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclassparametersreference-v1-networking-k8s-io
+    """
 
     api_group: str | None = runtime.field("apiGroup", "*string", default=None, omitempty=True)
+    """apiGroup: *string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
-    scope: str | None = runtime.field("scope", "*string", default=None)
+    """name: string, required."""
+    scope: str | None = runtime.field("scope", "*string", default=None, optional=True, doc="default Cluster")
+    """scope: *string, optional, default Cluster."""
     namespace: str | None = runtime.field("namespace", "*string", default=None, omitempty=True)
+    """namespace: *string, optional."""
 
 
 class IngressClassSpec(runtime.Struct):
-    """networking.k8s.io/v1 IngressClassSpec."""
+    """networking.k8s.io/v1 IngressClassSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressclassspec-v1-networking-k8s-io
+    """
 
     controller: str = runtime.field("controller", "string", default="", omitempty=True)
+    """controller: string, optional."""
     parameters: IngressClassParametersReference | None = runtime.field(
         "parameters", "*IngressClassParametersReference", default=None, omitempty=True
     )
+    """parameters: *IngressClassParametersReference, optional."""
 
 
 class IngressList(runtime.ListObject):
-    """networking.k8s.io/v1 IngressList."""
+    """networking.k8s.io/v1 IngressList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingresslist-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "IngressList")
     ITEM = Ingress
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Ingress] = runtime.field("items", "[]Ingress", default=runtime.EMPTY)
+    """items: []Ingress, required."""
 
 
 class IngressLoadBalancerIngress(runtime.Struct):
-    """networking.k8s.io/v1 IngressLoadBalancerIngress."""
+    """networking.k8s.io/v1 IngressLoadBalancerIngress.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressloadbalanceringress-v1-networking-k8s-io
+    """
 
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
+    """ip: string, optional."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
+    """hostname: string, optional."""
     ports: MutableSequence[IngressPortStatus] = runtime.field(
         "ports", "[]IngressPortStatus", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []IngressPortStatus, optional."""
 
 
 class IngressLoadBalancerStatus(runtime.Struct):
-    """networking.k8s.io/v1 IngressLoadBalancerStatus."""
+    """networking.k8s.io/v1 IngressLoadBalancerStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressloadbalancerstatus-v1-networking-k8s-io
+    """
 
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []IngressLoadBalancerIngress, optional."""
 
 
 class IngressPortStatus(runtime.Struct):
-    """networking.k8s.io/v1 IngressPortStatus."""
+    """networking.k8s.io/v1 IngressPortStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressportstatus-v1-networking-k8s-io
+    """
 
     port: int = runtime.field("port", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="")
+    """port: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", doc="one of corev1.Protocol")
+    """protocol: string, required, one of corev1.Protocol."""
     error: str | None = runtime.field("error", "*string", default=None, omitempty=True)
+    """error: *string, optional."""
 
 
 class IngressRuleValue(runtime.Struct):
-    """networking.k8s.io/v1 IngressRuleValue."""
+    """networking.k8s.io/v1 IngressRuleValue.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressrulevalue-v1-networking-k8s-io
+    """
 
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
+    """http: *HTTPIngressRuleValue, optional."""
 
 
 class IngressRule(IngressRuleValue):
-    """networking.k8s.io/v1 IngressRule."""
+    """networking.k8s.io/v1 IngressRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressrule-v1-networking-k8s-io
+    """
 
     host: str = runtime.field("host", "string", default="", omitempty=True)
+    """host: string, optional."""
 
 
 class IngressServiceBackend(runtime.Struct):
-    """networking.k8s.io/v1 IngressServiceBackend."""
+    """networking.k8s.io/v1 IngressServiceBackend.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressservicebackend-v1-networking-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     port: ServiceBackendPort = runtime.field("port", "ServiceBackendPort", default=runtime.EMPTY, omitempty=True)
+    """port: ServiceBackendPort, optional."""
 
 
 class IngressSpec(runtime.Struct):
-    """networking.k8s.io/v1 IngressSpec."""
+    """networking.k8s.io/v1 IngressSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressspec-v1-networking-k8s-io
+    """
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
+    """ingressClassName: *string, optional."""
     default_backend: IngressBackend | None = runtime.field(
         "defaultBackend", "*IngressBackend", default=None, omitempty=True
     )
+    """defaultBackend: *IngressBackend, optional."""
     tls: MutableSequence[IngressTLS] = runtime.field("tls", "[]IngressTLS", default=runtime.EMPTY, omitempty=True)
+    """tls: []IngressTLS, optional."""
     rules: MutableSequence[IngressRule] = runtime.field("rules", "[]IngressRule", default=runtime.EMPTY, omitempty=True)
+    """rules: []IngressRule, optional."""
 
 
 class IngressStatus(runtime.Struct):
-    """networking.k8s.io/v1 IngressStatus."""
+    """networking.k8s.io/v1 IngressStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingressstatus-v1-networking-k8s-io
+    """
 
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """loadBalancer: IngressLoadBalancerStatus, optional."""
 
 
 class IngressTLS(runtime.Struct):
-    """networking.k8s.io/v1 IngressTLS."""
+    """networking.k8s.io/v1 IngressTLS.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ingresstls-v1-networking-k8s-io
+    """
 
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
+    """hosts: []string, optional."""
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
+    """secretName: string, optional."""
 
 
 class NetworkPolicy(runtime.ResourceObject):
-    """networking.k8s.io/v1 NetworkPolicy."""
+    """networking.k8s.io/v1 NetworkPolicy.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicy-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "NetworkPolicy")
     GENCLIENT = runtime.Genclient("networkpolicies", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: NetworkPolicySpec = runtime.field("spec", "NetworkPolicySpec", default=runtime.EMPTY, omitempty=True)
+    """spec: NetworkPolicySpec, optional."""
 
 
 class NetworkPolicyEgressRule(runtime.Struct):
-    """networking.k8s.io/v1 NetworkPolicyEgressRule."""
+    """networking.k8s.io/v1 NetworkPolicyEgressRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicyegressrule-v1-networking-k8s-io
+    """
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []NetworkPolicyPort, optional."""
     to: MutableSequence[NetworkPolicyPeer] = runtime.field(
         "to", "[]NetworkPolicyPeer", default=runtime.EMPTY, omitempty=True
     )
+    """to: []NetworkPolicyPeer, optional."""
 
 
 class NetworkPolicyIngressRule(runtime.Struct):
-    """networking.k8s.io/v1 NetworkPolicyIngressRule."""
+    """networking.k8s.io/v1 NetworkPolicyIngressRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicyingressrule-v1-networking-k8s-io
+    """
 
     ports: MutableSequence[NetworkPolicyPort] = runtime.field(
         "ports", "[]NetworkPolicyPort", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []NetworkPolicyPort, optional."""
     from_: MutableSequence[NetworkPolicyPeer] = runtime.field(
         "from", "[]NetworkPolicyPeer", default=runtime.EMPTY, omitempty=True
     )
+    """from: []NetworkPolicyPeer, optional."""
 
 
 class NetworkPolicyList(runtime.ListObject):
-    """networking.k8s.io/v1 NetworkPolicyList."""
+    """networking.k8s.io/v1 NetworkPolicyList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicylist-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "NetworkPolicyList")
     ITEM = NetworkPolicy
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[NetworkPolicy] = runtime.field("items", "[]NetworkPolicy", default=runtime.EMPTY)
+    """items: []NetworkPolicy, required."""
 
 
 class NetworkPolicyPeer(runtime.Struct):
-    """networking.k8s.io/v1 NetworkPolicyPeer."""
+    """networking.k8s.io/v1 NetworkPolicyPeer.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicypeer-v1-networking-k8s-io
+    """
 
     pod_selector: metav1.LabelSelector | None = runtime.field(
         "podSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """podSelector: *metav1.LabelSelector, optional."""
     namespace_selector: metav1.LabelSelector | None = runtime.field(
         "namespaceSelector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """namespaceSelector: *metav1.LabelSelector, optional."""
     ip_block: IPBlock | None = runtime.field("ipBlock", "*IPBlock", default=None, omitempty=True)
+    """ipBlock: *IPBlock, optional."""
 
 
 class NetworkPolicyPort(runtime.Struct):
-    """networking.k8s.io/v1 NetworkPolicyPort."""
+    """networking.k8s.io/v1 NetworkPolicyPort.
 
-    protocol: str | None = runtime.field("protocol", "*string", default=None, omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicyport-v1-networking-k8s-io
+    """
+
+    protocol: str | None = runtime.field(
+        "protocol", "*string", default=None, omitempty=True, doc="one of corev1.Protocol, default TCP"
+    )
+    """protocol: *string, optional, one of corev1.Protocol, default TCP."""
     port: int | str | None = runtime.field("port", "*intorstring", default=None, omitempty=True)
+    """port: *intorstring, a number or a text, optional."""
     end_port: int | None = runtime.field("endPort", "*int32", default=None, omitempty=True)
+    """endPort: *int32, optional."""
 
 
 class NetworkPolicySpec(runtime.Struct):
-    """networking.k8s.io/v1 NetworkPolicySpec."""
+    """networking.k8s.io/v1 NetworkPolicySpec.
 
-    pod_selector: metav1.LabelSelector = runtime.field("podSelector", "metav1.LabelSelector", default=runtime.EMPTY)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkpolicyspec-v1-networking-k8s-io
+    """
+
+    pod_selector: metav1.LabelSelector = runtime.field(
+        "podSelector", "metav1.LabelSelector", default=runtime.EMPTY, optional=True
+    )
+    """podSelector: metav1.LabelSelector, optional."""
     ingress: MutableSequence[NetworkPolicyIngressRule] = runtime.field(
         "ingress", "[]NetworkPolicyIngressRule", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []NetworkPolicyIngressRule, optional."""
     egress: MutableSequence[NetworkPolicyEgressRule] = runtime.field(
         "egress", "[]NetworkPolicyEgressRule", default=runtime.EMPTY, omitempty=True
     )
-    policy_types: MutableSequence[str] = runtime.field("policyTypes", "[]string", default=runtime.EMPTY, omitempty=True)
+    """egress: []NetworkPolicyEgressRule, optional."""
+    policy_types: MutableSequence[str] = runtime.field(
+        "policyTypes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of PolicyType"
+    )
+    """policyTypes: []string, optional, one of PolicyType."""
 
 
 class ParentReference(runtime.Struct):
-    """networking.k8s.io/v1 ParentReference."""
+    """networking.k8s.io/v1 ParentReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#parentreference-v1-networking-k8s-io
+    """
 
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     resource: str = runtime.field("resource", "string", default="", omitempty=True)
+    """resource: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
 
 
 class ServiceBackendPort(runtime.Struct):
-    """networking.k8s.io/v1 ServiceBackendPort."""
+    """networking.k8s.io/v1 ServiceBackendPort.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicebackendport-v1-networking-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     number: int = runtime.field("number", "int32", default=0, omitempty=True)
+    """number: int32, optional."""
 
 
 class ServiceCIDR(runtime.ResourceObject):
-    """networking.k8s.io/v1 ServiceCIDR."""
+    """networking.k8s.io/v1 ServiceCIDR.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidr-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "ServiceCIDR")
     GENCLIENT = runtime.Genclient("servicecidrs", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ServiceCIDRSpec = runtime.field("spec", "ServiceCIDRSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ServiceCIDRSpec, optional."""
     status: ServiceCIDRStatus = runtime.field("status", "ServiceCIDRStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ServiceCIDRStatus, optional."""
 
 
 class ServiceCIDRList(runtime.ListObject):
-    """networking.k8s.io/v1 ServiceCIDRList."""
+    """networking.k8s.io/v1 ServiceCIDRList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidrlist-v1-networking-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1", "ServiceCIDRList")
     ITEM = ServiceCIDR
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ServiceCIDR] = runtime.field("items", "[]ServiceCIDR", default=runtime.EMPTY)
+    """items: []ServiceCIDR, required."""
 
 
 class ServiceCIDRSpec(runtime.Struct):
-    """networking.k8s.io/v1 ServiceCIDRSpec."""
+    """networking.k8s.io/v1 ServiceCIDRSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidrspec-v1-networking-k8s-io
+    """
 
     cidrs: MutableSequence[str] = runtime.field("cidrs", "[]string", default=runtime.EMPTY, omitempty=True)
+    """cidrs: []string, optional."""
 
 
 class ServiceCIDRStatus(runtime.Struct):
-    """networking.k8s.io/v1 ServiceCIDRStatus."""
+    """networking.k8s.io/v1 ServiceCIDRStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#servicecidrstatus-v1-networking-k8s-io
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""

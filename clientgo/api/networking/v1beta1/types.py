@@ -29,216 +29,346 @@ class PathType(str):
 
 
 class HTTPIngressPath(runtime.Struct):
-    """networking.k8s.io/v1beta1 HTTPIngressPath."""
+    """networking.k8s.io/v1beta1 HTTPIngressPath.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#HTTPIngressPath
+    """
 
     path: str = runtime.field("path", "string", default="", omitempty=True)
+    """path: string, optional."""
     path_type: str | None = runtime.field("pathType", "*string", default=None, omitempty=True)
+    """pathType: *string, optional."""
     backend: IngressBackend = runtime.field("backend", "IngressBackend", default=runtime.EMPTY)
+    """backend: IngressBackend, required."""
 
 
 class HTTPIngressRuleValue(runtime.Struct):
-    """networking.k8s.io/v1beta1 HTTPIngressRuleValue."""
+    """networking.k8s.io/v1beta1 HTTPIngressRuleValue.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#HTTPIngressRuleValue
+    """
 
     paths: MutableSequence[HTTPIngressPath] = runtime.field("paths", "[]HTTPIngressPath", default=runtime.EMPTY)
+    """paths: []HTTPIngressPath, required."""
 
 
 class IPAddress(runtime.ResourceObject):
-    """networking.k8s.io/v1beta1 IPAddress."""
+    """networking.k8s.io/v1beta1 IPAddress.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IPAddress
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddress")
     GENCLIENT = runtime.Genclient("ipaddresses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IPAddressSpec = runtime.field("spec", "IPAddressSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IPAddressSpec, optional."""
 
 
 class IPAddressList(runtime.ListObject):
-    """networking.k8s.io/v1beta1 IPAddressList."""
+    """networking.k8s.io/v1beta1 IPAddressList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IPAddressList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IPAddressList")
     ITEM = IPAddress
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[IPAddress] = runtime.field("items", "[]IPAddress", default=runtime.EMPTY)
+    """items: []IPAddress, required."""
 
 
 class IPAddressSpec(runtime.Struct):
-    """networking.k8s.io/v1beta1 IPAddressSpec."""
+    """networking.k8s.io/v1beta1 IPAddressSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IPAddressSpec
+    """
 
     parent_ref: ParentReference | None = runtime.field("parentRef", "*ParentReference", default=None, omitempty=True)
+    """parentRef: *ParentReference, optional."""
 
 
 class Ingress(runtime.ResourceObject):
-    """networking.k8s.io/v1beta1 Ingress."""
+    """networking.k8s.io/v1beta1 Ingress.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#Ingress
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "Ingress")
     GENCLIENT = runtime.Genclient("ingresses")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IngressSpec = runtime.field("spec", "IngressSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IngressSpec, optional."""
     status: IngressStatus = runtime.field("status", "IngressStatus", default=runtime.EMPTY, omitempty=True)
+    """status: IngressStatus, optional."""
 
 
 class IngressBackend(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressBackend."""
+    """networking.k8s.io/v1beta1 IngressBackend.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressBackend
+    """
 
     service_name: str = runtime.field("serviceName", "string", default="", omitempty=True)
+    """serviceName: string, optional."""
     service_port: int | str = runtime.field("servicePort", "intorstring", default=0, omitempty=True)
+    """servicePort: intorstring, a number or a text, optional."""
     resource: corev1.TypedLocalObjectReference | None = runtime.field(
         "resource", "*corev1.TypedLocalObjectReference", default=None, omitempty=True
     )
+    """resource: *corev1.TypedLocalObjectReference, optional."""
 
 
 class IngressClass(runtime.ResourceObject):
-    """networking.k8s.io/v1beta1 IngressClass."""
+    """networking.k8s.io/v1beta1 IngressClass.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressClass
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressClass")
     GENCLIENT = runtime.Genclient("ingressclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: IngressClassSpec = runtime.field("spec", "IngressClassSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: IngressClassSpec, optional."""
 
 
 class IngressClassList(runtime.ListObject):
-    """networking.k8s.io/v1beta1 IngressClassList."""
+    """networking.k8s.io/v1beta1 IngressClassList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressClassList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressClassList")
     ITEM = IngressClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[IngressClass] = runtime.field("items", "[]IngressClass", default=runtime.EMPTY)
+    """items: []IngressClass, required."""
 
 
 class IngressClassParametersReference(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressClassParametersReference."""
+    """networking.k8s.io/v1beta1 IngressClassParametersReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressClassParametersReference
+    """
 
     api_group: str | None = runtime.field("apiGroup", "*string", default=None, omitempty=True)
+    """apiGroup: *string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     scope: str | None = runtime.field("scope", "*string", default=None)
+    """scope: *string, required."""
     namespace: str | None = runtime.field("namespace", "*string", default=None, omitempty=True)
+    """namespace: *string, optional."""
 
 
 class IngressClassSpec(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressClassSpec."""
+    """networking.k8s.io/v1beta1 IngressClassSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressClassSpec
+    """
 
     controller: str = runtime.field("controller", "string", default="", omitempty=True)
+    """controller: string, optional."""
     parameters: IngressClassParametersReference | None = runtime.field(
         "parameters", "*IngressClassParametersReference", default=None, omitempty=True
     )
+    """parameters: *IngressClassParametersReference, optional."""
 
 
 class IngressList(runtime.ListObject):
-    """networking.k8s.io/v1beta1 IngressList."""
+    """networking.k8s.io/v1beta1 IngressList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "IngressList")
     ITEM = Ingress
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Ingress] = runtime.field("items", "[]Ingress", default=runtime.EMPTY)
+    """items: []Ingress, required."""
 
 
 class IngressLoadBalancerIngress(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressLoadBalancerIngress."""
+    """networking.k8s.io/v1beta1 IngressLoadBalancerIngress.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressLoadBalancerIngress
+    """
 
     ip: str = runtime.field("ip", "string", default="", omitempty=True)
+    """ip: string, optional."""
     hostname: str = runtime.field("hostname", "string", default="", omitempty=True)
+    """hostname: string, optional."""
     ports: MutableSequence[IngressPortStatus] = runtime.field(
         "ports", "[]IngressPortStatus", default=runtime.EMPTY, omitempty=True
     )
+    """ports: []IngressPortStatus, optional."""
 
 
 class IngressLoadBalancerStatus(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressLoadBalancerStatus."""
+    """networking.k8s.io/v1beta1 IngressLoadBalancerStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressLoadBalancerStatus
+    """
 
     ingress: MutableSequence[IngressLoadBalancerIngress] = runtime.field(
         "ingress", "[]IngressLoadBalancerIngress", default=runtime.EMPTY, omitempty=True
     )
+    """ingress: []IngressLoadBalancerIngress, optional."""
 
 
 class IngressPortStatus(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressPortStatus."""
+    """networking.k8s.io/v1beta1 IngressPortStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressPortStatus
+    """
 
     port: int = runtime.field("port", "int32", default=0)
-    protocol: str = runtime.field("protocol", "string", default="")
+    """port: int32, required."""
+    protocol: str = runtime.field("protocol", "string", default="", doc="one of corev1.Protocol")
+    """protocol: string, required, one of corev1.Protocol."""
     error: str | None = runtime.field("error", "*string", default=None, omitempty=True)
+    """error: *string, optional."""
 
 
 class IngressRuleValue(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressRuleValue."""
+    """networking.k8s.io/v1beta1 IngressRuleValue.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressRuleValue
+    """
 
     http: HTTPIngressRuleValue | None = runtime.field("http", "*HTTPIngressRuleValue", default=None, omitempty=True)
+    """http: *HTTPIngressRuleValue, optional."""
 
 
 class IngressRule(IngressRuleValue):
-    """networking.k8s.io/v1beta1 IngressRule."""
+    """networking.k8s.io/v1beta1 IngressRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressRule
+    """
 
     host: str = runtime.field("host", "string", default="", omitempty=True)
+    """host: string, optional."""
 
 
 class IngressSpec(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressSpec."""
+    """networking.k8s.io/v1beta1 IngressSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressSpec
+    """
 
     ingress_class_name: str | None = runtime.field("ingressClassName", "*string", default=None, omitempty=True)
+    """ingressClassName: *string, optional."""
     backend: IngressBackend | None = runtime.field("backend", "*IngressBackend", default=None, omitempty=True)
+    """backend: *IngressBackend, optional."""
     tls: MutableSequence[IngressTLS] = runtime.field("tls", "[]IngressTLS", default=runtime.EMPTY, omitempty=True)
+    """tls: []IngressTLS, optional."""
     rules: MutableSequence[IngressRule] = runtime.field("rules", "[]IngressRule", default=runtime.EMPTY, omitempty=True)
+    """rules: []IngressRule, optional."""
 
 
 class IngressStatus(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressStatus."""
+    """networking.k8s.io/v1beta1 IngressStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressStatus
+    """
 
     load_balancer: IngressLoadBalancerStatus = runtime.field(
         "loadBalancer", "IngressLoadBalancerStatus", default=runtime.EMPTY, omitempty=True
     )
+    """loadBalancer: IngressLoadBalancerStatus, optional."""
 
 
 class IngressTLS(runtime.Struct):
-    """networking.k8s.io/v1beta1 IngressTLS."""
+    """networking.k8s.io/v1beta1 IngressTLS.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#IngressTLS
+    """
 
     hosts: MutableSequence[str] = runtime.field("hosts", "[]string", default=runtime.EMPTY, omitempty=True)
+    """hosts: []string, optional."""
     secret_name: str = runtime.field("secretName", "string", default="", omitempty=True)
+    """secretName: string, optional."""
 
 
 class ParentReference(runtime.Struct):
-    """networking.k8s.io/v1beta1 ParentReference."""
+    """networking.k8s.io/v1beta1 ParentReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#ParentReference
+    """
 
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     resource: str = runtime.field("resource", "string", default="", omitempty=True)
+    """resource: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
 
 
 class ServiceCIDR(runtime.ResourceObject):
-    """networking.k8s.io/v1beta1 ServiceCIDR."""
+    """networking.k8s.io/v1beta1 ServiceCIDR.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#ServiceCIDR
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDR")
     GENCLIENT = runtime.Genclient("servicecidrs", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ServiceCIDRSpec = runtime.field("spec", "ServiceCIDRSpec", default=runtime.EMPTY, omitempty=True)
+    """spec: ServiceCIDRSpec, optional."""
     status: ServiceCIDRStatus = runtime.field("status", "ServiceCIDRStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ServiceCIDRStatus, optional."""
 
 
 class ServiceCIDRList(runtime.ListObject):
-    """networking.k8s.io/v1beta1 ServiceCIDRList."""
+    """networking.k8s.io/v1beta1 ServiceCIDRList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#ServiceCIDRList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("networking.k8s.io", "v1beta1", "ServiceCIDRList")
     ITEM = ServiceCIDR
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ServiceCIDR] = runtime.field("items", "[]ServiceCIDR", default=runtime.EMPTY)
+    """items: []ServiceCIDR, required."""
 
 
 class ServiceCIDRSpec(runtime.Struct):
-    """networking.k8s.io/v1beta1 ServiceCIDRSpec."""
+    """networking.k8s.io/v1beta1 ServiceCIDRSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#ServiceCIDRSpec
+    """
 
     cidrs: MutableSequence[str] = runtime.field("cidrs", "[]string", default=runtime.EMPTY, omitempty=True)
+    """cidrs: []string, optional."""
 
 
 class ServiceCIDRStatus(runtime.Struct):
-    """networking.k8s.io/v1beta1 ServiceCIDRStatus."""
+    """networking.k8s.io/v1beta1 ServiceCIDRStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/networking/v1beta1#ServiceCIDRStatus
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""

@@ -19,47 +19,72 @@ GROUP_NAME = "node.k8s.io"
 
 
 class Overhead(runtime.Struct):
-    """node.k8s.io/v1alpha1 Overhead."""
+    """node.k8s.io/v1alpha1 Overhead.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/node/v1alpha1#Overhead
+    """
 
     pod_fixed: MutableMapping[str, Quantity] = runtime.field(
         "podFixed", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """podFixed: map[string]quantity, optional."""
 
 
 class RuntimeClass(runtime.ResourceObject):
-    """node.k8s.io/v1alpha1 RuntimeClass."""
+    """node.k8s.io/v1alpha1 RuntimeClass.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/node/v1alpha1#RuntimeClass
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("node.k8s.io", "v1alpha1", "RuntimeClass")
     GENCLIENT = runtime.Genclient("runtimeclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: RuntimeClassSpec = runtime.field("spec", "RuntimeClassSpec", default=runtime.EMPTY)
+    """spec: RuntimeClassSpec, required."""
 
 
 class RuntimeClassList(runtime.ListObject):
-    """node.k8s.io/v1alpha1 RuntimeClassList."""
+    """node.k8s.io/v1alpha1 RuntimeClassList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/node/v1alpha1#RuntimeClassList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("node.k8s.io", "v1alpha1", "RuntimeClassList")
     ITEM = RuntimeClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[RuntimeClass] = runtime.field("items", "[]RuntimeClass", default=runtime.EMPTY)
+    """items: []RuntimeClass, required."""
 
 
 class RuntimeClassSpec(runtime.Struct):
-    """node.k8s.io/v1alpha1 RuntimeClassSpec."""
+    """node.k8s.io/v1alpha1 RuntimeClassSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/node/v1alpha1#RuntimeClassSpec
+    """
 
     runtime_handler: str = runtime.field("runtimeHandler", "string", default="")
+    """runtimeHandler: string, required."""
     overhead: Overhead | None = runtime.field("overhead", "*Overhead", default=None, omitempty=True)
+    """overhead: *Overhead, optional."""
     scheduling: Scheduling | None = runtime.field("scheduling", "*Scheduling", default=None, omitempty=True)
+    """scheduling: *Scheduling, optional."""
 
 
 class Scheduling(runtime.Struct):
-    """node.k8s.io/v1alpha1 Scheduling."""
+    """node.k8s.io/v1alpha1 Scheduling.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/node/v1alpha1#Scheduling
+    """
 
     node_selector: MutableMapping[str, str] = runtime.field(
         "nodeSelector", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """nodeSelector: map[string]string, optional."""
     tolerations: MutableSequence[corev1.Toleration] = runtime.field(
         "tolerations", "[]corev1.Toleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []corev1.Toleration, optional."""

@@ -28,66 +28,99 @@ class UnhealthyPodEvictionPolicyType(str):
 
 
 class Eviction(runtime.ResourceObject):
-    """policy/v1beta1 Eviction."""
+    """policy/v1beta1 Eviction.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/policy/v1beta1#Eviction
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1beta1", "Eviction")
     GENCLIENT = runtime.Genclient("evictions", verbs=())
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     delete_options: metav1.DeleteOptions | None = runtime.field(
         "deleteOptions", "*metav1.DeleteOptions", default=None, omitempty=True
     )
+    """deleteOptions: *metav1.DeleteOptions, optional."""
 
 
 class PodDisruptionBudget(runtime.ResourceObject):
-    """policy/v1beta1 PodDisruptionBudget."""
+    """policy/v1beta1 PodDisruptionBudget.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/policy/v1beta1#PodDisruptionBudget
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1beta1", "PodDisruptionBudget")
     GENCLIENT = runtime.Genclient("poddisruptionbudgets")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PodDisruptionBudgetSpec = runtime.field(
         "spec", "PodDisruptionBudgetSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: PodDisruptionBudgetSpec, optional."""
     status: PodDisruptionBudgetStatus = runtime.field(
         "status", "PodDisruptionBudgetStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: PodDisruptionBudgetStatus, optional."""
 
 
 class PodDisruptionBudgetList(runtime.ListObject):
-    """policy/v1beta1 PodDisruptionBudgetList."""
+    """policy/v1beta1 PodDisruptionBudgetList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/policy/v1beta1#PodDisruptionBudgetList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("policy", "v1beta1", "PodDisruptionBudgetList")
     ITEM = PodDisruptionBudget
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PodDisruptionBudget] = runtime.field("items", "[]PodDisruptionBudget", default=runtime.EMPTY)
+    """items: []PodDisruptionBudget, required."""
 
 
 class PodDisruptionBudgetSpec(runtime.Struct):
-    """policy/v1beta1 PodDisruptionBudgetSpec."""
+    """policy/v1beta1 PodDisruptionBudgetSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/policy/v1beta1#PodDisruptionBudgetSpec
+    """
 
     min_available: int | str | None = runtime.field("minAvailable", "*intorstring", default=None, omitempty=True)
+    """minAvailable: *intorstring, a number or a text, optional."""
     selector: metav1.LabelSelector | None = runtime.field(
         "selector", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """selector: *metav1.LabelSelector, optional."""
     max_unavailable: int | str | None = runtime.field("maxUnavailable", "*intorstring", default=None, omitempty=True)
+    """maxUnavailable: *intorstring, a number or a text, optional."""
     unhealthy_pod_eviction_policy: str | None = runtime.field(
-        "unhealthyPodEvictionPolicy", "*string", default=None, omitempty=True
+        "unhealthyPodEvictionPolicy", "*string", default=None, omitempty=True, doc="one of UnhealthyPodEvictionPolicyType"
     )
+    """unhealthyPodEvictionPolicy: *string, optional, one of UnhealthyPodEvictionPolicyType."""
 
 
 class PodDisruptionBudgetStatus(runtime.Struct):
-    """policy/v1beta1 PodDisruptionBudgetStatus."""
+    """policy/v1beta1 PodDisruptionBudgetStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/policy/v1beta1#PodDisruptionBudgetStatus
+    """
 
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     disrupted_pods: MutableMapping[str, datetime | None] = runtime.field(
         "disruptedPods", "map[string]time", default=runtime.EMPTY, omitempty=True
     )
-    disruptions_allowed: int = runtime.field("disruptionsAllowed", "int32", default=0)
-    current_healthy: int = runtime.field("currentHealthy", "int32", default=0)
-    desired_healthy: int = runtime.field("desiredHealthy", "int32", default=0)
-    expected_pods: int = runtime.field("expectedPods", "int32", default=0)
+    """disruptedPods: map[string]time, optional."""
+    disruptions_allowed: int = runtime.field("disruptionsAllowed", "int32", default=0, optional=True)
+    """disruptionsAllowed: int32, optional."""
+    current_healthy: int = runtime.field("currentHealthy", "int32", default=0, optional=True)
+    """currentHealthy: int32, optional."""
+    desired_healthy: int = runtime.field("desiredHealthy", "int32", default=0, optional=True)
+    """desiredHealthy: int32, optional."""
+    expected_pods: int = runtime.field("expectedPods", "int32", default=0, optional=True)
+    """expectedPods: int32, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""

@@ -22,124 +22,194 @@ VERB_ALL = "*"
 
 
 class AggregationRule(runtime.Struct):
-    """rbac.authorization.k8s.io/v1 AggregationRule."""
+    """rbac.authorization.k8s.io/v1 AggregationRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#aggregationrule-v1-rbac-authorization-k8s-io
+    """
 
     cluster_role_selectors: MutableSequence[metav1.LabelSelector] = runtime.field(
         "clusterRoleSelectors", "[]metav1.LabelSelector", default=runtime.EMPTY, omitempty=True
     )
+    """clusterRoleSelectors: []metav1.LabelSelector, optional."""
 
 
 class ClusterRole(runtime.ResourceObject):
-    """rbac.authorization.k8s.io/v1 ClusterRole."""
+    """rbac.authorization.k8s.io/v1 ClusterRole.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrole-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "ClusterRole")
     GENCLIENT = runtime.Genclient("clusterroles", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    rules: MutableSequence[PolicyRule] = runtime.field("rules", "[]PolicyRule", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, optional."""
+    rules: MutableSequence[PolicyRule] = runtime.field("rules", "[]PolicyRule", default=runtime.EMPTY, optional=True)
+    """rules: []PolicyRule, optional."""
     aggregation_rule: AggregationRule | None = runtime.field(
         "aggregationRule", "*AggregationRule", default=None, omitempty=True
     )
+    """aggregationRule: *AggregationRule, optional."""
 
 
 class ClusterRoleBinding(runtime.ResourceObject):
-    """rbac.authorization.k8s.io/v1 ClusterRoleBinding."""
+    """rbac.authorization.k8s.io/v1 ClusterRoleBinding.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrolebinding-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding")
     GENCLIENT = runtime.Genclient("clusterrolebindings", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     subjects: MutableSequence[Subject] = runtime.field("subjects", "[]Subject", default=runtime.EMPTY, omitempty=True)
+    """subjects: []Subject, optional."""
     role_ref: RoleRef = runtime.field("roleRef", "RoleRef", default=runtime.EMPTY)
+    """roleRef: RoleRef, required."""
 
 
 class ClusterRoleBindingList(runtime.ListObject):
-    """rbac.authorization.k8s.io/v1 ClusterRoleBindingList."""
+    """rbac.authorization.k8s.io/v1 ClusterRoleBindingList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrolebindinglist-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "ClusterRoleBindingList")
     ITEM = ClusterRoleBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ClusterRoleBinding] = runtime.field("items", "[]ClusterRoleBinding", default=runtime.EMPTY)
+    """items: []ClusterRoleBinding, required."""
 
 
 class ClusterRoleList(runtime.ListObject):
-    """rbac.authorization.k8s.io/v1 ClusterRoleList."""
+    """rbac.authorization.k8s.io/v1 ClusterRoleList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#clusterrolelist-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "ClusterRoleList")
     ITEM = ClusterRole
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ClusterRole] = runtime.field("items", "[]ClusterRole", default=runtime.EMPTY)
+    """items: []ClusterRole, required."""
 
 
 class PolicyRule(runtime.Struct):
-    """rbac.authorization.k8s.io/v1 PolicyRule."""
+    """rbac.authorization.k8s.io/v1 PolicyRule.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#policyrule-v1-rbac-authorization-k8s-io
+    """
 
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     api_groups: MutableSequence[str] = runtime.field("apiGroups", "[]string", default=runtime.EMPTY, omitempty=True)
+    """apiGroups: []string, optional."""
     resources: MutableSequence[str] = runtime.field("resources", "[]string", default=runtime.EMPTY, omitempty=True)
+    """resources: []string, optional."""
     resource_names: MutableSequence[str] = runtime.field(
         "resourceNames", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """resourceNames: []string, optional."""
     non_resource_urls: MutableSequence[str] = runtime.field(
         "nonResourceURLs", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """nonResourceURLs: []string, optional."""
 
 
 class Role(runtime.ResourceObject):
-    """rbac.authorization.k8s.io/v1 Role."""
+    """rbac.authorization.k8s.io/v1 Role.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#role-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "Role")
     GENCLIENT = runtime.Genclient("roles", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    rules: MutableSequence[PolicyRule] = runtime.field("rules", "[]PolicyRule", default=runtime.EMPTY)
+    """metadata: metav1.ObjectMeta, optional."""
+    rules: MutableSequence[PolicyRule] = runtime.field("rules", "[]PolicyRule", default=runtime.EMPTY, optional=True)
+    """rules: []PolicyRule, optional."""
 
 
 class RoleBinding(runtime.ResourceObject):
-    """rbac.authorization.k8s.io/v1 RoleBinding."""
+    """rbac.authorization.k8s.io/v1 RoleBinding.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rolebinding-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "RoleBinding")
     GENCLIENT = runtime.Genclient("rolebindings", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     subjects: MutableSequence[Subject] = runtime.field("subjects", "[]Subject", default=runtime.EMPTY, omitempty=True)
+    """subjects: []Subject, optional."""
     role_ref: RoleRef = runtime.field("roleRef", "RoleRef", default=runtime.EMPTY)
+    """roleRef: RoleRef, required."""
 
 
 class RoleBindingList(runtime.ListObject):
-    """rbac.authorization.k8s.io/v1 RoleBindingList."""
+    """rbac.authorization.k8s.io/v1 RoleBindingList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rolebindinglist-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "RoleBindingList")
     ITEM = RoleBinding
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[RoleBinding] = runtime.field("items", "[]RoleBinding", default=runtime.EMPTY)
+    """items: []RoleBinding, required."""
 
 
 class RoleList(runtime.ListObject):
-    """rbac.authorization.k8s.io/v1 RoleList."""
+    """rbac.authorization.k8s.io/v1 RoleList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rolelist-v1-rbac-authorization-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("rbac.authorization.k8s.io", "v1", "RoleList")
     ITEM = Role
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Role] = runtime.field("items", "[]Role", default=runtime.EMPTY)
+    """items: []Role, required."""
 
 
 class RoleRef(runtime.Struct):
-    """rbac.authorization.k8s.io/v1 RoleRef."""
+    """rbac.authorization.k8s.io/v1 RoleRef.
 
-    api_group: str = runtime.field("apiGroup", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#roleref-v1-rbac-authorization-k8s-io
+    """
+
+    api_group: str = runtime.field(
+        "apiGroup", "string", default="", optional=True, doc="default rbac.authorization.k8s.io"
+    )
+    """apiGroup: string, optional, default rbac.authorization.k8s.io."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class Subject(runtime.Struct):
-    """rbac.authorization.k8s.io/v1 Subject."""
+    """rbac.authorization.k8s.io/v1 Subject.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#subject-v1-rbac-authorization-k8s-io
+    """
 
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
+    """apiGroup: string, optional."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""

@@ -105,474 +105,753 @@ class QualifiedName(str):
 
 
 class AllocatedDeviceStatus(runtime.Struct):
-    """resource.k8s.io/v1 AllocatedDeviceStatus."""
+    """resource.k8s.io/v1 AllocatedDeviceStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#allocateddevicestatus-v1-resource-k8s-io
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: str = runtime.field("pool", "string", default="")
+    """pool: string, required."""
     device: str = runtime.field("device", "string", default="")
+    """device: string, required."""
     share_id: str | None = runtime.field("shareID", "*string", default=None, omitempty=True)
+    """shareID: *string, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
-        "conditions", "[]metav1.Condition", default=runtime.EMPTY
+        "conditions", "[]metav1.Condition", default=runtime.EMPTY, optional=True
     )
+    """conditions: []metav1.Condition, optional."""
     data: Any = runtime.field("data", "*raw", default=None, omitempty=True)
+    """data: *raw, any JSON, optional."""
     network_data: NetworkDeviceData | None = runtime.field(
         "networkData", "*NetworkDeviceData", default=None, omitempty=True
     )
+    """networkData: *NetworkDeviceData, optional."""
 
 
 class AllocationResult(runtime.Struct):
-    """resource.k8s.io/v1 AllocationResult."""
+    """resource.k8s.io/v1 AllocationResult.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#allocationresult-v1-resource-k8s-io
+    """
 
     devices: DeviceAllocationResult = runtime.field(
         "devices", "DeviceAllocationResult", default=runtime.EMPTY, omitempty=True
     )
+    """devices: DeviceAllocationResult, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     allocation_timestamp: datetime | None = runtime.field("allocationTimestamp", "*time", default=None, omitempty=True)
+    """allocationTimestamp: *time, RFC 3339 in JSON, optional."""
 
 
 class CELDeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1 CELDeviceSelector."""
+    """resource.k8s.io/v1 CELDeviceSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#celdeviceselector-v1-resource-k8s-io
+    """
 
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
 
 
 class CapacityRequestPolicy(runtime.Struct):
-    """resource.k8s.io/v1 CapacityRequestPolicy."""
+    """resource.k8s.io/v1 CapacityRequestPolicy.
 
-    default: Quantity | None = runtime.field("default", "*quantity", default=None)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#capacityrequestpolicy-v1-resource-k8s-io
+    """
+
+    default: Quantity | None = runtime.field("default", "*quantity", default=None, optional=True)
+    """default: *quantity, such as 500m or 1Gi, optional."""
     valid_values: MutableSequence[Quantity] = runtime.field(
         "validValues", "[]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """validValues: []quantity, optional."""
     valid_range: CapacityRequestPolicyRange | None = runtime.field(
         "validRange", "*CapacityRequestPolicyRange", default=None, omitempty=True
     )
+    """validRange: *CapacityRequestPolicyRange, optional."""
 
 
 class CapacityRequestPolicyRange(runtime.Struct):
-    """resource.k8s.io/v1 CapacityRequestPolicyRange."""
+    """resource.k8s.io/v1 CapacityRequestPolicyRange.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#capacityrequestpolicyrange-v1-resource-k8s-io
+    """
 
     min: Quantity | None = runtime.field("min", "*quantity", default=None, omitempty=True)
+    """min: *quantity, such as 500m or 1Gi, optional."""
     max: Quantity | None = runtime.field("max", "*quantity", default=None, omitempty=True)
+    """max: *quantity, such as 500m or 1Gi, optional."""
     step: Quantity | None = runtime.field("step", "*quantity", default=None, omitempty=True)
+    """step: *quantity, such as 500m or 1Gi, optional."""
 
 
 class CapacityRequirements(runtime.Struct):
-    """resource.k8s.io/v1 CapacityRequirements."""
+    """resource.k8s.io/v1 CapacityRequirements.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#capacityrequirements-v1-resource-k8s-io
+    """
 
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """requests: map[string]quantity, optional."""
 
 
 class Counter(runtime.Struct):
-    """resource.k8s.io/v1 Counter."""
+    """resource.k8s.io/v1 Counter.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#counter-v1-resource-k8s-io
+    """
 
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
+    """value: quantity, such as 500m or 1Gi, required."""
 
 
 class CounterSet(runtime.Struct):
-    """resource.k8s.io/v1 CounterSet."""
+    """resource.k8s.io/v1 CounterSet.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#counterset-v1-resource-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     counters: MutableMapping[str, Counter] = runtime.field(
         "counters", "map[string]Counter", default=runtime.EMPTY, omitempty=True
     )
+    """counters: map[string]Counter, optional."""
 
 
 class Device(runtime.Struct):
-    """resource.k8s.io/v1 Device."""
+    """resource.k8s.io/v1 Device.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#device-v1-resource-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     attributes: MutableMapping[str, DeviceAttribute] = runtime.field(
         "attributes", "map[string]DeviceAttribute", default=runtime.EMPTY, omitempty=True
     )
+    """attributes: map[string]DeviceAttribute, optional."""
     capacity: MutableMapping[str, DeviceCapacity] = runtime.field(
         "capacity", "map[string]DeviceCapacity", default=runtime.EMPTY, omitempty=True
     )
+    """capacity: map[string]DeviceCapacity, optional."""
     consumes_counters: MutableSequence[DeviceCounterConsumption] = runtime.field(
         "consumesCounters", "[]DeviceCounterConsumption", default=runtime.EMPTY, omitempty=True
     )
+    """consumesCounters: []DeviceCounterConsumption, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     all_nodes: bool | None = runtime.field("allNodes", "*bool", default=None, omitempty=True)
+    """allNodes: *bool, optional."""
     taints: MutableSequence[DeviceTaint] = runtime.field(
         "taints", "[]DeviceTaint", default=runtime.EMPTY, omitempty=True
     )
+    """taints: []DeviceTaint, optional."""
     binds_to_node: bool | None = runtime.field("bindsToNode", "*bool", default=None, omitempty=True)
+    """bindsToNode: *bool, optional."""
     binding_conditions: MutableSequence[str] = runtime.field(
         "bindingConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingConditions: []string, optional."""
     binding_failure_conditions: MutableSequence[str] = runtime.field(
         "bindingFailureConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingFailureConditions: []string, optional."""
     allow_multiple_allocations: bool | None = runtime.field(
         "allowMultipleAllocations", "*bool", default=None, omitempty=True
     )
+    """allowMultipleAllocations: *bool, optional."""
     node_allocatable_resource_mappings: MutableMapping[str, NodeAllocatableResourceMapping] = runtime.field(
         "nodeAllocatableResourceMappings", "map[string]NodeAllocatableResourceMapping", default=runtime.EMPTY, omitempty=True
     )
+    """nodeAllocatableResourceMappings: map[string]NodeAllocatableResourceMapping, optional."""
 
 
 class DeviceConfiguration(runtime.Struct):
-    """resource.k8s.io/v1 DeviceConfiguration."""
+    """resource.k8s.io/v1 DeviceConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceconfiguration-v1-resource-k8s-io
+    """
 
     opaque: OpaqueDeviceConfiguration | None = runtime.field(
         "opaque", "*OpaqueDeviceConfiguration", default=None, omitempty=True
     )
+    """opaque: *OpaqueDeviceConfiguration, optional."""
 
 
 class DeviceAllocationConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1 DeviceAllocationConfiguration."""
+    """resource.k8s.io/v1 DeviceAllocationConfiguration.
 
-    source: str = runtime.field("source", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceallocationconfiguration-v1-resource-k8s-io
+    """
+
+    source: str = runtime.field("source", "string", default="", doc="one of AllocationConfigSource")
+    """source: string, required, one of AllocationConfigSource."""
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
 
 
 class DeviceAllocationResult(runtime.Struct):
-    """resource.k8s.io/v1 DeviceAllocationResult."""
+    """resource.k8s.io/v1 DeviceAllocationResult.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceallocationresult-v1-resource-k8s-io
+    """
 
     results: MutableSequence[DeviceRequestAllocationResult] = runtime.field(
         "results", "[]DeviceRequestAllocationResult", default=runtime.EMPTY, omitempty=True
     )
+    """results: []DeviceRequestAllocationResult, optional."""
     config: MutableSequence[DeviceAllocationConfiguration] = runtime.field(
         "config", "[]DeviceAllocationConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceAllocationConfiguration, optional."""
 
 
 class DeviceAttribute(runtime.Struct):
-    """resource.k8s.io/v1 DeviceAttribute."""
+    """resource.k8s.io/v1 DeviceAttribute.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceattribute-v1-resource-k8s-io
+    """
 
     int_value: int | None = runtime.field("int", "*int64", default=None, omitempty=True)
+    """int: *int64, optional."""
     bool_value: bool | None = runtime.field("bool", "*bool", default=None, omitempty=True)
+    """bool: *bool, optional."""
     string_value: str | None = runtime.field("string", "*string", default=None, omitempty=True)
+    """string: *string, optional."""
     version_value: str | None = runtime.field("version", "*string", default=None, omitempty=True)
+    """version: *string, optional."""
     int_values: MutableSequence[int] = runtime.field("ints", "[]int64", default=runtime.EMPTY, omitempty=True)
+    """ints: []int64, optional."""
     bool_values: MutableSequence[bool] = runtime.field("bools", "[]bool", default=runtime.EMPTY, omitempty=True)
+    """bools: []bool, optional."""
     string_values: MutableSequence[str] = runtime.field("strings", "[]string", default=runtime.EMPTY, omitempty=True)
+    """strings: []string, optional."""
     version_values: MutableSequence[str] = runtime.field("versions", "[]string", default=runtime.EMPTY, omitempty=True)
+    """versions: []string, optional."""
 
 
 class DeviceCapacity(runtime.Struct):
-    """resource.k8s.io/v1 DeviceCapacity."""
+    """resource.k8s.io/v1 DeviceCapacity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicecapacity-v1-resource-k8s-io
+    """
 
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
+    """value: quantity, such as 500m or 1Gi, required."""
     request_policy: CapacityRequestPolicy | None = runtime.field(
         "requestPolicy", "*CapacityRequestPolicy", default=None, omitempty=True
     )
+    """requestPolicy: *CapacityRequestPolicy, optional."""
 
 
 class DeviceClaim(runtime.Struct):
-    """resource.k8s.io/v1 DeviceClaim."""
+    """resource.k8s.io/v1 DeviceClaim.
 
-    requests: MutableSequence[DeviceRequest] = runtime.field("requests", "[]DeviceRequest", default=runtime.EMPTY)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclaim-v1-resource-k8s-io
+    """
+
+    requests: MutableSequence[DeviceRequest] = runtime.field(
+        "requests", "[]DeviceRequest", default=runtime.EMPTY, optional=True
+    )
+    """requests: []DeviceRequest, optional."""
     constraints: MutableSequence[DeviceConstraint] = runtime.field(
         "constraints", "[]DeviceConstraint", default=runtime.EMPTY, omitempty=True
     )
+    """constraints: []DeviceConstraint, optional."""
     config: MutableSequence[DeviceClaimConfiguration] = runtime.field(
         "config", "[]DeviceClaimConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceClaimConfiguration, optional."""
 
 
 class DeviceClaimConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1 DeviceClaimConfiguration."""
+    """resource.k8s.io/v1 DeviceClaimConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclaimconfiguration-v1-resource-k8s-io
+    """
 
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
 
 
 class DeviceClass(runtime.ResourceObject):
-    """resource.k8s.io/v1 DeviceClass."""
+    """resource.k8s.io/v1 DeviceClass.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclass-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "DeviceClass")
     GENCLIENT = runtime.Genclient("deviceclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeviceClassSpec = runtime.field("spec", "DeviceClassSpec", default=runtime.EMPTY)
+    """spec: DeviceClassSpec, required."""
 
 
 class DeviceClassConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1 DeviceClassConfiguration."""
+    """resource.k8s.io/v1 DeviceClassConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclassconfiguration-v1-resource-k8s-io
+    """
 
 
 class DeviceClassList(runtime.ListObject):
-    """resource.k8s.io/v1 DeviceClassList."""
+    """resource.k8s.io/v1 DeviceClassList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclasslist-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "DeviceClassList")
     ITEM = DeviceClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DeviceClass] = runtime.field("items", "[]DeviceClass", default=runtime.EMPTY)
+    """items: []DeviceClass, required."""
 
 
 class DeviceClassSpec(runtime.Struct):
-    """resource.k8s.io/v1 DeviceClassSpec."""
+    """resource.k8s.io/v1 DeviceClassSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceclassspec-v1-resource-k8s-io
+    """
 
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     config: MutableSequence[DeviceClassConfiguration] = runtime.field(
         "config", "[]DeviceClassConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceClassConfiguration, optional."""
     extended_resource_name: str | None = runtime.field("extendedResourceName", "*string", default=None, omitempty=True)
+    """extendedResourceName: *string, optional."""
 
 
 class DeviceConstraint(runtime.Struct):
-    """resource.k8s.io/v1 DeviceConstraint."""
+    """resource.k8s.io/v1 DeviceConstraint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceconstraint-v1-resource-k8s-io
+    """
 
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
     match_attribute: str | None = runtime.field("matchAttribute", "*string", default=None, omitempty=True)
+    """matchAttribute: *string, optional."""
     distinct_attribute: str | None = runtime.field("distinctAttribute", "*string", default=None, omitempty=True)
+    """distinctAttribute: *string, optional."""
 
 
 class DeviceCounterConsumption(runtime.Struct):
-    """resource.k8s.io/v1 DeviceCounterConsumption."""
+    """resource.k8s.io/v1 DeviceCounterConsumption.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicecounterconsumption-v1-resource-k8s-io
+    """
 
     counter_set: str = runtime.field("counterSet", "string", default="")
+    """counterSet: string, required."""
     counters: MutableMapping[str, Counter] = runtime.field(
         "counters", "map[string]Counter", default=runtime.EMPTY, omitempty=True
     )
+    """counters: map[string]Counter, optional."""
 
 
 class DeviceRequest(runtime.Struct):
-    """resource.k8s.io/v1 DeviceRequest."""
+    """resource.k8s.io/v1 DeviceRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicerequest-v1-resource-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     exactly: ExactDeviceRequest | None = runtime.field("exactly", "*ExactDeviceRequest", default=None, omitempty=True)
+    """exactly: *ExactDeviceRequest, optional."""
     first_available: MutableSequence[DeviceSubRequest] = runtime.field(
         "firstAvailable", "[]DeviceSubRequest", default=runtime.EMPTY, omitempty=True
     )
+    """firstAvailable: []DeviceSubRequest, optional."""
 
 
 class DeviceRequestAllocationResult(runtime.Struct):
-    """resource.k8s.io/v1 DeviceRequestAllocationResult."""
+    """resource.k8s.io/v1 DeviceRequestAllocationResult.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicerequestallocationresult-v1-resource-k8s-io
+    """
 
     request: str = runtime.field("request", "string", default="")
+    """request: string, required."""
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: str = runtime.field("pool", "string", default="")
+    """pool: string, required."""
     device: str = runtime.field("device", "string", default="")
+    """device: string, required."""
     admin_access: bool | None = runtime.field("adminAccess", "*bool", default=None, omitempty=True)
+    """adminAccess: *bool, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     binding_conditions: MutableSequence[str] = runtime.field(
         "bindingConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingConditions: []string, optional."""
     binding_failure_conditions: MutableSequence[str] = runtime.field(
         "bindingFailureConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingFailureConditions: []string, optional."""
     share_id: str | None = runtime.field("shareID", "*string", default=None, omitempty=True)
+    """shareID: *string, optional."""
     consumed_capacity: MutableMapping[str, Quantity] = runtime.field(
         "consumedCapacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """consumedCapacity: map[string]quantity, optional."""
 
 
 class DeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1 DeviceSelector."""
+    """resource.k8s.io/v1 DeviceSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deviceselector-v1-resource-k8s-io
+    """
 
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
+    """cel: *CELDeviceSelector, optional."""
 
 
 class DeviceSubRequest(runtime.Struct):
-    """resource.k8s.io/v1 DeviceSubRequest."""
+    """resource.k8s.io/v1 DeviceSubRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicesubrequest-v1-resource-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
+    """deviceClassName: string, required."""
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     allocation_mode: str = runtime.field("allocationMode", "string", default="", omitempty=True)
+    """allocationMode: string, optional."""
     count: int = runtime.field("count", "int64", default=0, omitempty=True)
+    """count: int64, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     capacity: CapacityRequirements | None = runtime.field(
         "capacity", "*CapacityRequirements", default=None, omitempty=True
     )
+    """capacity: *CapacityRequirements, optional."""
 
 
 class DeviceTaint(runtime.Struct):
-    """resource.k8s.io/v1 DeviceTaint."""
+    """resource.k8s.io/v1 DeviceTaint.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicetaint-v1-resource-k8s-io
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="")
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", doc="one of DeviceTaintEffect")
+    """effect: string, required, one of DeviceTaintEffect."""
     time_added: datetime | None = runtime.field("timeAdded", "*time", default=None, omitempty=True)
+    """timeAdded: *time, RFC 3339 in JSON, optional."""
 
 
 class DeviceToleration(runtime.Struct):
-    """resource.k8s.io/v1 DeviceToleration."""
+    """resource.k8s.io/v1 DeviceToleration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#devicetoleration-v1-resource-k8s-io
+    """
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
-    operator: str = runtime.field("operator", "string", default="", omitempty=True)
+    """key: string, optional."""
+    operator: str = runtime.field(
+        "operator", "string", default="", omitempty=True, doc="one of DeviceTolerationOperator"
+    )
+    """operator: string, optional, one of DeviceTolerationOperator."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="", omitempty=True)
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", omitempty=True, doc="one of DeviceTaintEffect")
+    """effect: string, optional, one of DeviceTaintEffect."""
     toleration_seconds: int | None = runtime.field("tolerationSeconds", "*int64", default=None, omitempty=True)
+    """tolerationSeconds: *int64, seconds, optional."""
 
 
 class ExactDeviceRequest(runtime.Struct):
-    """resource.k8s.io/v1 ExactDeviceRequest."""
+    """resource.k8s.io/v1 ExactDeviceRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#exactdevicerequest-v1-resource-k8s-io
+    """
 
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
+    """deviceClassName: string, required."""
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     allocation_mode: str = runtime.field("allocationMode", "string", default="", omitempty=True)
+    """allocationMode: string, optional."""
     count: int = runtime.field("count", "int64", default=0, omitempty=True)
+    """count: int64, optional."""
     admin_access: bool | None = runtime.field("adminAccess", "*bool", default=None, omitempty=True)
+    """adminAccess: *bool, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     capacity: CapacityRequirements | None = runtime.field(
         "capacity", "*CapacityRequirements", default=None, omitempty=True
     )
+    """capacity: *CapacityRequirements, optional."""
 
 
 class NetworkDeviceData(runtime.Struct):
-    """resource.k8s.io/v1 NetworkDeviceData."""
+    """resource.k8s.io/v1 NetworkDeviceData.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#networkdevicedata-v1-resource-k8s-io
+    """
 
     interface_name: str = runtime.field("interfaceName", "string", default="", omitempty=True)
+    """interfaceName: string, optional."""
     ips: MutableSequence[str] = runtime.field("ips", "[]string", default=runtime.EMPTY, omitempty=True)
+    """ips: []string, optional."""
     hardware_address: str = runtime.field("hardwareAddress", "string", default="", omitempty=True)
+    """hardwareAddress: string, optional."""
 
 
 class NodeAllocatableResourceMapping(runtime.Struct):
-    """resource.k8s.io/v1 NodeAllocatableResourceMapping."""
+    """resource.k8s.io/v1 NodeAllocatableResourceMapping.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#nodeallocatableresourcemapping-v1-resource-k8s-io
+    """
 
     capacity_key: str | None = runtime.field("capacityKey", "*string", default=None, omitempty=True)
+    """capacityKey: *string, optional."""
     allocation_multiplier: Quantity | None = runtime.field(
         "allocationMultiplier", "*quantity", default=None, omitempty=True
     )
+    """allocationMultiplier: *quantity, such as 500m or 1Gi, optional."""
 
 
 class OpaqueDeviceConfiguration(runtime.Struct):
-    """resource.k8s.io/v1 OpaqueDeviceConfiguration."""
+    """resource.k8s.io/v1 OpaqueDeviceConfiguration.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#opaquedeviceconfiguration-v1-resource-k8s-io
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     parameters: Any = runtime.field("parameters", "raw", default=None)
+    """parameters: any JSON, required."""
 
 
 class ResourceClaim(runtime.ResourceObject):
-    """resource.k8s.io/v1 ResourceClaim."""
+    """resource.k8s.io/v1 ResourceClaim.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaim-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaim")
     GENCLIENT = runtime.Genclient("resourceclaims")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimSpec, required."""
     status: ResourceClaimStatus = runtime.field("status", "ResourceClaimStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ResourceClaimStatus, optional."""
 
 
 class ResourceClaimConsumerReference(runtime.Struct):
-    """resource.k8s.io/v1 ResourceClaimConsumerReference."""
+    """resource.k8s.io/v1 ResourceClaimConsumerReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimconsumerreference-v1-resource-k8s-io
+    """
 
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
+    """apiGroup: string, optional."""
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     uid: str = runtime.field("uid", "string", default="")
+    """uid: string, required."""
 
 
 class ResourceClaimList(runtime.ListObject):
-    """resource.k8s.io/v1 ResourceClaimList."""
+    """resource.k8s.io/v1 ResourceClaimList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimlist-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimList")
     ITEM = ResourceClaim
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceClaim] = runtime.field("items", "[]ResourceClaim", default=runtime.EMPTY)
+    """items: []ResourceClaim, required."""
 
 
 class ResourceClaimSpec(runtime.Struct):
-    """resource.k8s.io/v1 ResourceClaimSpec."""
+    """resource.k8s.io/v1 ResourceClaimSpec.
 
-    devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimspec-v1-resource-k8s-io
+    """
+
+    devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY, optional=True)
+    """devices: DeviceClaim, optional."""
 
 
 class ResourceClaimStatus(runtime.Struct):
-    """resource.k8s.io/v1 ResourceClaimStatus."""
+    """resource.k8s.io/v1 ResourceClaimStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimstatus-v1-resource-k8s-io
+    """
 
     allocation: AllocationResult | None = runtime.field("allocation", "*AllocationResult", default=None, omitempty=True)
+    """allocation: *AllocationResult, optional."""
     reserved_for: MutableSequence[ResourceClaimConsumerReference] = runtime.field(
         "reservedFor", "[]ResourceClaimConsumerReference", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="uid"
     )
+    """reservedFor: []ResourceClaimConsumerReference, optional."""
     devices: MutableSequence[AllocatedDeviceStatus] = runtime.field(
         "devices", "[]AllocatedDeviceStatus", default=runtime.EMPTY, omitempty=True
     )
+    """devices: []AllocatedDeviceStatus, optional."""
 
 
 class ResourceClaimTemplate(runtime.ResourceObject):
-    """resource.k8s.io/v1 ResourceClaimTemplate."""
+    """resource.k8s.io/v1 ResourceClaimTemplate.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimtemplate-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimTemplate")
     GENCLIENT = runtime.Genclient("resourceclaimtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimTemplateSpec = runtime.field("spec", "ResourceClaimTemplateSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimTemplateSpec, required."""
 
 
 class ResourceClaimTemplateList(runtime.ListObject):
-    """resource.k8s.io/v1 ResourceClaimTemplateList."""
+    """resource.k8s.io/v1 ResourceClaimTemplateList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimtemplatelist-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceClaimTemplateList")
     ITEM = ResourceClaimTemplate
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceClaimTemplate] = runtime.field(
         "items", "[]ResourceClaimTemplate", default=runtime.EMPTY
     )
+    """items: []ResourceClaimTemplate, required."""
 
 
 class ResourceClaimTemplateSpec(runtime.PromotedObjectMeta):
-    """resource.k8s.io/v1 ResourceClaimTemplateSpec."""
+    """resource.k8s.io/v1 ResourceClaimTemplateSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceclaimtemplatespec-v1-resource-k8s-io
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimSpec, required."""
 
 
 class ResourcePool(runtime.Struct):
-    """resource.k8s.io/v1 ResourcePool."""
+    """resource.k8s.io/v1 ResourcePool.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourcepool-v1-resource-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     generation: int = runtime.field("generation", "int64", default=0)
+    """generation: int64, required."""
     resource_slice_count: int = runtime.field("resourceSliceCount", "int64", default=0)
+    """resourceSliceCount: int64, required."""
 
 
 class ResourceSlice(runtime.ResourceObject):
-    """resource.k8s.io/v1 ResourceSlice."""
+    """resource.k8s.io/v1 ResourceSlice.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceslice-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice")
     GENCLIENT = runtime.Genclient("resourceslices", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceSliceSpec = runtime.field("spec", "ResourceSliceSpec", default=runtime.EMPTY)
+    """spec: ResourceSliceSpec, required."""
 
 
 class ResourceSliceList(runtime.ListObject):
-    """resource.k8s.io/v1 ResourceSliceList."""
+    """resource.k8s.io/v1 ResourceSliceList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceslicelist-v1-resource-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1", "ResourceSliceList")
     ITEM = ResourceSlice
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceSlice] = runtime.field("items", "[]ResourceSlice", default=runtime.EMPTY)
+    """items: []ResourceSlice, required."""
 
 
 class ResourceSliceSpec(runtime.Struct):
-    """resource.k8s.io/v1 ResourceSliceSpec."""
+    """resource.k8s.io/v1 ResourceSliceSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#resourceslicespec-v1-resource-k8s-io
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: ResourcePool = runtime.field("pool", "ResourcePool", default=runtime.EMPTY)
+    """pool: ResourcePool, required."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     all_nodes: bool | None = runtime.field("allNodes", "*bool", default=None, omitempty=True)
+    """allNodes: *bool, optional."""
     devices: MutableSequence[Device] = runtime.field("devices", "[]Device", default=runtime.EMPTY, omitempty=True)
+    """devices: []Device, optional."""
     per_device_node_selection: bool | None = runtime.field(
         "perDeviceNodeSelection", "*bool", default=None, omitempty=True
     )
+    """perDeviceNodeSelection: *bool, optional."""
     shared_counters: MutableSequence[CounterSet] = runtime.field(
         "sharedCounters", "[]CounterSet", default=runtime.EMPTY, omitempty=True
     )
+    """sharedCounters: []CounterSet, optional."""

@@ -32,127 +32,204 @@ class DeviceTaintEffect(str):
 
 
 class CELDeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1alpha3 CELDeviceSelector."""
+    """resource.k8s.io/v1alpha3 CELDeviceSelector.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#CELDeviceSelector
+    """
 
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
 
 
 class DeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1alpha3 DeviceSelector."""
+    """resource.k8s.io/v1alpha3 DeviceSelector.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceSelector
+    """
 
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
+    """cel: *CELDeviceSelector, optional."""
 
 
 class DeviceTaint(runtime.Struct):
-    """resource.k8s.io/v1alpha3 DeviceTaint."""
+    """resource.k8s.io/v1alpha3 DeviceTaint.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaint
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="")
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", doc="one of DeviceTaintEffect")
+    """effect: string, required, one of DeviceTaintEffect."""
     time_added: datetime | None = runtime.field("timeAdded", "*time", default=None, omitempty=True)
+    """timeAdded: *time, RFC 3339 in JSON, optional."""
 
 
 class DeviceTaintRule(runtime.ResourceObject):
-    """resource.k8s.io/v1alpha3 DeviceTaintRule."""
+    """resource.k8s.io/v1alpha3 DeviceTaintRule.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaintRule
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "DeviceTaintRule")
     GENCLIENT = runtime.Genclient("devicetaintrules", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeviceTaintRuleSpec = runtime.field("spec", "DeviceTaintRuleSpec", default=runtime.EMPTY)
+    """spec: DeviceTaintRuleSpec, required."""
     status: DeviceTaintRuleStatus = runtime.field(
         "status", "DeviceTaintRuleStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: DeviceTaintRuleStatus, optional."""
 
 
 class DeviceTaintRuleList(runtime.ListObject):
-    """resource.k8s.io/v1alpha3 DeviceTaintRuleList."""
+    """resource.k8s.io/v1alpha3 DeviceTaintRuleList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaintRuleList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "DeviceTaintRuleList")
     ITEM = DeviceTaintRule
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DeviceTaintRule] = runtime.field("items", "[]DeviceTaintRule", default=runtime.EMPTY)
+    """items: []DeviceTaintRule, required."""
 
 
 class DeviceTaintRuleSpec(runtime.Struct):
-    """resource.k8s.io/v1alpha3 DeviceTaintRuleSpec."""
+    """resource.k8s.io/v1alpha3 DeviceTaintRuleSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaintRuleSpec
+    """
 
     device_selector: DeviceTaintSelector | None = runtime.field(
         "deviceSelector", "*DeviceTaintSelector", default=None, omitempty=True
     )
+    """deviceSelector: *DeviceTaintSelector, optional."""
     taint: DeviceTaint = runtime.field("taint", "DeviceTaint", default=runtime.EMPTY, omitempty=True)
+    """taint: DeviceTaint, optional."""
 
 
 class DeviceTaintRuleStatus(runtime.Struct):
-    """resource.k8s.io/v1alpha3 DeviceTaintRuleStatus."""
+    """resource.k8s.io/v1alpha3 DeviceTaintRuleStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaintRuleStatus
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""
 
 
 class DeviceTaintSelector(runtime.Struct):
-    """resource.k8s.io/v1alpha3 DeviceTaintSelector."""
+    """resource.k8s.io/v1alpha3 DeviceTaintSelector.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#DeviceTaintSelector
+    """
 
     driver: str | None = runtime.field("driver", "*string", default=None, omitempty=True)
+    """driver: *string, optional."""
     pool: str | None = runtime.field("pool", "*string", default=None, omitempty=True)
+    """pool: *string, optional."""
     device: str | None = runtime.field("device", "*string", default=None, omitempty=True)
+    """device: *string, optional."""
 
 
 class PoolStatus(runtime.Struct):
-    """resource.k8s.io/v1alpha3 PoolStatus."""
+    """resource.k8s.io/v1alpha3 PoolStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#PoolStatus
+    """
 
     driver: str = runtime.field("driver", "string", default="", omitempty=True)
+    """driver: string, optional."""
     pool_name: str = runtime.field("poolName", "string", default="", omitempty=True)
+    """poolName: string, optional."""
     generation: int = runtime.field("generation", "int64", default=0)
+    """generation: int64, required."""
     resource_slice_count: int | None = runtime.field("resourceSliceCount", "*int32", default=None, omitempty=True)
+    """resourceSliceCount: *int32, optional."""
     total_devices: int | None = runtime.field("totalDevices", "*int32", default=None, omitempty=True)
+    """totalDevices: *int32, optional."""
     allocated_devices: int | None = runtime.field("allocatedDevices", "*int32", default=None, omitempty=True)
+    """allocatedDevices: *int32, optional."""
     available_devices: int | None = runtime.field("availableDevices", "*int32", default=None, omitempty=True)
+    """availableDevices: *int32, optional."""
     unavailable_devices: int | None = runtime.field("unavailableDevices", "*int32", default=None, omitempty=True)
+    """unavailableDevices: *int32, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     validation_error: str | None = runtime.field("validationError", "*string", default=None, omitempty=True)
+    """validationError: *string, optional."""
 
 
 class ResourcePoolStatusRequest(runtime.ResourceObject):
-    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequest."""
+    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequest.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#ResourcePoolStatusRequest
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "ResourcePoolStatusRequest")
     GENCLIENT = runtime.Genclient("resourcepoolstatusrequests", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourcePoolStatusRequestSpec = runtime.field("spec", "ResourcePoolStatusRequestSpec", default=runtime.EMPTY)
+    """spec: ResourcePoolStatusRequestSpec, required."""
     status: ResourcePoolStatusRequestStatus | None = runtime.field(
         "status", "*ResourcePoolStatusRequestStatus", default=None, omitempty=True
     )
+    """status: *ResourcePoolStatusRequestStatus, optional."""
 
 
 class ResourcePoolStatusRequestList(runtime.ListObject):
-    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestList."""
+    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#ResourcePoolStatusRequestList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1alpha3", "ResourcePoolStatusRequestList")
     ITEM = ResourcePoolStatusRequest
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourcePoolStatusRequest] = runtime.field(
         "items", "[]ResourcePoolStatusRequest", default=runtime.EMPTY
     )
+    """items: []ResourcePoolStatusRequest, required."""
 
 
 class ResourcePoolStatusRequestSpec(runtime.Struct):
-    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestSpec."""
+    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#ResourcePoolStatusRequestSpec
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool_name: str | None = runtime.field("poolName", "*string", default=None, omitempty=True)
+    """poolName: *string, optional."""
     limit: int | None = runtime.field("limit", "*int32", default=None, omitempty=True)
+    """limit: *int32, optional."""
 
 
 class ResourcePoolStatusRequestStatus(runtime.Struct):
-    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestStatus."""
+    """resource.k8s.io/v1alpha3 ResourcePoolStatusRequestStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1alpha3#ResourcePoolStatusRequestStatus
+    """
 
     pool_count: int | None = runtime.field("poolCount", "*int32", default=None, omitempty=True)
+    """poolCount: *int32, optional."""
     pools: MutableSequence[PoolStatus] = runtime.field("pools", "[]PoolStatus", default=runtime.EMPTY, omitempty=True)
+    """pools: []PoolStatus, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""

@@ -101,474 +101,753 @@ class QualifiedName(str):
 
 
 class AllocatedDeviceStatus(runtime.Struct):
-    """resource.k8s.io/v1beta1 AllocatedDeviceStatus."""
+    """resource.k8s.io/v1beta1 AllocatedDeviceStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#AllocatedDeviceStatus
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: str = runtime.field("pool", "string", default="")
+    """pool: string, required."""
     device: str = runtime.field("device", "string", default="")
+    """device: string, required."""
     share_id: str | None = runtime.field("shareID", "*string", default=None, omitempty=True)
+    """shareID: *string, optional."""
     conditions: MutableSequence[metav1.Condition] = runtime.field(
-        "conditions", "[]metav1.Condition", default=runtime.EMPTY
+        "conditions", "[]metav1.Condition", default=runtime.EMPTY, optional=True
     )
+    """conditions: []metav1.Condition, optional."""
     data: Any = runtime.field("data", "*raw", default=None, omitempty=True)
+    """data: *raw, any JSON, optional."""
     network_data: NetworkDeviceData | None = runtime.field(
         "networkData", "*NetworkDeviceData", default=None, omitempty=True
     )
+    """networkData: *NetworkDeviceData, optional."""
 
 
 class AllocationResult(runtime.Struct):
-    """resource.k8s.io/v1beta1 AllocationResult."""
+    """resource.k8s.io/v1beta1 AllocationResult.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#AllocationResult
+    """
 
     devices: DeviceAllocationResult = runtime.field(
         "devices", "DeviceAllocationResult", default=runtime.EMPTY, omitempty=True
     )
+    """devices: DeviceAllocationResult, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     allocation_timestamp: datetime | None = runtime.field("allocationTimestamp", "*time", default=None, omitempty=True)
+    """allocationTimestamp: *time, RFC 3339 in JSON, optional."""
 
 
 class BasicDevice(runtime.Struct):
-    """resource.k8s.io/v1beta1 BasicDevice."""
+    """resource.k8s.io/v1beta1 BasicDevice.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#BasicDevice
+    """
 
     attributes: MutableMapping[str, DeviceAttribute] = runtime.field(
         "attributes", "map[string]DeviceAttribute", default=runtime.EMPTY, omitempty=True
     )
+    """attributes: map[string]DeviceAttribute, optional."""
     capacity: MutableMapping[str, DeviceCapacity] = runtime.field(
         "capacity", "map[string]DeviceCapacity", default=runtime.EMPTY, omitempty=True
     )
+    """capacity: map[string]DeviceCapacity, optional."""
     consumes_counters: MutableSequence[DeviceCounterConsumption] = runtime.field(
         "consumesCounters", "[]DeviceCounterConsumption", default=runtime.EMPTY, omitempty=True
     )
+    """consumesCounters: []DeviceCounterConsumption, optional."""
     node_name: str | None = runtime.field("nodeName", "*string", default=None, omitempty=True)
+    """nodeName: *string, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     all_nodes: bool | None = runtime.field("allNodes", "*bool", default=None, omitempty=True)
+    """allNodes: *bool, optional."""
     taints: MutableSequence[DeviceTaint] = runtime.field(
         "taints", "[]DeviceTaint", default=runtime.EMPTY, omitempty=True
     )
+    """taints: []DeviceTaint, optional."""
     binds_to_node: bool | None = runtime.field("bindsToNode", "*bool", default=None, omitempty=True)
+    """bindsToNode: *bool, optional."""
     binding_conditions: MutableSequence[str] = runtime.field(
         "bindingConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingConditions: []string, optional."""
     binding_failure_conditions: MutableSequence[str] = runtime.field(
         "bindingFailureConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingFailureConditions: []string, optional."""
     allow_multiple_allocations: bool | None = runtime.field(
         "allowMultipleAllocations", "*bool", default=None, omitempty=True
     )
+    """allowMultipleAllocations: *bool, optional."""
     node_allocatable_resource_mappings: MutableMapping[str, NodeAllocatableResourceMapping] = runtime.field(
         "nodeAllocatableResourceMappings", "map[string]NodeAllocatableResourceMapping", default=runtime.EMPTY, omitempty=True
     )
+    """nodeAllocatableResourceMappings: map[string]NodeAllocatableResourceMapping, optional."""
 
 
 class CELDeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1beta1 CELDeviceSelector."""
+    """resource.k8s.io/v1beta1 CELDeviceSelector.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#CELDeviceSelector
+    """
 
     expression: str = runtime.field("expression", "string", default="")
+    """expression: string, required."""
 
 
 class CapacityRequestPolicy(runtime.Struct):
-    """resource.k8s.io/v1beta1 CapacityRequestPolicy."""
+    """resource.k8s.io/v1beta1 CapacityRequestPolicy.
 
-    default: Quantity | None = runtime.field("default", "*quantity", default=None)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#CapacityRequestPolicy
+    """
+
+    default: Quantity | None = runtime.field("default", "*quantity", default=None, optional=True)
+    """default: *quantity, such as 500m or 1Gi, optional."""
     valid_values: MutableSequence[Quantity] = runtime.field(
         "validValues", "[]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """validValues: []quantity, optional."""
     valid_range: CapacityRequestPolicyRange | None = runtime.field(
         "validRange", "*CapacityRequestPolicyRange", default=None, omitempty=True
     )
+    """validRange: *CapacityRequestPolicyRange, optional."""
 
 
 class CapacityRequestPolicyRange(runtime.Struct):
-    """resource.k8s.io/v1beta1 CapacityRequestPolicyRange."""
+    """resource.k8s.io/v1beta1 CapacityRequestPolicyRange.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#CapacityRequestPolicyRange
+    """
 
     min: Quantity | None = runtime.field("min", "*quantity", default=None, omitempty=True)
+    """min: *quantity, such as 500m or 1Gi, optional."""
     max: Quantity | None = runtime.field("max", "*quantity", default=None, omitempty=True)
+    """max: *quantity, such as 500m or 1Gi, optional."""
     step: Quantity | None = runtime.field("step", "*quantity", default=None, omitempty=True)
+    """step: *quantity, such as 500m or 1Gi, optional."""
 
 
 class CapacityRequirements(runtime.Struct):
-    """resource.k8s.io/v1beta1 CapacityRequirements."""
+    """resource.k8s.io/v1beta1 CapacityRequirements.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#CapacityRequirements
+    """
 
     requests: MutableMapping[str, Quantity] = runtime.field(
         "requests", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """requests: map[string]quantity, optional."""
 
 
 class Counter(runtime.Struct):
-    """resource.k8s.io/v1beta1 Counter."""
+    """resource.k8s.io/v1beta1 Counter.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#Counter
+    """
 
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
+    """value: quantity, such as 500m or 1Gi, required."""
 
 
 class CounterSet(runtime.Struct):
-    """resource.k8s.io/v1beta1 CounterSet."""
+    """resource.k8s.io/v1beta1 CounterSet.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#CounterSet
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     counters: MutableMapping[str, Counter] = runtime.field(
         "counters", "map[string]Counter", default=runtime.EMPTY, omitempty=True
     )
+    """counters: map[string]Counter, optional."""
 
 
 class Device(runtime.Struct):
-    """resource.k8s.io/v1beta1 Device."""
+    """resource.k8s.io/v1beta1 Device.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#Device
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     basic: BasicDevice | None = runtime.field("basic", "*BasicDevice", default=None, omitempty=True)
+    """basic: *BasicDevice, optional."""
 
 
 class DeviceConfiguration(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceConfiguration."""
+    """resource.k8s.io/v1beta1 DeviceConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceConfiguration
+    """
 
     opaque: OpaqueDeviceConfiguration | None = runtime.field(
         "opaque", "*OpaqueDeviceConfiguration", default=None, omitempty=True
     )
+    """opaque: *OpaqueDeviceConfiguration, optional."""
 
 
 class DeviceAllocationConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1beta1 DeviceAllocationConfiguration."""
+    """resource.k8s.io/v1beta1 DeviceAllocationConfiguration.
 
-    source: str = runtime.field("source", "string", default="")
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceAllocationConfiguration
+    """
+
+    source: str = runtime.field("source", "string", default="", doc="one of AllocationConfigSource")
+    """source: string, required, one of AllocationConfigSource."""
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
 
 
 class DeviceAllocationResult(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceAllocationResult."""
+    """resource.k8s.io/v1beta1 DeviceAllocationResult.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceAllocationResult
+    """
 
     results: MutableSequence[DeviceRequestAllocationResult] = runtime.field(
         "results", "[]DeviceRequestAllocationResult", default=runtime.EMPTY, omitempty=True
     )
+    """results: []DeviceRequestAllocationResult, optional."""
     config: MutableSequence[DeviceAllocationConfiguration] = runtime.field(
         "config", "[]DeviceAllocationConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceAllocationConfiguration, optional."""
 
 
 class DeviceAttribute(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceAttribute."""
+    """resource.k8s.io/v1beta1 DeviceAttribute.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceAttribute
+    """
 
     int_value: int | None = runtime.field("int", "*int64", default=None, omitempty=True)
+    """int: *int64, optional."""
     bool_value: bool | None = runtime.field("bool", "*bool", default=None, omitempty=True)
+    """bool: *bool, optional."""
     string_value: str | None = runtime.field("string", "*string", default=None, omitempty=True)
+    """string: *string, optional."""
     version_value: str | None = runtime.field("version", "*string", default=None, omitempty=True)
+    """version: *string, optional."""
     int_values: MutableSequence[int] = runtime.field("ints", "[]int64", default=runtime.EMPTY, omitempty=True)
+    """ints: []int64, optional."""
     bool_values: MutableSequence[bool] = runtime.field("bools", "[]bool", default=runtime.EMPTY, omitempty=True)
+    """bools: []bool, optional."""
     string_values: MutableSequence[str] = runtime.field("strings", "[]string", default=runtime.EMPTY, omitempty=True)
+    """strings: []string, optional."""
     version_values: MutableSequence[str] = runtime.field("versions", "[]string", default=runtime.EMPTY, omitempty=True)
+    """versions: []string, optional."""
 
 
 class DeviceCapacity(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceCapacity."""
+    """resource.k8s.io/v1beta1 DeviceCapacity.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceCapacity
+    """
 
     value: Quantity = runtime.field("value", "quantity", default=runtime.EMPTY)
+    """value: quantity, such as 500m or 1Gi, required."""
     request_policy: CapacityRequestPolicy | None = runtime.field(
         "requestPolicy", "*CapacityRequestPolicy", default=None, omitempty=True
     )
+    """requestPolicy: *CapacityRequestPolicy, optional."""
 
 
 class DeviceClaim(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceClaim."""
+    """resource.k8s.io/v1beta1 DeviceClaim.
 
-    requests: MutableSequence[DeviceRequest] = runtime.field("requests", "[]DeviceRequest", default=runtime.EMPTY)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClaim
+    """
+
+    requests: MutableSequence[DeviceRequest] = runtime.field(
+        "requests", "[]DeviceRequest", default=runtime.EMPTY, optional=True
+    )
+    """requests: []DeviceRequest, optional."""
     constraints: MutableSequence[DeviceConstraint] = runtime.field(
         "constraints", "[]DeviceConstraint", default=runtime.EMPTY, omitempty=True
     )
+    """constraints: []DeviceConstraint, optional."""
     config: MutableSequence[DeviceClaimConfiguration] = runtime.field(
         "config", "[]DeviceClaimConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceClaimConfiguration, optional."""
 
 
 class DeviceClaimConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1beta1 DeviceClaimConfiguration."""
+    """resource.k8s.io/v1beta1 DeviceClaimConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClaimConfiguration
+    """
 
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
 
 
 class DeviceClass(runtime.ResourceObject):
-    """resource.k8s.io/v1beta1 DeviceClass."""
+    """resource.k8s.io/v1beta1 DeviceClass.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClass
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "DeviceClass")
     GENCLIENT = runtime.Genclient("deviceclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: DeviceClassSpec = runtime.field("spec", "DeviceClassSpec", default=runtime.EMPTY)
+    """spec: DeviceClassSpec, required."""
 
 
 class DeviceClassConfiguration(DeviceConfiguration):
-    """resource.k8s.io/v1beta1 DeviceClassConfiguration."""
+    """resource.k8s.io/v1beta1 DeviceClassConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClassConfiguration
+    """
 
 
 class DeviceClassList(runtime.ListObject):
-    """resource.k8s.io/v1beta1 DeviceClassList."""
+    """resource.k8s.io/v1beta1 DeviceClassList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClassList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "DeviceClassList")
     ITEM = DeviceClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[DeviceClass] = runtime.field("items", "[]DeviceClass", default=runtime.EMPTY)
+    """items: []DeviceClass, required."""
 
 
 class DeviceClassSpec(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceClassSpec."""
+    """resource.k8s.io/v1beta1 DeviceClassSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceClassSpec
+    """
 
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     config: MutableSequence[DeviceClassConfiguration] = runtime.field(
         "config", "[]DeviceClassConfiguration", default=runtime.EMPTY, omitempty=True
     )
+    """config: []DeviceClassConfiguration, optional."""
     extended_resource_name: str | None = runtime.field("extendedResourceName", "*string", default=None, omitempty=True)
+    """extendedResourceName: *string, optional."""
 
 
 class DeviceConstraint(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceConstraint."""
+    """resource.k8s.io/v1beta1 DeviceConstraint.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceConstraint
+    """
 
     requests: MutableSequence[str] = runtime.field("requests", "[]string", default=runtime.EMPTY, omitempty=True)
+    """requests: []string, optional."""
     match_attribute: str | None = runtime.field("matchAttribute", "*string", default=None, omitempty=True)
+    """matchAttribute: *string, optional."""
     distinct_attribute: str | None = runtime.field("distinctAttribute", "*string", default=None, omitempty=True)
+    """distinctAttribute: *string, optional."""
 
 
 class DeviceCounterConsumption(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceCounterConsumption."""
+    """resource.k8s.io/v1beta1 DeviceCounterConsumption.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceCounterConsumption
+    """
 
     counter_set: str = runtime.field("counterSet", "string", default="")
+    """counterSet: string, required."""
     counters: MutableMapping[str, Counter] = runtime.field(
         "counters", "map[string]Counter", default=runtime.EMPTY, omitempty=True
     )
+    """counters: map[string]Counter, optional."""
 
 
 class DeviceRequest(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceRequest."""
+    """resource.k8s.io/v1beta1 DeviceRequest.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceRequest
+    """
 
     name: str = runtime.field("name", "string", default="")
-    device_class_name: str = runtime.field("deviceClassName", "string", default="")
+    """name: string, required."""
+    device_class_name: str = runtime.field("deviceClassName", "string", default="", optional=True)
+    """deviceClassName: string, optional."""
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     allocation_mode: str = runtime.field("allocationMode", "string", default="", omitempty=True)
+    """allocationMode: string, optional."""
     count: int = runtime.field("count", "int64", default=0, omitempty=True)
+    """count: int64, optional."""
     admin_access: bool | None = runtime.field("adminAccess", "*bool", default=None, omitempty=True)
+    """adminAccess: *bool, optional."""
     first_available: MutableSequence[DeviceSubRequest] = runtime.field(
         "firstAvailable", "[]DeviceSubRequest", default=runtime.EMPTY, omitempty=True
     )
+    """firstAvailable: []DeviceSubRequest, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     capacity: CapacityRequirements | None = runtime.field(
         "capacity", "*CapacityRequirements", default=None, omitempty=True
     )
+    """capacity: *CapacityRequirements, optional."""
 
 
 class DeviceRequestAllocationResult(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceRequestAllocationResult."""
+    """resource.k8s.io/v1beta1 DeviceRequestAllocationResult.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceRequestAllocationResult
+    """
 
     request: str = runtime.field("request", "string", default="")
+    """request: string, required."""
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: str = runtime.field("pool", "string", default="")
+    """pool: string, required."""
     device: str = runtime.field("device", "string", default="")
+    """device: string, required."""
     admin_access: bool | None = runtime.field("adminAccess", "*bool", default=None, omitempty=True)
+    """adminAccess: *bool, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     binding_conditions: MutableSequence[str] = runtime.field(
         "bindingConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingConditions: []string, optional."""
     binding_failure_conditions: MutableSequence[str] = runtime.field(
         "bindingFailureConditions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """bindingFailureConditions: []string, optional."""
     share_id: str | None = runtime.field("shareID", "*string", default=None, omitempty=True)
+    """shareID: *string, optional."""
     consumed_capacity: MutableMapping[str, Quantity] = runtime.field(
         "consumedCapacity", "map[string]quantity", default=runtime.EMPTY, omitempty=True
     )
+    """consumedCapacity: map[string]quantity, optional."""
 
 
 class DeviceSelector(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceSelector."""
+    """resource.k8s.io/v1beta1 DeviceSelector.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceSelector
+    """
 
     cel: CELDeviceSelector | None = runtime.field("cel", "*CELDeviceSelector", default=None, omitempty=True)
+    """cel: *CELDeviceSelector, optional."""
 
 
 class DeviceSubRequest(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceSubRequest."""
+    """resource.k8s.io/v1beta1 DeviceSubRequest.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceSubRequest
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     device_class_name: str = runtime.field("deviceClassName", "string", default="")
+    """deviceClassName: string, required."""
     selectors: MutableSequence[DeviceSelector] = runtime.field(
         "selectors", "[]DeviceSelector", default=runtime.EMPTY, omitempty=True
     )
+    """selectors: []DeviceSelector, optional."""
     allocation_mode: str = runtime.field("allocationMode", "string", default="", omitempty=True)
+    """allocationMode: string, optional."""
     count: int = runtime.field("count", "int64", default=0, omitempty=True)
+    """count: int64, optional."""
     tolerations: MutableSequence[DeviceToleration] = runtime.field(
         "tolerations", "[]DeviceToleration", default=runtime.EMPTY, omitempty=True
     )
+    """tolerations: []DeviceToleration, optional."""
     capacity: CapacityRequirements | None = runtime.field(
         "capacity", "*CapacityRequirements", default=None, omitempty=True
     )
+    """capacity: *CapacityRequirements, optional."""
 
 
 class DeviceTaint(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceTaint."""
+    """resource.k8s.io/v1beta1 DeviceTaint.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceTaint
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="")
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", doc="one of DeviceTaintEffect")
+    """effect: string, required, one of DeviceTaintEffect."""
     time_added: datetime | None = runtime.field("timeAdded", "*time", default=None, omitempty=True)
+    """timeAdded: *time, RFC 3339 in JSON, optional."""
 
 
 class DeviceToleration(runtime.Struct):
-    """resource.k8s.io/v1beta1 DeviceToleration."""
+    """resource.k8s.io/v1beta1 DeviceToleration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#DeviceToleration
+    """
 
     key: str = runtime.field("key", "string", default="", omitempty=True)
-    operator: str = runtime.field("operator", "string", default="", omitempty=True)
+    """key: string, optional."""
+    operator: str = runtime.field(
+        "operator", "string", default="", omitempty=True, doc="one of DeviceTolerationOperator"
+    )
+    """operator: string, optional, one of DeviceTolerationOperator."""
     value: str = runtime.field("value", "string", default="", omitempty=True)
-    effect: str = runtime.field("effect", "string", default="", omitempty=True)
+    """value: string, optional."""
+    effect: str = runtime.field("effect", "string", default="", omitempty=True, doc="one of DeviceTaintEffect")
+    """effect: string, optional, one of DeviceTaintEffect."""
     toleration_seconds: int | None = runtime.field("tolerationSeconds", "*int64", default=None, omitempty=True)
+    """tolerationSeconds: *int64, seconds, optional."""
 
 
 class NetworkDeviceData(runtime.Struct):
-    """resource.k8s.io/v1beta1 NetworkDeviceData."""
+    """resource.k8s.io/v1beta1 NetworkDeviceData.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#NetworkDeviceData
+    """
 
     interface_name: str = runtime.field("interfaceName", "string", default="", omitempty=True)
+    """interfaceName: string, optional."""
     ips: MutableSequence[str] = runtime.field("ips", "[]string", default=runtime.EMPTY, omitempty=True)
+    """ips: []string, optional."""
     hardware_address: str = runtime.field("hardwareAddress", "string", default="", omitempty=True)
+    """hardwareAddress: string, optional."""
 
 
 class NodeAllocatableResourceMapping(runtime.Struct):
-    """resource.k8s.io/v1beta1 NodeAllocatableResourceMapping."""
+    """resource.k8s.io/v1beta1 NodeAllocatableResourceMapping.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#NodeAllocatableResourceMapping
+    """
 
     capacity_key: str | None = runtime.field("capacityKey", "*string", default=None, omitempty=True)
+    """capacityKey: *string, optional."""
     allocation_multiplier: Quantity | None = runtime.field(
         "allocationMultiplier", "*quantity", default=None, omitempty=True
     )
+    """allocationMultiplier: *quantity, such as 500m or 1Gi, optional."""
 
 
 class OpaqueDeviceConfiguration(runtime.Struct):
-    """resource.k8s.io/v1beta1 OpaqueDeviceConfiguration."""
+    """resource.k8s.io/v1beta1 OpaqueDeviceConfiguration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#OpaqueDeviceConfiguration
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     parameters: Any = runtime.field("parameters", "raw", default=None)
+    """parameters: any JSON, required."""
 
 
 class ResourceClaim(runtime.ResourceObject):
-    """resource.k8s.io/v1beta1 ResourceClaim."""
+    """resource.k8s.io/v1beta1 ResourceClaim.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaim
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaim")
     GENCLIENT = runtime.Genclient("resourceclaims")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimSpec, required."""
     status: ResourceClaimStatus = runtime.field("status", "ResourceClaimStatus", default=runtime.EMPTY, omitempty=True)
+    """status: ResourceClaimStatus, optional."""
 
 
 class ResourceClaimConsumerReference(runtime.Struct):
-    """resource.k8s.io/v1beta1 ResourceClaimConsumerReference."""
+    """resource.k8s.io/v1beta1 ResourceClaimConsumerReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimConsumerReference
+    """
 
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
+    """apiGroup: string, optional."""
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     uid: str = runtime.field("uid", "string", default="")
+    """uid: string, required."""
 
 
 class ResourceClaimList(runtime.ListObject):
-    """resource.k8s.io/v1beta1 ResourceClaimList."""
+    """resource.k8s.io/v1beta1 ResourceClaimList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimList")
     ITEM = ResourceClaim
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceClaim] = runtime.field("items", "[]ResourceClaim", default=runtime.EMPTY)
+    """items: []ResourceClaim, required."""
 
 
 class ResourceClaimSpec(runtime.Struct):
-    """resource.k8s.io/v1beta1 ResourceClaimSpec."""
+    """resource.k8s.io/v1beta1 ResourceClaimSpec.
 
-    devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY)
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimSpec
+    """
+
+    devices: DeviceClaim = runtime.field("devices", "DeviceClaim", default=runtime.EMPTY, optional=True)
+    """devices: DeviceClaim, optional."""
 
 
 class ResourceClaimStatus(runtime.Struct):
-    """resource.k8s.io/v1beta1 ResourceClaimStatus."""
+    """resource.k8s.io/v1beta1 ResourceClaimStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimStatus
+    """
 
     allocation: AllocationResult | None = runtime.field("allocation", "*AllocationResult", default=None, omitempty=True)
+    """allocation: *AllocationResult, optional."""
     reserved_for: MutableSequence[ResourceClaimConsumerReference] = runtime.field(
         "reservedFor", "[]ResourceClaimConsumerReference", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="uid"
     )
+    """reservedFor: []ResourceClaimConsumerReference, optional."""
     devices: MutableSequence[AllocatedDeviceStatus] = runtime.field(
         "devices", "[]AllocatedDeviceStatus", default=runtime.EMPTY, omitempty=True
     )
+    """devices: []AllocatedDeviceStatus, optional."""
 
 
 class ResourceClaimTemplate(runtime.ResourceObject):
-    """resource.k8s.io/v1beta1 ResourceClaimTemplate."""
+    """resource.k8s.io/v1beta1 ResourceClaimTemplate.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimTemplate
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimTemplate")
     GENCLIENT = runtime.Genclient("resourceclaimtemplates", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimTemplateSpec = runtime.field("spec", "ResourceClaimTemplateSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimTemplateSpec, required."""
 
 
 class ResourceClaimTemplateList(runtime.ListObject):
-    """resource.k8s.io/v1beta1 ResourceClaimTemplateList."""
+    """resource.k8s.io/v1beta1 ResourceClaimTemplateList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimTemplateList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceClaimTemplateList")
     ITEM = ResourceClaimTemplate
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceClaimTemplate] = runtime.field(
         "items", "[]ResourceClaimTemplate", default=runtime.EMPTY
     )
+    """items: []ResourceClaimTemplate, required."""
 
 
 class ResourceClaimTemplateSpec(runtime.PromotedObjectMeta):
-    """resource.k8s.io/v1beta1 ResourceClaimTemplateSpec."""
+    """resource.k8s.io/v1beta1 ResourceClaimTemplateSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceClaimTemplateSpec
+    """
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceClaimSpec = runtime.field("spec", "ResourceClaimSpec", default=runtime.EMPTY)
+    """spec: ResourceClaimSpec, required."""
 
 
 class ResourcePool(runtime.Struct):
-    """resource.k8s.io/v1beta1 ResourcePool."""
+    """resource.k8s.io/v1beta1 ResourcePool.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourcePool
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     generation: int = runtime.field("generation", "int64", default=0)
+    """generation: int64, required."""
     resource_slice_count: int = runtime.field("resourceSliceCount", "int64", default=0)
+    """resourceSliceCount: int64, required."""
 
 
 class ResourceSlice(runtime.ResourceObject):
-    """resource.k8s.io/v1beta1 ResourceSlice."""
+    """resource.k8s.io/v1beta1 ResourceSlice.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceSlice
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceSlice")
     GENCLIENT = runtime.Genclient("resourceslices", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: ResourceSliceSpec = runtime.field("spec", "ResourceSliceSpec", default=runtime.EMPTY)
+    """spec: ResourceSliceSpec, required."""
 
 
 class ResourceSliceList(runtime.ListObject):
-    """resource.k8s.io/v1beta1 ResourceSliceList."""
+    """resource.k8s.io/v1beta1 ResourceSliceList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceSliceList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("resource.k8s.io", "v1beta1", "ResourceSliceList")
     ITEM = ResourceSlice
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[ResourceSlice] = runtime.field("items", "[]ResourceSlice", default=runtime.EMPTY)
+    """items: []ResourceSlice, required."""
 
 
 class ResourceSliceSpec(runtime.Struct):
-    """resource.k8s.io/v1beta1 ResourceSliceSpec."""
+    """resource.k8s.io/v1beta1 ResourceSliceSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/resource/v1beta1#ResourceSliceSpec
+    """
 
     driver: str = runtime.field("driver", "string", default="")
+    """driver: string, required."""
     pool: ResourcePool = runtime.field("pool", "ResourcePool", default=runtime.EMPTY)
+    """pool: ResourcePool, required."""
     node_name: str = runtime.field("nodeName", "string", default="", omitempty=True)
+    """nodeName: string, optional."""
     node_selector: corev1.NodeSelector | None = runtime.field(
         "nodeSelector", "*corev1.NodeSelector", default=None, omitempty=True
     )
+    """nodeSelector: *corev1.NodeSelector, optional."""
     all_nodes: bool = runtime.field("allNodes", "bool", default=False, omitempty=True)
+    """allNodes: bool, optional."""
     devices: MutableSequence[Device] = runtime.field("devices", "[]Device", default=runtime.EMPTY, omitempty=True)
+    """devices: []Device, optional."""
     per_device_node_selection: bool | None = runtime.field(
         "perDeviceNodeSelection", "*bool", default=None, omitempty=True
     )
+    """perDeviceNodeSelection: *bool, optional."""
     shared_counters: MutableSequence[CounterSet] = runtime.field(
         "sharedCounters", "[]CounterSet", default=runtime.EMPTY, omitempty=True
     )
+    """sharedCounters: []CounterSet, optional."""

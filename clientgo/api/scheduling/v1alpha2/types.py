@@ -30,172 +30,273 @@ class DisruptionMode(str):
 
 
 class BasicSchedulingPolicy(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 BasicSchedulingPolicy."""
+    """scheduling.k8s.io/v1alpha2 BasicSchedulingPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#BasicSchedulingPolicy
+    """
 
 
 class GangSchedulingPolicy(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 GangSchedulingPolicy."""
+    """scheduling.k8s.io/v1alpha2 GangSchedulingPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#GangSchedulingPolicy
+    """
 
     min_count: int = runtime.field("minCount", "int32", default=0)
+    """minCount: int32, required."""
 
 
 class PodGroup(runtime.ResourceObject):
-    """scheduling.k8s.io/v1alpha2 PodGroup."""
+    """scheduling.k8s.io/v1alpha2 PodGroup.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroup
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "PodGroup")
     GENCLIENT = runtime.Genclient("podgroups")
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: PodGroupSpec = runtime.field("spec", "PodGroupSpec", default=runtime.EMPTY)
+    """spec: PodGroupSpec, required."""
     status: PodGroupStatus = runtime.field("status", "PodGroupStatus", default=runtime.EMPTY, omitempty=True)
+    """status: PodGroupStatus, optional."""
 
 
 class PodGroupList(runtime.ListObject):
-    """scheduling.k8s.io/v1alpha2 PodGroupList."""
+    """scheduling.k8s.io/v1alpha2 PodGroupList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "PodGroupList")
     ITEM = PodGroup
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PodGroup] = runtime.field("items", "[]PodGroup", default=runtime.EMPTY)
+    """items: []PodGroup, required."""
 
 
 class PodGroupResourceClaim(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupResourceClaim."""
+    """scheduling.k8s.io/v1alpha2 PodGroupResourceClaim.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupResourceClaim
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
+    """resourceClaimName: *string, optional."""
     resource_claim_template_name: str | None = runtime.field(
         "resourceClaimTemplateName", "*string", default=None, omitempty=True
     )
+    """resourceClaimTemplateName: *string, optional."""
 
 
 class PodGroupResourceClaimStatus(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupResourceClaimStatus."""
+    """scheduling.k8s.io/v1alpha2 PodGroupResourceClaimStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupResourceClaimStatus
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     resource_claim_name: str | None = runtime.field("resourceClaimName", "*string", default=None, omitempty=True)
+    """resourceClaimName: *string, optional."""
 
 
 class PodGroupSchedulingConstraints(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupSchedulingConstraints."""
+    """scheduling.k8s.io/v1alpha2 PodGroupSchedulingConstraints.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupSchedulingConstraints
+    """
 
     topology: MutableSequence[TopologyConstraint] = runtime.field(
         "topology", "[]TopologyConstraint", default=runtime.EMPTY, omitempty=True
     )
+    """topology: []TopologyConstraint, optional."""
 
 
 class PodGroupSchedulingPolicy(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupSchedulingPolicy."""
+    """scheduling.k8s.io/v1alpha2 PodGroupSchedulingPolicy.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupSchedulingPolicy
+    """
 
     basic: BasicSchedulingPolicy | None = runtime.field("basic", "*BasicSchedulingPolicy", default=None, omitempty=True)
+    """basic: *BasicSchedulingPolicy, optional."""
     gang: GangSchedulingPolicy | None = runtime.field("gang", "*GangSchedulingPolicy", default=None, omitempty=True)
+    """gang: *GangSchedulingPolicy, optional."""
 
 
 class PodGroupSpec(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupSpec."""
+    """scheduling.k8s.io/v1alpha2 PodGroupSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupSpec
+    """
 
     pod_group_template_ref: PodGroupTemplateReference | None = runtime.field(
-        "podGroupTemplateRef", "*PodGroupTemplateReference", default=None
+        "podGroupTemplateRef", "*PodGroupTemplateReference", default=None, optional=True
     )
+    """podGroupTemplateRef: *PodGroupTemplateReference, optional."""
     scheduling_policy: PodGroupSchedulingPolicy = runtime.field(
         "schedulingPolicy", "PodGroupSchedulingPolicy", default=runtime.EMPTY
     )
+    """schedulingPolicy: PodGroupSchedulingPolicy, required."""
     scheduling_constraints: PodGroupSchedulingConstraints | None = runtime.field(
         "schedulingConstraints", "*PodGroupSchedulingConstraints", default=None, omitempty=True
     )
+    """schedulingConstraints: *PodGroupSchedulingConstraints, optional."""
     resource_claims: MutableSequence[PodGroupResourceClaim] = runtime.field(
         "resourceClaims", "[]PodGroupResourceClaim", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
-    disruption_mode: str | None = runtime.field("disruptionMode", "*string", default=None, omitempty=True)
+    """resourceClaims: []PodGroupResourceClaim, optional."""
+    disruption_mode: str | None = runtime.field(
+        "disruptionMode", "*string", default=None, omitempty=True, doc="one of DisruptionMode"
+    )
+    """disruptionMode: *string, optional, one of DisruptionMode."""
     priority_class_name: str = runtime.field("priorityClassName", "string", default="", omitempty=True)
+    """priorityClassName: string, optional."""
     priority: int | None = runtime.field("priority", "*int32", default=None, omitempty=True)
+    """priority: *int32, optional."""
 
 
 class PodGroupStatus(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupStatus."""
+    """scheduling.k8s.io/v1alpha2 PodGroupStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupStatus
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""
     resource_claim_statuses: MutableSequence[PodGroupResourceClaimStatus] = runtime.field(
         "resourceClaimStatuses", "[]PodGroupResourceClaimStatus", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
+    """resourceClaimStatuses: []PodGroupResourceClaimStatus, optional."""
 
 
 class PodGroupTemplate(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupTemplate."""
+    """scheduling.k8s.io/v1alpha2 PodGroupTemplate.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupTemplate
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     scheduling_policy: PodGroupSchedulingPolicy = runtime.field(
         "schedulingPolicy", "PodGroupSchedulingPolicy", default=runtime.EMPTY
     )
+    """schedulingPolicy: PodGroupSchedulingPolicy, required."""
     scheduling_constraints: PodGroupSchedulingConstraints | None = runtime.field(
-        "schedulingConstraints", "*PodGroupSchedulingConstraints", default=None
+        "schedulingConstraints", "*PodGroupSchedulingConstraints", default=None, optional=True
     )
+    """schedulingConstraints: *PodGroupSchedulingConstraints, optional."""
     resource_claims: MutableSequence[PodGroupResourceClaim] = runtime.field(
         "resourceClaims", "[]PodGroupResourceClaim", default=runtime.EMPTY, omitempty=True, patch_strategy="merge,retainKeys", patch_merge_key="name"
     )
-    disruption_mode: str | None = runtime.field("disruptionMode", "*string", default=None, omitempty=True)
+    """resourceClaims: []PodGroupResourceClaim, optional."""
+    disruption_mode: str | None = runtime.field(
+        "disruptionMode", "*string", default=None, omitempty=True, doc="one of DisruptionMode"
+    )
+    """disruptionMode: *string, optional, one of DisruptionMode."""
     priority_class_name: str = runtime.field("priorityClassName", "string", default="", omitempty=True)
+    """priorityClassName: string, optional."""
     priority: int | None = runtime.field("priority", "*int32", default=None, omitempty=True)
+    """priority: *int32, optional."""
 
 
 class PodGroupTemplateReference(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 PodGroupTemplateReference."""
+    """scheduling.k8s.io/v1alpha2 PodGroupTemplateReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#PodGroupTemplateReference
+    """
 
     workload: WorkloadPodGroupTemplateReference | None = runtime.field(
-        "workload", "*WorkloadPodGroupTemplateReference", default=None
+        "workload", "*WorkloadPodGroupTemplateReference", default=None, optional=True
     )
+    """workload: *WorkloadPodGroupTemplateReference, optional."""
 
 
 class TopologyConstraint(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 TopologyConstraint."""
+    """scheduling.k8s.io/v1alpha2 TopologyConstraint.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#TopologyConstraint
+    """
 
     key: str = runtime.field("key", "string", default="")
+    """key: string, required."""
 
 
 class TypedLocalObjectReference(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 TypedLocalObjectReference."""
+    """scheduling.k8s.io/v1alpha2 TypedLocalObjectReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#TypedLocalObjectReference
+    """
 
     api_group: str = runtime.field("apiGroup", "string", default="", omitempty=True)
+    """apiGroup: string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
 
 
 class Workload(runtime.ResourceObject):
-    """scheduling.k8s.io/v1alpha2 Workload."""
+    """scheduling.k8s.io/v1alpha2 Workload.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#Workload
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "Workload")
     GENCLIENT = runtime.Genclient("workloads", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: WorkloadSpec = runtime.field("spec", "WorkloadSpec", default=runtime.EMPTY)
+    """spec: WorkloadSpec, required."""
 
 
 class WorkloadList(runtime.ListObject):
-    """scheduling.k8s.io/v1alpha2 WorkloadList."""
+    """scheduling.k8s.io/v1alpha2 WorkloadList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#WorkloadList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1alpha2", "WorkloadList")
     ITEM = Workload
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[Workload] = runtime.field("items", "[]Workload", default=runtime.EMPTY)
+    """items: []Workload, required."""
 
 
 class WorkloadPodGroupTemplateReference(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 WorkloadPodGroupTemplateReference."""
+    """scheduling.k8s.io/v1alpha2 WorkloadPodGroupTemplateReference.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#WorkloadPodGroupTemplateReference
+    """
 
     workload_name: str = runtime.field("workloadName", "string", default="")
+    """workloadName: string, required."""
     pod_group_template_name: str = runtime.field("podGroupTemplateName", "string", default="")
+    """podGroupTemplateName: string, required."""
 
 
 class WorkloadSpec(runtime.Struct):
-    """scheduling.k8s.io/v1alpha2 WorkloadSpec."""
+    """scheduling.k8s.io/v1alpha2 WorkloadSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1alpha2#WorkloadSpec
+    """
 
     controller_ref: TypedLocalObjectReference | None = runtime.field(
         "controllerRef", "*TypedLocalObjectReference", default=None, omitempty=True
     )
+    """controllerRef: *TypedLocalObjectReference, optional."""
     pod_group_templates: MutableSequence[PodGroupTemplate] = runtime.field(
         "podGroupTemplates", "[]PodGroupTemplate", default=runtime.EMPTY
     )
+    """podGroupTemplates: []PodGroupTemplate, required."""

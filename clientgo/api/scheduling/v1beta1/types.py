@@ -14,23 +14,38 @@ GROUP_NAME = "scheduling.k8s.io"
 
 
 class PriorityClass(runtime.ResourceObject):
-    """scheduling.k8s.io/v1beta1 PriorityClass."""
+    """scheduling.k8s.io/v1beta1 PriorityClass.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1beta1#PriorityClass
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1beta1", "PriorityClass")
     GENCLIENT = runtime.Genclient("priorityclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
-    value: int = runtime.field("value", "int32", default=0)
+    """metadata: metav1.ObjectMeta, optional."""
+    value: int = runtime.field("value", "int32", default=0, optional=True)
+    """value: int32, optional."""
     global_default: bool = runtime.field("globalDefault", "bool", default=False, omitempty=True)
+    """globalDefault: bool, optional."""
     description: str = runtime.field("description", "string", default="", omitempty=True)
-    preemption_policy: str | None = runtime.field("preemptionPolicy", "*string", default=None, omitempty=True)
+    """description: string, optional."""
+    preemption_policy: str | None = runtime.field(
+        "preemptionPolicy", "*string", default=None, omitempty=True, doc="one of corev1.PreemptionPolicy"
+    )
+    """preemptionPolicy: *string, optional, one of corev1.PreemptionPolicy."""
 
 
 class PriorityClassList(runtime.ListObject):
-    """scheduling.k8s.io/v1beta1 PriorityClassList."""
+    """scheduling.k8s.io/v1beta1 PriorityClassList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/scheduling/v1beta1#PriorityClassList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("scheduling.k8s.io", "v1beta1", "PriorityClassList")
     ITEM = PriorityClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[PriorityClass] = runtime.field("items", "[]PriorityClass", default=runtime.EMPTY)
+    """items: []PriorityClass, required."""

@@ -48,239 +48,376 @@ class VolumeLifecycleMode(str):
 
 
 class CSIDriver(runtime.ResourceObject):
-    """storage.k8s.io/v1 CSIDriver."""
+    """storage.k8s.io/v1 CSIDriver.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csidriver-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSIDriver")
     GENCLIENT = runtime.Genclient("csidrivers", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CSIDriverSpec = runtime.field("spec", "CSIDriverSpec", default=runtime.EMPTY)
+    """spec: CSIDriverSpec, required."""
 
 
 class CSIDriverList(runtime.ListObject):
-    """storage.k8s.io/v1 CSIDriverList."""
+    """storage.k8s.io/v1 CSIDriverList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csidriverlist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSIDriverList")
     ITEM = CSIDriver
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CSIDriver] = runtime.field("items", "[]CSIDriver", default=runtime.EMPTY)
+    """items: []CSIDriver, required."""
 
 
 class CSIDriverSpec(runtime.Struct):
-    """storage.k8s.io/v1 CSIDriverSpec."""
+    """storage.k8s.io/v1 CSIDriverSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csidriverspec-v1-storage-k8s-io
+    """
 
     attach_required: bool | None = runtime.field("attachRequired", "*bool", default=None, omitempty=True)
+    """attachRequired: *bool, optional."""
     pod_info_on_mount: bool | None = runtime.field("podInfoOnMount", "*bool", default=None, omitempty=True)
+    """podInfoOnMount: *bool, optional."""
     volume_lifecycle_modes: MutableSequence[str] = runtime.field(
-        "volumeLifecycleModes", "[]string", default=runtime.EMPTY, omitempty=True
+        "volumeLifecycleModes", "[]string", default=runtime.EMPTY, omitempty=True, doc="one of VolumeLifecycleMode"
     )
+    """volumeLifecycleModes: []string, optional, one of VolumeLifecycleMode."""
     storage_capacity: bool | None = runtime.field("storageCapacity", "*bool", default=None, omitempty=True)
-    fs_group_policy: str | None = runtime.field("fsGroupPolicy", "*string", default=None, omitempty=True)
+    """storageCapacity: *bool, optional."""
+    fs_group_policy: str | None = runtime.field(
+        "fsGroupPolicy", "*string", default=None, omitempty=True, doc="one of FSGroupPolicy"
+    )
+    """fsGroupPolicy: *string, optional, one of FSGroupPolicy."""
     token_requests: MutableSequence[TokenRequest] = runtime.field(
         "tokenRequests", "[]TokenRequest", default=runtime.EMPTY, omitempty=True
     )
+    """tokenRequests: []TokenRequest, optional."""
     requires_republish: bool | None = runtime.field("requiresRepublish", "*bool", default=None, omitempty=True)
+    """requiresRepublish: *bool, optional."""
     se_linux_mount: bool | None = runtime.field("seLinuxMount", "*bool", default=None, omitempty=True)
+    """seLinuxMount: *bool, optional."""
     node_allocatable_update_period_seconds: int | None = runtime.field(
         "nodeAllocatableUpdatePeriodSeconds", "*int64", default=None, omitempty=True
     )
+    """nodeAllocatableUpdatePeriodSeconds: *int64, seconds, optional."""
     service_account_token_in_secrets: bool | None = runtime.field(
         "serviceAccountTokenInSecrets", "*bool", default=None, omitempty=True
     )
+    """serviceAccountTokenInSecrets: *bool, optional."""
     prevent_pod_scheduling_if_missing: bool | None = runtime.field(
         "preventPodSchedulingIfMissing", "*bool", default=None, omitempty=True
     )
+    """preventPodSchedulingIfMissing: *bool, optional."""
 
 
 class CSINode(runtime.ResourceObject):
-    """storage.k8s.io/v1 CSINode."""
+    """storage.k8s.io/v1 CSINode.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinode-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSINode")
     GENCLIENT = runtime.Genclient("csinodes", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: CSINodeSpec = runtime.field("spec", "CSINodeSpec", default=runtime.EMPTY)
+    """spec: CSINodeSpec, required."""
 
 
 class CSINodeDriver(runtime.Struct):
-    """storage.k8s.io/v1 CSINodeDriver."""
+    """storage.k8s.io/v1 CSINodeDriver.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinodedriver-v1-storage-k8s-io
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     node_id: str = runtime.field("nodeID", "string", default="")
-    topology_keys: MutableSequence[str] = runtime.field("topologyKeys", "[]string", default=runtime.EMPTY)
+    """nodeID: string, required."""
+    topology_keys: MutableSequence[str] = runtime.field(
+        "topologyKeys", "[]string", default=runtime.EMPTY, optional=True
+    )
+    """topologyKeys: []string, optional."""
     allocatable: VolumeNodeResources | None = runtime.field(
         "allocatable", "*VolumeNodeResources", default=None, omitempty=True
     )
+    """allocatable: *VolumeNodeResources, optional."""
 
 
 class CSINodeList(runtime.ListObject):
-    """storage.k8s.io/v1 CSINodeList."""
+    """storage.k8s.io/v1 CSINodeList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinodelist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSINodeList")
     ITEM = CSINode
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CSINode] = runtime.field("items", "[]CSINode", default=runtime.EMPTY)
+    """items: []CSINode, required."""
 
 
 class CSINodeSpec(runtime.Struct):
-    """storage.k8s.io/v1 CSINodeSpec."""
+    """storage.k8s.io/v1 CSINodeSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csinodespec-v1-storage-k8s-io
+    """
 
     drivers: MutableSequence[CSINodeDriver] = runtime.field(
         "drivers", "[]CSINodeDriver", default=runtime.EMPTY, patch_strategy="merge", patch_merge_key="name"
     )
+    """drivers: []CSINodeDriver, required."""
 
 
 class CSIStorageCapacity(runtime.ResourceObject):
-    """storage.k8s.io/v1 CSIStorageCapacity."""
+    """storage.k8s.io/v1 CSIStorageCapacity.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csistoragecapacity-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSIStorageCapacity")
     GENCLIENT = runtime.Genclient("csistoragecapacities", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     node_topology: metav1.LabelSelector | None = runtime.field(
         "nodeTopology", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """nodeTopology: *metav1.LabelSelector, optional."""
     storage_class_name: str = runtime.field("storageClassName", "string", default="")
+    """storageClassName: string, required."""
     capacity: Quantity | None = runtime.field("capacity", "*quantity", default=None, omitempty=True)
+    """capacity: *quantity, such as 500m or 1Gi, optional."""
     maximum_volume_size: Quantity | None = runtime.field("maximumVolumeSize", "*quantity", default=None, omitempty=True)
+    """maximumVolumeSize: *quantity, such as 500m or 1Gi, optional."""
 
 
 class CSIStorageCapacityList(runtime.ListObject):
-    """storage.k8s.io/v1 CSIStorageCapacityList."""
+    """storage.k8s.io/v1 CSIStorageCapacityList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#csistoragecapacitylist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "CSIStorageCapacityList")
     ITEM = CSIStorageCapacity
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CSIStorageCapacity] = runtime.field("items", "[]CSIStorageCapacity", default=runtime.EMPTY)
+    """items: []CSIStorageCapacity, required."""
 
 
 class StorageClass(runtime.ResourceObject):
-    """storage.k8s.io/v1 StorageClass."""
+    """storage.k8s.io/v1 StorageClass.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageclass-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "StorageClass")
     GENCLIENT = runtime.Genclient("storageclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     provisioner: str = runtime.field("provisioner", "string", default="")
+    """provisioner: string, required."""
     parameters: MutableMapping[str, str] = runtime.field(
         "parameters", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
-    reclaim_policy: str | None = runtime.field("reclaimPolicy", "*string", default=None, omitempty=True)
+    """parameters: map[string]string, optional."""
+    reclaim_policy: str | None = runtime.field(
+        "reclaimPolicy", "*string", default=None, omitempty=True, doc="one of corev1.PersistentVolumeReclaimPolicy, default Delete"
+    )
+    """reclaimPolicy: *string, optional, one of corev1.PersistentVolumeReclaimPolicy, default Delete."""
     mount_options: MutableSequence[str] = runtime.field(
         "mountOptions", "[]string", default=runtime.EMPTY, omitempty=True
     )
+    """mountOptions: []string, optional."""
     allow_volume_expansion: bool | None = runtime.field("allowVolumeExpansion", "*bool", default=None, omitempty=True)
-    volume_binding_mode: str | None = runtime.field("volumeBindingMode", "*string", default=None, omitempty=True)
+    """allowVolumeExpansion: *bool, optional."""
+    volume_binding_mode: str | None = runtime.field(
+        "volumeBindingMode", "*string", default=None, omitempty=True, doc="one of VolumeBindingMode, default Immediate"
+    )
+    """volumeBindingMode: *string, optional, one of VolumeBindingMode, default Immediate."""
     allowed_topologies: MutableSequence[corev1.TopologySelectorTerm] = runtime.field(
         "allowedTopologies", "[]corev1.TopologySelectorTerm", default=runtime.EMPTY, omitempty=True
     )
+    """allowedTopologies: []corev1.TopologySelectorTerm, optional."""
 
 
 class StorageClassList(runtime.ListObject):
-    """storage.k8s.io/v1 StorageClassList."""
+    """storage.k8s.io/v1 StorageClassList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#storageclasslist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "StorageClassList")
     ITEM = StorageClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StorageClass] = runtime.field("items", "[]StorageClass", default=runtime.EMPTY)
+    """items: []StorageClass, required."""
 
 
 class TokenRequest(runtime.Struct):
-    """storage.k8s.io/v1 TokenRequest."""
+    """storage.k8s.io/v1 TokenRequest.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tokenrequest-v1-storage-k8s-io
+    """
 
     audience: str = runtime.field("audience", "string", default="")
+    """audience: string, required."""
     expiration_seconds: int | None = runtime.field("expirationSeconds", "*int64", default=None, omitempty=True)
+    """expirationSeconds: *int64, seconds, optional."""
 
 
 class VolumeAttachment(runtime.ResourceObject):
-    """storage.k8s.io/v1 VolumeAttachment."""
+    """storage.k8s.io/v1 VolumeAttachment.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachment-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "VolumeAttachment")
     GENCLIENT = runtime.Genclient("volumeattachments", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: VolumeAttachmentSpec = runtime.field("spec", "VolumeAttachmentSpec", default=runtime.EMPTY)
+    """spec: VolumeAttachmentSpec, required."""
     status: VolumeAttachmentStatus = runtime.field(
         "status", "VolumeAttachmentStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: VolumeAttachmentStatus, optional."""
 
 
 class VolumeAttachmentList(runtime.ListObject):
-    """storage.k8s.io/v1 VolumeAttachmentList."""
+    """storage.k8s.io/v1 VolumeAttachmentList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachmentlist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "VolumeAttachmentList")
     ITEM = VolumeAttachment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[VolumeAttachment] = runtime.field("items", "[]VolumeAttachment", default=runtime.EMPTY)
+    """items: []VolumeAttachment, required."""
 
 
 class VolumeAttachmentSource(runtime.Struct):
-    """storage.k8s.io/v1 VolumeAttachmentSource."""
+    """storage.k8s.io/v1 VolumeAttachmentSource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachmentsource-v1-storage-k8s-io
+    """
 
     persistent_volume_name: str | None = runtime.field("persistentVolumeName", "*string", default=None, omitempty=True)
+    """persistentVolumeName: *string, optional."""
     inline_volume_spec: corev1.PersistentVolumeSpec | None = runtime.field(
         "inlineVolumeSpec", "*corev1.PersistentVolumeSpec", default=None, omitempty=True
     )
+    """inlineVolumeSpec: *corev1.PersistentVolumeSpec, optional."""
 
 
 class VolumeAttachmentSpec(runtime.Struct):
-    """storage.k8s.io/v1 VolumeAttachmentSpec."""
+    """storage.k8s.io/v1 VolumeAttachmentSpec.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachmentspec-v1-storage-k8s-io
+    """
 
     attacher: str = runtime.field("attacher", "string", default="")
+    """attacher: string, required."""
     source: VolumeAttachmentSource = runtime.field("source", "VolumeAttachmentSource", default=runtime.EMPTY)
+    """source: VolumeAttachmentSource, required."""
     node_name: str = runtime.field("nodeName", "string", default="")
+    """nodeName: string, required."""
 
 
 class VolumeAttachmentStatus(runtime.Struct):
-    """storage.k8s.io/v1 VolumeAttachmentStatus."""
+    """storage.k8s.io/v1 VolumeAttachmentStatus.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattachmentstatus-v1-storage-k8s-io
+    """
 
     attached: bool = runtime.field("attached", "bool", default=False)
+    """attached: bool, required."""
     attachment_metadata: MutableMapping[str, str] = runtime.field(
         "attachmentMetadata", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """attachmentMetadata: map[string]string, optional."""
     attach_error: VolumeError | None = runtime.field("attachError", "*VolumeError", default=None, omitempty=True)
+    """attachError: *VolumeError, optional."""
     detach_error: VolumeError | None = runtime.field("detachError", "*VolumeError", default=None, omitempty=True)
+    """detachError: *VolumeError, optional."""
 
 
 class VolumeAttributesClass(runtime.ResourceObject):
-    """storage.k8s.io/v1 VolumeAttributesClass."""
+    """storage.k8s.io/v1 VolumeAttributesClass.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattributesclass-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "VolumeAttributesClass")
     GENCLIENT = runtime.Genclient("volumeattributesclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     driver_name: str = runtime.field("driverName", "string", default="")
+    """driverName: string, required."""
     parameters: MutableMapping[str, str] = runtime.field(
         "parameters", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """parameters: map[string]string, optional."""
 
 
 class VolumeAttributesClassList(runtime.ListObject):
-    """storage.k8s.io/v1 VolumeAttributesClassList."""
+    """storage.k8s.io/v1 VolumeAttributesClassList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeattributesclasslist-v1-storage-k8s-io
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1", "VolumeAttributesClassList")
     ITEM = VolumeAttributesClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[VolumeAttributesClass] = runtime.field(
         "items", "[]VolumeAttributesClass", default=runtime.EMPTY
     )
+    """items: []VolumeAttributesClass, required."""
 
 
 class VolumeError(runtime.Struct):
-    """storage.k8s.io/v1 VolumeError."""
+    """storage.k8s.io/v1 VolumeError.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumeerror-v1-storage-k8s-io
+    """
 
     time: datetime | None = runtime.field("time", "time", default=None, omitempty=True)
+    """time: time, RFC 3339 in JSON, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     error_code: int | None = runtime.field("errorCode", "*int32", default=None, omitempty=True)
+    """errorCode: *int32, optional."""
 
 
 class VolumeNodeResources(runtime.Struct):
-    """storage.k8s.io/v1 VolumeNodeResources."""
+    """storage.k8s.io/v1 VolumeNodeResources.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#volumenoderesources-v1-storage-k8s-io
+    """
 
     count: int | None = runtime.field("count", "*int32", default=None, omitempty=True)
+    """count: *int32, optional."""

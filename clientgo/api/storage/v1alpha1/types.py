@@ -20,109 +20,168 @@ GROUP_NAME = "storage.k8s.io"
 
 
 class CSIStorageCapacity(runtime.ResourceObject):
-    """storage.k8s.io/v1alpha1 CSIStorageCapacity."""
+    """storage.k8s.io/v1alpha1 CSIStorageCapacity.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#CSIStorageCapacity
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "CSIStorageCapacity")
     GENCLIENT = runtime.Genclient("csistoragecapacities", verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     node_topology: metav1.LabelSelector | None = runtime.field(
         "nodeTopology", "*metav1.LabelSelector", default=None, omitempty=True
     )
+    """nodeTopology: *metav1.LabelSelector, optional."""
     storage_class_name: str = runtime.field("storageClassName", "string", default="")
+    """storageClassName: string, required."""
     capacity: Quantity | None = runtime.field("capacity", "*quantity", default=None, omitempty=True)
+    """capacity: *quantity, such as 500m or 1Gi, optional."""
     maximum_volume_size: Quantity | None = runtime.field("maximumVolumeSize", "*quantity", default=None, omitempty=True)
+    """maximumVolumeSize: *quantity, such as 500m or 1Gi, optional."""
 
 
 class CSIStorageCapacityList(runtime.ListObject):
-    """storage.k8s.io/v1alpha1 CSIStorageCapacityList."""
+    """storage.k8s.io/v1alpha1 CSIStorageCapacityList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#CSIStorageCapacityList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "CSIStorageCapacityList")
     ITEM = CSIStorageCapacity
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[CSIStorageCapacity] = runtime.field("items", "[]CSIStorageCapacity", default=runtime.EMPTY)
+    """items: []CSIStorageCapacity, required."""
 
 
 class VolumeAttachment(runtime.ResourceObject):
-    """storage.k8s.io/v1alpha1 VolumeAttachment."""
+    """storage.k8s.io/v1alpha1 VolumeAttachment.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttachment
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttachment")
     GENCLIENT = runtime.Genclient("volumeattachments", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: VolumeAttachmentSpec = runtime.field("spec", "VolumeAttachmentSpec", default=runtime.EMPTY)
+    """spec: VolumeAttachmentSpec, required."""
     status: VolumeAttachmentStatus = runtime.field(
         "status", "VolumeAttachmentStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: VolumeAttachmentStatus, optional."""
 
 
 class VolumeAttachmentList(runtime.ListObject):
-    """storage.k8s.io/v1alpha1 VolumeAttachmentList."""
+    """storage.k8s.io/v1alpha1 VolumeAttachmentList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttachmentList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttachmentList")
     ITEM = VolumeAttachment
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[VolumeAttachment] = runtime.field("items", "[]VolumeAttachment", default=runtime.EMPTY)
+    """items: []VolumeAttachment, required."""
 
 
 class VolumeAttachmentSource(runtime.Struct):
-    """storage.k8s.io/v1alpha1 VolumeAttachmentSource."""
+    """storage.k8s.io/v1alpha1 VolumeAttachmentSource.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttachmentSource
+    """
 
     persistent_volume_name: str | None = runtime.field("persistentVolumeName", "*string", default=None, omitempty=True)
+    """persistentVolumeName: *string, optional."""
     inline_volume_spec: corev1.PersistentVolumeSpec | None = runtime.field(
         "inlineVolumeSpec", "*corev1.PersistentVolumeSpec", default=None, omitempty=True
     )
+    """inlineVolumeSpec: *corev1.PersistentVolumeSpec, optional."""
 
 
 class VolumeAttachmentSpec(runtime.Struct):
-    """storage.k8s.io/v1alpha1 VolumeAttachmentSpec."""
+    """storage.k8s.io/v1alpha1 VolumeAttachmentSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttachmentSpec
+    """
 
     attacher: str = runtime.field("attacher", "string", default="")
+    """attacher: string, required."""
     source: VolumeAttachmentSource = runtime.field("source", "VolumeAttachmentSource", default=runtime.EMPTY)
+    """source: VolumeAttachmentSource, required."""
     node_name: str = runtime.field("nodeName", "string", default="")
+    """nodeName: string, required."""
 
 
 class VolumeAttachmentStatus(runtime.Struct):
-    """storage.k8s.io/v1alpha1 VolumeAttachmentStatus."""
+    """storage.k8s.io/v1alpha1 VolumeAttachmentStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttachmentStatus
+    """
 
     attached: bool = runtime.field("attached", "bool", default=False)
+    """attached: bool, required."""
     attachment_metadata: MutableMapping[str, str] = runtime.field(
         "attachmentMetadata", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """attachmentMetadata: map[string]string, optional."""
     attach_error: VolumeError | None = runtime.field("attachError", "*VolumeError", default=None, omitempty=True)
+    """attachError: *VolumeError, optional."""
     detach_error: VolumeError | None = runtime.field("detachError", "*VolumeError", default=None, omitempty=True)
+    """detachError: *VolumeError, optional."""
 
 
 class VolumeAttributesClass(runtime.ResourceObject):
-    """storage.k8s.io/v1alpha1 VolumeAttributesClass."""
+    """storage.k8s.io/v1alpha1 VolumeAttributesClass.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttributesClass
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClass")
     GENCLIENT = runtime.Genclient("volumeattributesclasses", namespaced=False, verbs=("create", "update", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply"))
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     driver_name: str = runtime.field("driverName", "string", default="")
+    """driverName: string, required."""
     parameters: MutableMapping[str, str] = runtime.field(
         "parameters", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """parameters: map[string]string, optional."""
 
 
 class VolumeAttributesClassList(runtime.ListObject):
-    """storage.k8s.io/v1alpha1 VolumeAttributesClassList."""
+    """storage.k8s.io/v1alpha1 VolumeAttributesClassList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeAttributesClassList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storage.k8s.io", "v1alpha1", "VolumeAttributesClassList")
     ITEM = VolumeAttributesClass
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[VolumeAttributesClass] = runtime.field(
         "items", "[]VolumeAttributesClass", default=runtime.EMPTY
     )
+    """items: []VolumeAttributesClass, required."""
 
 
 class VolumeError(runtime.Struct):
-    """storage.k8s.io/v1alpha1 VolumeError."""
+    """storage.k8s.io/v1alpha1 VolumeError.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storage/v1alpha1#VolumeError
+    """
 
     time: datetime | None = runtime.field("time", "time", default=None, omitempty=True)
+    """time: time, RFC 3339 in JSON, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     error_code: int | None = runtime.field("errorCode", "*int32", default=None, omitempty=True)
+    """errorCode: *int32, optional."""

@@ -24,42 +24,62 @@ class MigrationConditionType(str):
 
 
 class StorageVersionMigration(runtime.ResourceObject):
-    """storagemigration.k8s.io/v1beta1 StorageVersionMigration."""
+    """storagemigration.k8s.io/v1beta1 StorageVersionMigration.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storagemigration/v1beta1#StorageVersionMigration
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storagemigration.k8s.io", "v1beta1", "StorageVersionMigration")
     GENCLIENT = runtime.Genclient("storageversionmigrations", namespaced=False)
 
     metadata: metav1.ObjectMeta = runtime.field("metadata", "metav1.ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ObjectMeta, optional."""
     spec: StorageVersionMigrationSpec = runtime.field(
         "spec", "StorageVersionMigrationSpec", default=runtime.EMPTY, omitempty=True
     )
+    """spec: StorageVersionMigrationSpec, optional."""
     status: StorageVersionMigrationStatus = runtime.field(
         "status", "StorageVersionMigrationStatus", default=runtime.EMPTY, omitempty=True
     )
+    """status: StorageVersionMigrationStatus, optional."""
 
 
 class StorageVersionMigrationList(runtime.ListObject):
-    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationList."""
+    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationList.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storagemigration/v1beta1#StorageVersionMigrationList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("storagemigration.k8s.io", "v1beta1", "StorageVersionMigrationList")
     ITEM = StorageVersionMigration
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[StorageVersionMigration] = runtime.field(
         "items", "[]StorageVersionMigration", default=runtime.EMPTY
     )
+    """items: []StorageVersionMigration, required."""
 
 
 class StorageVersionMigrationSpec(runtime.Struct):
-    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationSpec."""
+    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationSpec.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storagemigration/v1beta1#StorageVersionMigrationSpec
+    """
 
     resource: metav1.GroupResource = runtime.field("resource", "metav1.GroupResource", default=runtime.EMPTY)
+    """resource: metav1.GroupResource, required."""
 
 
 class StorageVersionMigrationStatus(runtime.Struct):
-    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationStatus."""
+    """storagemigration.k8s.io/v1beta1 StorageVersionMigrationStatus.
+
+    https://pkg.go.dev/k8s.io/api@v0.36.0/storagemigration/v1beta1#StorageVersionMigrationStatus
+    """
 
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions", "[]metav1.Condition", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="type"
     )
+    """conditions: []metav1.Condition, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""

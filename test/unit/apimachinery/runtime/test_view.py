@@ -395,7 +395,7 @@ def test_a_field_is_made_when_it_is_first_read_or_written() -> None:
 
     assert type(vars(Line)["product"]) is type(vars(Line)["count"]) is property, "of which the interpreter makes most"
     assert type(vars(Line)["note"]) is not property
-    assert inspect.getdoc(Line.note) == "note: string"
+    assert inspect.getdoc(Line.note) == "note: string, required."
     assert type(vars(Line)["note"]) is property
 
 

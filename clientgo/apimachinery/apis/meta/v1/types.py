@@ -158,441 +158,733 @@ class StatusReason(str):
 
 
 class APIGroup(runtime.Object):
-    """meta.k8s.io/v1 APIGroup."""
+    """meta.k8s.io/v1 APIGroup.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apigroup-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIGroup")
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     versions: MutableSequence[GroupVersionForDiscovery] = runtime.field(
         "versions", "[]GroupVersionForDiscovery", default=runtime.EMPTY
     )
+    """versions: []GroupVersionForDiscovery, required."""
     preferred_version: GroupVersionForDiscovery = runtime.field(
         "preferredVersion", "GroupVersionForDiscovery", default=runtime.EMPTY, omitempty=True
     )
+    """preferredVersion: GroupVersionForDiscovery, optional."""
     server_address_by_client_cidrs: MutableSequence[ServerAddressByClientCIDR] = runtime.field(
         "serverAddressByClientCIDRs", "[]ServerAddressByClientCIDR", default=runtime.EMPTY, omitempty=True
     )
+    """serverAddressByClientCIDRs: []ServerAddressByClientCIDR, optional."""
 
 
 class APIGroupList(runtime.Object):
-    """meta.k8s.io/v1 APIGroupList."""
+    """meta.k8s.io/v1 APIGroupList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apigrouplist-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIGroupList")
 
     groups: MutableSequence[APIGroup] = runtime.field("groups", "[]APIGroup", default=runtime.EMPTY)
+    """groups: []APIGroup, required."""
 
 
 class APIResource(runtime.Struct):
-    """meta.k8s.io/v1 APIResource."""
+    """meta.k8s.io/v1 APIResource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apiresource-v1-meta
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     singular_name: str = runtime.field("singularName", "string", default="")
+    """singularName: string, required."""
     namespaced: bool = runtime.field("namespaced", "bool", default=False)
+    """namespaced: bool, required."""
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     version: str = runtime.field("version", "string", default="", omitempty=True)
+    """version: string, optional."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     verbs: MutableSequence[str] = runtime.field("verbs", "[]string", default=runtime.EMPTY)
+    """verbs: []string, required."""
     short_names: MutableSequence[str] = runtime.field("shortNames", "[]string", default=runtime.EMPTY, omitempty=True)
+    """shortNames: []string, optional."""
     categories: MutableSequence[str] = runtime.field("categories", "[]string", default=runtime.EMPTY, omitempty=True)
+    """categories: []string, optional."""
     storage_version_hash: str = runtime.field("storageVersionHash", "string", default="", omitempty=True)
+    """storageVersionHash: string, optional."""
 
 
 class APIResourceList(runtime.Object):
-    """meta.k8s.io/v1 APIResourceList."""
+    """meta.k8s.io/v1 APIResourceList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apiresourcelist-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIResourceList")
 
     group_version: str = runtime.field("groupVersion", "string", default="")
+    """groupVersion: string, required."""
     api_resources: MutableSequence[APIResource] = runtime.field("resources", "[]APIResource", default=runtime.EMPTY)
+    """resources: []APIResource, required."""
 
 
 class APIVersions(runtime.Object):
-    """meta.k8s.io/v1 APIVersions."""
+    """meta.k8s.io/v1 APIVersions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apiversions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "APIVersions")
 
     versions: MutableSequence[str] = runtime.field("versions", "[]string", default=runtime.EMPTY)
+    """versions: []string, required."""
     server_address_by_client_cidrs: MutableSequence[ServerAddressByClientCIDR] = runtime.field(
         "serverAddressByClientCIDRs", "[]ServerAddressByClientCIDR", default=runtime.EMPTY
     )
+    """serverAddressByClientCIDRs: []ServerAddressByClientCIDR, required."""
 
 
 class ApplyOptions(type_methods.ApplyOptionsMethods):
-    """meta.k8s.io/v1 ApplyOptions."""
+    """meta.k8s.io/v1 ApplyOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#applyoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "ApplyOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
+    """dryRun: []string, optional."""
     force: bool = runtime.field("force", "bool", default=False)
+    """force: bool, required."""
     field_manager: str = runtime.field("fieldManager", "string", default="")
+    """fieldManager: string, required."""
 
 
 class Condition(runtime.Struct):
-    """meta.k8s.io/v1 Condition."""
+    """meta.k8s.io/v1 Condition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#condition-v1-meta
+    """
 
     type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    """type: string, required."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0, omitempty=True)
+    """observedGeneration: int64, optional."""
     last_transition_time: datetime | None = runtime.field("lastTransitionTime", "time", default=None)
+    """lastTransitionTime: time, RFC 3339 in JSON, required."""
     reason: str = runtime.field("reason", "string", default="")
+    """reason: string, required."""
     message: str = runtime.field("message", "string", default="")
+    """message: string, required."""
 
 
 class CreateOptions(runtime.Object):
-    """meta.k8s.io/v1 CreateOptions."""
+    """meta.k8s.io/v1 CreateOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#createoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "CreateOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
+    """dryRun: []string, optional."""
     field_manager: str = runtime.field("fieldManager", "string", default="", omitempty=True)
+    """fieldManager: string, optional."""
     field_validation: str = runtime.field("fieldValidation", "string", default="", omitempty=True)
+    """fieldValidation: string, optional."""
 
 
 class DeleteOptions(runtime.Object):
-    """meta.k8s.io/v1 DeleteOptions."""
+    """meta.k8s.io/v1 DeleteOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#deleteoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "DeleteOptions")
 
     grace_period_seconds: int | None = runtime.field("gracePeriodSeconds", "*int64", default=None, omitempty=True)
+    """gracePeriodSeconds: *int64, seconds, optional."""
     preconditions: Preconditions | None = runtime.field("preconditions", "*Preconditions", default=None, omitempty=True)
+    """preconditions: *Preconditions, optional."""
     orphan_dependents: bool | None = runtime.field("orphanDependents", "*bool", default=None, omitempty=True)
-    propagation_policy: str | None = runtime.field("propagationPolicy", "*string", default=None, omitempty=True)
+    """orphanDependents: *bool, optional."""
+    propagation_policy: str | None = runtime.field(
+        "propagationPolicy", "*string", default=None, omitempty=True, doc="one of DeletionPropagation"
+    )
+    """propagationPolicy: *string, optional, one of DeletionPropagation."""
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
+    """dryRun: []string, optional."""
     ignore_store_read_error_with_cluster_breaking_potential: bool | None = runtime.field(
         "ignoreStoreReadErrorWithClusterBreakingPotential", "*bool", default=None, omitempty=True
     )
+    """ignoreStoreReadErrorWithClusterBreakingPotential: *bool, optional."""
 
 
 class FieldSelectorRequirement(runtime.Struct):
-    """meta.k8s.io/v1 FieldSelectorRequirement."""
+    """meta.k8s.io/v1 FieldSelectorRequirement.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#fieldselectorrequirement-v1-meta
+    """
 
     key: str = runtime.field("key", "string", default="")
-    operator: str = runtime.field("operator", "string", default="")
+    """key: string, required."""
+    operator: str = runtime.field("operator", "string", default="", doc="one of FieldSelectorOperator")
+    """operator: string, required, one of FieldSelectorOperator."""
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
+    """values: []string, optional."""
 
 
 class GetOptions(runtime.Object):
-    """meta.k8s.io/v1 GetOptions."""
+    """meta.k8s.io/v1 GetOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#getoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "GetOptions")
 
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
 
 
 class GroupKind(type_methods.GroupKindMethods):
-    """meta.k8s.io/v1 GroupKind."""
+    """meta.k8s.io/v1 GroupKind.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupkind-v1-meta
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
 
 
 class GroupResource(type_methods.GroupResourceMethods):
-    """meta.k8s.io/v1 GroupResource."""
+    """meta.k8s.io/v1 GroupResource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupresource-v1-meta
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
 
 
 class GroupVersion(type_methods.GroupVersionMethods):
-    """meta.k8s.io/v1 GroupVersion."""
+    """meta.k8s.io/v1 GroupVersion.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupversion-v1-meta
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     version: str = runtime.field("version", "string", default="")
+    """version: string, required."""
 
 
 class GroupVersionForDiscovery(runtime.Struct):
-    """meta.k8s.io/v1 GroupVersionForDiscovery."""
+    """meta.k8s.io/v1 GroupVersionForDiscovery.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupversionfordiscovery-v1-meta
+    """
 
     group_version: str = runtime.field("groupVersion", "string", default="")
+    """groupVersion: string, required."""
     version: str = runtime.field("version", "string", default="")
+    """version: string, required."""
 
 
 class GroupVersionKind(type_methods.GroupVersionKindMethods):
-    """meta.k8s.io/v1 GroupVersionKind."""
+    """meta.k8s.io/v1 GroupVersionKind.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupversionkind-v1-meta
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     version: str = runtime.field("version", "string", default="")
+    """version: string, required."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
 
 
 class GroupVersionResource(type_methods.GroupVersionResourceMethods):
-    """meta.k8s.io/v1 GroupVersionResource."""
+    """meta.k8s.io/v1 GroupVersionResource.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#groupversionresource-v1-meta
+    """
 
     group: str = runtime.field("group", "string", default="")
+    """group: string, required."""
     version: str = runtime.field("version", "string", default="")
+    """version: string, required."""
     resource: str = runtime.field("resource", "string", default="")
+    """resource: string, required."""
 
 
 class LabelSelector(runtime.Struct):
-    """meta.k8s.io/v1 LabelSelector."""
+    """meta.k8s.io/v1 LabelSelector.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#labelselector-v1-meta
+    """
 
     match_labels: MutableMapping[str, str] = runtime.field(
         "matchLabels", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """matchLabels: map[string]string, optional."""
     match_expressions: MutableSequence[LabelSelectorRequirement] = runtime.field(
         "matchExpressions", "[]LabelSelectorRequirement", default=runtime.EMPTY, omitempty=True
     )
+    """matchExpressions: []LabelSelectorRequirement, optional."""
 
 
 class LabelSelectorRequirement(runtime.Struct):
-    """meta.k8s.io/v1 LabelSelectorRequirement."""
+    """meta.k8s.io/v1 LabelSelectorRequirement.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#labelselectorrequirement-v1-meta
+    """
 
     key: str = runtime.field("key", "string", default="")
-    operator: str = runtime.field("operator", "string", default="")
+    """key: string, required."""
+    operator: str = runtime.field("operator", "string", default="", doc="one of LabelSelectorOperator")
+    """operator: string, required, one of LabelSelectorOperator."""
     values: MutableSequence[str] = runtime.field("values", "[]string", default=runtime.EMPTY, omitempty=True)
+    """values: []string, optional."""
 
 
 class List(runtime.ListObject):
-    """meta.k8s.io/v1 List."""
+    """meta.k8s.io/v1 List.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#list-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "List")
 
     metadata: ListMeta = runtime.field("metadata", "ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: ListMeta, optional."""
     items: MutableSequence[Any] = runtime.field("items", "[]raw", default=runtime.EMPTY)
+    """items: []raw, required."""
 
 
 class ListMeta(runtime.ListMetaAccessors):
-    """meta.k8s.io/v1 ListMeta."""
+    """meta.k8s.io/v1 ListMeta.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#listmeta-v1-meta
+    """
 
     self_link: str = runtime.field("selfLink", "string", default="", omitempty=True)
+    """selfLink: string, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
     continue_: str = runtime.field("continue", "string", default="", omitempty=True)
+    """continue: string, optional."""
     remaining_item_count: int | None = runtime.field("remainingItemCount", "*int64", default=None, omitempty=True)
+    """remainingItemCount: *int64, optional."""
     shard_info: ShardInfo | None = runtime.field("shardInfo", "*ShardInfo", default=None, omitempty=True)
+    """shardInfo: *ShardInfo, optional."""
 
 
 class ListOptions(runtime.Object):
-    """meta.k8s.io/v1 ListOptions."""
+    """meta.k8s.io/v1 ListOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#listoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "ListOptions")
 
     label_selector: str = runtime.field("labelSelector", "string", default="", omitempty=True)
+    """labelSelector: string, optional."""
     field_selector: str = runtime.field("fieldSelector", "string", default="", omitempty=True)
+    """fieldSelector: string, optional."""
     watch: bool = runtime.field("watch", "bool", default=False, omitempty=True)
+    """watch: bool, optional."""
     allow_watch_bookmarks: bool = runtime.field("allowWatchBookmarks", "bool", default=False, omitempty=True)
+    """allowWatchBookmarks: bool, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
-    resource_version_match: str = runtime.field("resourceVersionMatch", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
+    resource_version_match: str = runtime.field(
+        "resourceVersionMatch", "string", default="", omitempty=True, doc="one of ResourceVersionMatch"
+    )
+    """resourceVersionMatch: string, optional, one of ResourceVersionMatch."""
     timeout_seconds: int | None = runtime.field("timeoutSeconds", "*int64", default=None, omitempty=True)
+    """timeoutSeconds: *int64, seconds, optional."""
     limit: int = runtime.field("limit", "int64", default=0, omitempty=True)
+    """limit: int64, optional."""
     continue_: str = runtime.field("continue", "string", default="", omitempty=True)
+    """continue: string, optional."""
     send_initial_events: bool | None = runtime.field("sendInitialEvents", "*bool", default=None, omitempty=True)
+    """sendInitialEvents: *bool, optional."""
     shard_selector: str = runtime.field("shardSelector", "string", default="", omitempty=True)
+    """shardSelector: string, optional."""
 
 
 class ManagedFieldsEntry(runtime.Struct):
-    """meta.k8s.io/v1 ManagedFieldsEntry."""
+    """meta.k8s.io/v1 ManagedFieldsEntry.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#managedfieldsentry-v1-meta
+    """
 
     manager: str = runtime.field("manager", "string", default="", omitempty=True)
-    operation: str = runtime.field("operation", "string", default="", omitempty=True)
+    """manager: string, optional."""
+    operation: str = runtime.field(
+        "operation", "string", default="", omitempty=True, doc="one of ManagedFieldsOperationType"
+    )
+    """operation: string, optional, one of ManagedFieldsOperationType."""
     api_version: str = runtime.field("apiVersion", "string", default="", omitempty=True)
+    """apiVersion: string, optional."""
     time: datetime | None = runtime.field("time", "*time", default=None, omitempty=True)
+    """time: *time, RFC 3339 in JSON, optional."""
     fields_type: str = runtime.field("fieldsType", "string", default="", omitempty=True)
+    """fieldsType: string, optional."""
     fields_v1: Any = runtime.field("fieldsV1", "*raw", default=None, omitempty=True)
+    """fieldsV1: *raw, any JSON, optional."""
     subresource: str = runtime.field("subresource", "string", default="", omitempty=True)
+    """subresource: string, optional."""
 
 
 class ObjectMeta(runtime.ObjectMetaAccessors):
-    """meta.k8s.io/v1 ObjectMeta."""
+    """meta.k8s.io/v1 ObjectMeta.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#objectmeta-v1-meta
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     generate_name: str = runtime.field("generateName", "string", default="", omitempty=True)
+    """generateName: string, optional."""
     namespace: str = runtime.field("namespace", "string", default="", omitempty=True)
+    """namespace: string, optional."""
     self_link: str = runtime.field("selfLink", "string", default="", omitempty=True)
+    """selfLink: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     resource_version: str = runtime.field("resourceVersion", "string", default="", omitempty=True)
+    """resourceVersion: string, optional."""
     generation: int = runtime.field("generation", "int64", default=0, omitempty=True)
+    """generation: int64, optional."""
     creation_timestamp: datetime | None = runtime.field("creationTimestamp", "time", default=None, omitempty=True)
+    """creationTimestamp: time, RFC 3339 in JSON, optional."""
     deletion_timestamp: datetime | None = runtime.field("deletionTimestamp", "*time", default=None, omitempty=True)
+    """deletionTimestamp: *time, RFC 3339 in JSON, optional."""
     deletion_grace_period_seconds: int | None = runtime.field(
         "deletionGracePeriodSeconds", "*int64", default=None, omitempty=True
     )
+    """deletionGracePeriodSeconds: *int64, seconds, optional."""
     labels: MutableMapping[str, str] = runtime.field(
         "labels", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """labels: map[string]string, optional."""
     annotations: MutableMapping[str, str] = runtime.field(
         "annotations", "map[string]string", default=runtime.EMPTY, omitempty=True
     )
+    """annotations: map[string]string, optional."""
     owner_references: MutableSequence[OwnerReference] = runtime.field(
         "ownerReferences", "[]OwnerReference", default=runtime.EMPTY, omitempty=True, patch_strategy="merge", patch_merge_key="uid"
     )
+    """ownerReferences: []OwnerReference, optional."""
     finalizers: MutableSequence[str] = runtime.field(
         "finalizers", "[]string", default=runtime.EMPTY, omitempty=True, patch_strategy="merge"
     )
+    """finalizers: []string, optional."""
     managed_fields: MutableSequence[ManagedFieldsEntry] = runtime.field(
         "managedFields", "[]ManagedFieldsEntry", default=runtime.EMPTY, omitempty=True
     )
+    """managedFields: []ManagedFieldsEntry, optional."""
 
 
 class OwnerReference(runtime.Struct):
-    """meta.k8s.io/v1 OwnerReference."""
+    """meta.k8s.io/v1 OwnerReference.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#ownerreference-v1-meta
+    """
 
     api_version: str = runtime.field("apiVersion", "string", default="")
+    """apiVersion: string, required."""
     kind: str = runtime.field("kind", "string", default="")
+    """kind: string, required."""
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     uid: str = runtime.field("uid", "string", default="")
+    """uid: string, required."""
     controller: bool | None = runtime.field("controller", "*bool", default=None, omitempty=True)
+    """controller: *bool, optional."""
     block_owner_deletion: bool | None = runtime.field("blockOwnerDeletion", "*bool", default=None, omitempty=True)
+    """blockOwnerDeletion: *bool, optional."""
 
 
 class PartialObjectMetadata(runtime.ResourceObject):
-    """meta.k8s.io/v1 PartialObjectMetadata."""
+    """meta.k8s.io/v1 PartialObjectMetadata.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#partialobjectmetadata-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
 
     metadata: ObjectMeta = runtime.field("metadata", "ObjectMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: ObjectMeta, optional."""
 
 
 class PartialObjectMetadataList(runtime.ListObject):
-    """meta.k8s.io/v1 PartialObjectMetadataList."""
+    """meta.k8s.io/v1 PartialObjectMetadataList.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#partialobjectmetadatalist-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadataList")
     ITEM = PartialObjectMetadata
 
     metadata: ListMeta = runtime.field("metadata", "ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: ListMeta, optional."""
     items: MutableSequence[PartialObjectMetadata] = runtime.field(
         "items", "[]PartialObjectMetadata", default=runtime.EMPTY
     )
+    """items: []PartialObjectMetadata, required."""
 
 
 class Patch(runtime.Struct):
-    """meta.k8s.io/v1 Patch."""
+    """meta.k8s.io/v1 Patch.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#patch-v1-meta
+    """
 
 
 class PatchOptions(runtime.Object):
-    """meta.k8s.io/v1 PatchOptions."""
+    """meta.k8s.io/v1 PatchOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#patchoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "PatchOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
+    """dryRun: []string, optional."""
     force: bool | None = runtime.field("force", "*bool", default=None, omitempty=True)
+    """force: *bool, optional."""
     field_manager: str = runtime.field("fieldManager", "string", default="", omitempty=True)
+    """fieldManager: string, optional."""
     field_validation: str = runtime.field("fieldValidation", "string", default="", omitempty=True)
+    """fieldValidation: string, optional."""
 
 
 class Preconditions(runtime.Struct):
-    """meta.k8s.io/v1 Preconditions."""
+    """meta.k8s.io/v1 Preconditions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#preconditions-v1-meta
+    """
 
     uid: str | None = runtime.field("uid", "*string", default=None, omitempty=True)
+    """uid: *string, optional."""
     resource_version: str | None = runtime.field("resourceVersion", "*string", default=None, omitempty=True)
+    """resourceVersion: *string, optional."""
 
 
 class RootPaths(runtime.Struct):
-    """meta.k8s.io/v1 RootPaths."""
+    """meta.k8s.io/v1 RootPaths.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#rootpaths-v1-meta
+    """
 
     paths: MutableSequence[str] = runtime.field("paths", "[]string", default=runtime.EMPTY)
+    """paths: []string, required."""
 
 
 class ServerAddressByClientCIDR(runtime.Struct):
-    """meta.k8s.io/v1 ServerAddressByClientCIDR."""
+    """meta.k8s.io/v1 ServerAddressByClientCIDR.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#serveraddressbyclientcidr-v1-meta
+    """
 
     client_cidr: str = runtime.field("clientCIDR", "string", default="")
+    """clientCIDR: string, required."""
     server_address: str = runtime.field("serverAddress", "string", default="")
+    """serverAddress: string, required."""
 
 
 class ShardInfo(runtime.Struct):
-    """meta.k8s.io/v1 ShardInfo."""
+    """meta.k8s.io/v1 ShardInfo.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#shardinfo-v1-meta
+    """
 
     selector: str = runtime.field("selector", "string", default="")
+    """selector: string, required."""
 
 
 class Status(runtime.ListMetaObject):
-    """meta.k8s.io/v1 Status."""
+    """meta.k8s.io/v1 Status.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#status-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Status")
 
     metadata: ListMeta = runtime.field("metadata", "ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: ListMeta, optional."""
     status: str = runtime.field("status", "string", default="", omitempty=True)
+    """status: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
-    reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """message: string, optional."""
+    reason: str = runtime.field("reason", "string", default="", omitempty=True, doc="one of StatusReason")
+    """reason: string, optional, one of StatusReason."""
     details: StatusDetails | None = runtime.field("details", "*StatusDetails", default=None, omitempty=True)
+    """details: *StatusDetails, optional."""
     code: int = runtime.field("code", "int32", default=0, omitempty=True)
+    """code: int32, optional."""
 
 
 class StatusCause(runtime.Struct):
-    """meta.k8s.io/v1 StatusCause."""
+    """meta.k8s.io/v1 StatusCause.
 
-    type: str = runtime.field("reason", "string", default="", omitempty=True)
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statuscause-v1-meta
+    """
+
+    type: str = runtime.field("reason", "string", default="", omitempty=True, doc="one of CauseType")
+    """reason: string, optional, one of CauseType."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
     field: str = runtime.field("field", "string", default="", omitempty=True)
+    """field: string, optional."""
 
 
 class StatusDetails(runtime.Struct):
-    """meta.k8s.io/v1 StatusDetails."""
+    """meta.k8s.io/v1 StatusDetails.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#statusdetails-v1-meta
+    """
 
     name: str = runtime.field("name", "string", default="", omitempty=True)
+    """name: string, optional."""
     group: str = runtime.field("group", "string", default="", omitempty=True)
+    """group: string, optional."""
     kind: str = runtime.field("kind", "string", default="", omitempty=True)
+    """kind: string, optional."""
     uid: str = runtime.field("uid", "string", default="", omitempty=True)
+    """uid: string, optional."""
     causes: MutableSequence[StatusCause] = runtime.field(
         "causes", "[]StatusCause", default=runtime.EMPTY, omitempty=True
     )
+    """causes: []StatusCause, optional."""
     retry_after_seconds: int = runtime.field("retryAfterSeconds", "int32", default=0, omitempty=True)
+    """retryAfterSeconds: int32, seconds, optional."""
 
 
 class Table(runtime.ListMetaObject):
-    """meta.k8s.io/v1 Table."""
+    """meta.k8s.io/v1 Table.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#table-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "Table")
 
     metadata: ListMeta = runtime.field("metadata", "ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: ListMeta, optional."""
     column_definitions: MutableSequence[TableColumnDefinition] = runtime.field(
         "columnDefinitions", "[]TableColumnDefinition", default=runtime.EMPTY
     )
+    """columnDefinitions: []TableColumnDefinition, required."""
     rows: MutableSequence[TableRow] = runtime.field("rows", "[]TableRow", default=runtime.EMPTY)
+    """rows: []TableRow, required."""
 
 
 class TableColumnDefinition(runtime.Struct):
-    """meta.k8s.io/v1 TableColumnDefinition."""
+    """meta.k8s.io/v1 TableColumnDefinition.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tablecolumndefinition-v1-meta
+    """
 
     name: str = runtime.field("name", "string", default="")
+    """name: string, required."""
     type: str = runtime.field("type", "string", default="")
+    """type: string, required."""
     format: str = runtime.field("format", "string", default="")
+    """format: string, required."""
     description: str = runtime.field("description", "string", default="")
+    """description: string, required."""
     priority: int = runtime.field("priority", "int32", default=0)
+    """priority: int32, required."""
 
 
 class TableOptions(runtime.Object):
-    """meta.k8s.io/v1 TableOptions."""
+    """meta.k8s.io/v1 TableOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tableoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "TableOptions")
 
-    include_object: str = runtime.field("includeObject", "string", default="", omitempty=True)
+    include_object: str = runtime.field(
+        "includeObject", "string", default="", omitempty=True, doc="one of IncludeObjectPolicy"
+    )
+    """includeObject: string, optional, one of IncludeObjectPolicy."""
 
 
 class TableRow(runtime.Struct):
-    """meta.k8s.io/v1 TableRow."""
+    """meta.k8s.io/v1 TableRow.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tablerow-v1-meta
+    """
 
     cells: MutableSequence[Any] = runtime.field("cells", "[]raw", default=runtime.EMPTY)
+    """cells: []raw, required."""
     conditions: MutableSequence[TableRowCondition] = runtime.field(
         "conditions", "[]TableRowCondition", default=runtime.EMPTY, omitempty=True
     )
+    """conditions: []TableRowCondition, optional."""
     object: Any = runtime.field("object", "raw", default=None, omitempty=True)
+    """object: any JSON, optional."""
 
 
 class TableRowCondition(runtime.Struct):
-    """meta.k8s.io/v1 TableRowCondition."""
+    """meta.k8s.io/v1 TableRowCondition.
 
-    type: str = runtime.field("type", "string", default="")
-    status: str = runtime.field("status", "string", default="")
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#tablerowcondition-v1-meta
+    """
+
+    type: str = runtime.field("type", "string", default="", doc="one of RowConditionType")
+    """type: string, required, one of RowConditionType."""
+    status: str = runtime.field("status", "string", default="", doc="one of ConditionStatus")
+    """status: string, required, one of ConditionStatus."""
     reason: str = runtime.field("reason", "string", default="", omitempty=True)
+    """reason: string, optional."""
     message: str = runtime.field("message", "string", default="", omitempty=True)
+    """message: string, optional."""
 
 
 class UpdateOptions(runtime.Object):
-    """meta.k8s.io/v1 UpdateOptions."""
+    """meta.k8s.io/v1 UpdateOptions.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#updateoptions-v1-meta
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1", "UpdateOptions")
 
     dry_run: MutableSequence[str] = runtime.field("dryRun", "[]string", default=runtime.EMPTY, omitempty=True)
+    """dryRun: []string, optional."""
     field_manager: str = runtime.field("fieldManager", "string", default="", omitempty=True)
+    """fieldManager: string, optional."""
     field_validation: str = runtime.field("fieldValidation", "string", default="", omitempty=True)
+    """fieldValidation: string, optional."""
 
 
 class WatchEvent(runtime.Struct):
-    """meta.k8s.io/v1 WatchEvent."""
+    """meta.k8s.io/v1 WatchEvent.
+
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#watchevent-v1-meta
+    """
 
     type: str = runtime.field("type", "string", default="")
+    """type: string, required."""
     object: Any = runtime.field("object", "raw", default=None)
+    """object: any JSON, required."""
 
 __all__ = [
     "DRY_RUN_ALL",

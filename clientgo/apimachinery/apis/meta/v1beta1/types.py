@@ -14,12 +14,17 @@ GROUP_NAME = "meta.k8s.io"
 
 
 class PartialObjectMetadataList(runtime.ListObject):
-    """meta.k8s.io/v1beta1 PartialObjectMetadataList."""
+    """meta.k8s.io/v1beta1 PartialObjectMetadataList.
+
+    https://pkg.go.dev/k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1beta1#PartialObjectMetadataList
+    """
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("meta.k8s.io", "v1beta1", "PartialObjectMetadataList")
     ITEM = metav1.PartialObjectMetadata
 
     metadata: metav1.ListMeta = runtime.field("metadata", "metav1.ListMeta", default=runtime.EMPTY, omitempty=True)
+    """metadata: metav1.ListMeta, optional."""
     items: MutableSequence[metav1.PartialObjectMetadata] = runtime.field(
         "items", "[]metav1.PartialObjectMetadata", default=runtime.EMPTY
     )
+    """items: []metav1.PartialObjectMetadata, required."""
