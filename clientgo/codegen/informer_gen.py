@@ -5,7 +5,7 @@ from __future__ import annotations
 from clientgo.codegen import naming
 from clientgo.codegen.client_gen import GENERATED, render_front_door
 from clientgo.codegen.clients import Clientset, GroupVersion, Kind
-from clientgo.codegen.later_gen import render_later
+from clientgo.codegen.lazy_gen import render_lazy_imports
 
 _OPTIONS = "with_custom_resync_config, with_informer_name, with_namespace, with_transform, with_tweak_list_options"
 _SHARED = f"BaseSharedInformerFactory, SharedInformerOption, {_OPTIONS}"
@@ -147,7 +147,7 @@ def render_version_interface(clientset: Clientset, group: GroupVersion) -> str:
     package = f"{clientset.informers}.{group.directory}.{group.version}"
     kinds = [kind for kind in group.kinds() if kind.watchable]
     typing = "from typing import TYPE_CHECKING\n\n" if kinds else ""
-    passed_on = render_later(package, [(f"{package}.{kind.module}", [f"{kind.name}Informer"]) for kind in kinds]) or "\n"
+    passed_on = render_lazy_imports(package, [(f"{package}.{kind.module}", [f"{kind.name}Informer"]) for kind in kinds]) or "\n"
     accessors = "".join(
         f'''
     def {kind.accessor}(self) -> {kind.name}Informer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clientgo.codegen import naming
 from clientgo.codegen.client_gen import GENERATED
 from clientgo.codegen.clients import LISTER_EXPANSIONS, Clientset, GroupVersion, Kind
-from clientgo.codegen.later_gen import render_front_door
+from clientgo.codegen.lazy_gen import render_front_door
 
 
 def render_kind(group: GroupVersion, kind: Kind) -> str:

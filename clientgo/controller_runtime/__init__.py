@@ -58,7 +58,7 @@ package on the right):
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.alias import (
@@ -117,4 +117,4 @@ __all__ = [
 
 # Loaded on first use, so that `from clientgo.controller_runtime import event` does not import a manager.
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later(__name__, {"alias": __all__})
+    __getattr__, __dir__ = attach(__name__, {"alias": __all__})

@@ -117,7 +117,7 @@ def add_features_to_existing_feature_gates(registry: Registry) -> None:
 
     Go: features.AddFeaturesToExistingFeatureGates.
     """
-    registry.add(_unversioned_feature_gates(_default_versioned_feature_gates))
+    registry.add(_unversioned_feature_gates(_known_features))
 
 
 def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry) -> None:
@@ -125,7 +125,7 @@ def add_versioned_features_to_existing_feature_gates(registry: VersionedRegistry
 
     Go: features.AddVersionedFeaturesToExistingFeatureGates.
     """
-    registry.add_versioned(_default_versioned_feature_gates)
+    registry.add_versioned(_known_features)
 
 
 def replace_feature_gates(new_feature_gates: Gates) -> None:
@@ -144,6 +144,8 @@ def replace_feature_gates(new_feature_gates: Gates) -> None:
 
 
 def _replace_feature_gates_with_warning_indicator(new_feature_gates: Gates) -> bool:
+    from clientgo.features.envvar import _EnvVarFeatureGates  # Here: envvar imports this module.
+
     global _feature_gates
     replaced, _feature_gates = _feature_gates, new_feature_gates
     return isinstance(replaced, _EnvVarFeatureGates) and replaced._has_already_read_env_var()
@@ -154,9 +156,13 @@ def _unversioned_feature_gates(gates: Mapping[Feature, VersionedSpecs]) -> dict[
     return {feature: dataclasses.replace(specs[-1], version=None) for feature, specs in gates.items() if specs}
 
 
-# Imported here: these two modules need the types above, and the state below needs them.
-from clientgo.features.envvar import _EnvVarFeatureGates, _new_env_var_feature_gates  # noqa: E402
-from clientgo.features.known_features import _default_versioned_feature_gates  # noqa: E402
+def _initialize(gates: Gates, known_features: Mapping[Feature, VersionedSpecs]) -> None:
+    """Set the default gates and this library's features. Only known_features calls it, when it is imported."""
+    global _feature_gates, _known_features
+    _feature_gates, _known_features = gates, known_features
 
+
+# Both are set by `_initialize`, since Go initializes its variables after all files. The package imports known_features.
 # Read and replaced atomically, so there is no lock.
-_feature_gates: Gates = _new_env_var_feature_gates(_unversioned_feature_gates(_default_versioned_feature_gates))
+_feature_gates: Gates
+_known_features: Mapping[Feature, VersionedSpecs]

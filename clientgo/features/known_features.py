@@ -6,7 +6,17 @@ InOrderInformers, which Go 1.36 locks, can still be disabled; then informers use
 
 from __future__ import annotations
 
-from clientgo.features.features import ALPHA, BETA, GA, Feature, FeatureSpec, VersionedSpecs
+from clientgo.features.envvar import _new_env_var_feature_gates
+from clientgo.features.features import (
+    ALPHA,
+    BETA,
+    GA,
+    Feature,
+    FeatureSpec,
+    VersionedSpecs,
+    _initialize,
+    _unversioned_feature_gates,
+)
 
 __all__ = [
     "ATOMIC_FIFO",
@@ -73,3 +83,8 @@ _default_versioned_feature_gates: dict[Feature, VersionedSpecs] = {
         FeatureSpec(version=(1, 35), default=True, pre_release=BETA),
     ],
 }
+
+_initialize(
+    _new_env_var_feature_gates(_unversioned_feature_gates(_default_versioned_feature_gates)),
+    _default_versioned_feature_gates,
+)

@@ -46,13 +46,13 @@ from clientgo.klog.klog import (
 )
 from clientgo.klog.output import KlogFormatter, flush, install
 from clientgo.klog.serialize import format_message
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.klog.flags import add_flags, init_flags
     from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "flags": ["add_flags", "init_flags"],

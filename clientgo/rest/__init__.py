@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from clientgo.golang.http import URLError
+from clientgo.lazy_loader import attach
 from clientgo.rest.client import ClientContentConfig, Interface, RESTClient, new_rest_client
 from clientgo.rest.config import (
     DEFAULT_BURST,
@@ -62,12 +63,11 @@ from clientgo.rest.warnings import (
     set_default_warning_handler_with_context,
 )
 from clientgo.rest.with_retry import IsRetryableErrorFunc, RetryAfter, WithRetry
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.rest.exec import config_to_exec_cluster, exec_cluster_to_config
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "exec": ["config_to_exec_cluster", "exec_cluster_to_config"],

@@ -1,1 +1,1 @@
-"""General helpers that know nothing of Kubernetes. Mirrors the parts of k8s.io/utils that client-go uses."""
+"""Mirrors k8s.io/utils, as far as client-go uses it: clock, lru and trace. Other modules do not belong here."""

@@ -15,12 +15,6 @@ from pathlib import Path
 
 from libraryimports import imports_of, modules
 
-# Folders that need each other.
-PACKAGES = [
-    # The front door of the one passes on what the other has, as no package of Go can.
-    ["clientgo.discovery.cached", "clientgo.discovery.cached.memory"],
-]
-
 # Modules of one folder that need each other: Go's files of these names do, or one class of ours is in several.
 CIRCLES = [
     "clientgo.apimachinery.apis.meta.v1: type_methods types",
@@ -32,7 +26,7 @@ CIRCLES = [
     "clientgo.controller_runtime.client: client metadata_client typed_client unstructured_client",
     "clientgo.controller_runtime.webhook.admission: http response webhook",
     "clientgo.controller_runtime.webhook.authentication: http response webhook",
-    "clientgo.features: envvar features known_features",
+    "clientgo.features: envvar features",
     "clientgo.rest: client request",
     "clientgo.rest: config exec",
     "clientgo.testing.apiserver.views: documents table",
@@ -45,13 +39,15 @@ CIRCLES = [
 ]
 
 
-def imports(path: Path) -> Iterator[str]:
+def imports(path: Path, *, at_import: bool = False) -> Iterator[str]:
     """Yield the modules of the library that a module imports at any time, except under TYPE_CHECKING.
 
-    What a package has for them it passes on: there the names are imported when they are first asked for.
+    A package imports these too, when their names are first used. `at_import`: only those that importing it imports.
     """
     for found in imports_of(path):
-        if found.for_checkers and path.name != "__init__.py":
+        if found.for_checkers and (at_import or path.name != "__init__.py"):
+            continue
+        if at_import and not found.outermost:
             continue
         if isinstance(found.node, ast.Import):
             yield from (alias.name for alias in found.node.names)
@@ -62,10 +58,10 @@ def imports(path: Path) -> Iterator[str]:
 
 
 @functools.cache
-def graph() -> dict[str, set[str]]:
+def graph(*, at_import: bool = False) -> dict[str, set[str]]:
     """Return the modules that each module imports."""
     return {
-        name: {other for other in imports(path) if other in modules()} - {name}
+        name: {other for other in imports(path, at_import=at_import) if other in modules()} - {name}
         for name, path in modules().items()
     }
 
@@ -110,6 +106,8 @@ def test_circles_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"e"}}) == [["b", "c"]]
     assert "clientgo.tools.cache.delta_fifo" in graph()["clientgo.tools.cache.reflector"]
     assert "clientgo.tools.cache.thread_safe_store" in graph()["clientgo.tools.cache.store"]  # Inside a function.
+    assert "clientgo.tools.cache.thread_safe_store" not in graph(at_import=True)["clientgo.tools.cache.store"]
+    assert "clientgo.tools.cache.delta_fifo" in graph(at_import=True)["clientgo.tools.cache.reflector"]
 
 
 def test_no_folder_imports_what_imports_it() -> None:
@@ -118,7 +116,11 @@ def test_no_folder_imports_what_imports_it() -> None:
         here = folder(module)
         edges[here] |= {folder(other) for other in imported} - {here}
 
-    assert circles(edges) == PACKAGES
+    assert circles(edges) == []
+
+
+def test_no_import_meets_a_module_that_is_still_being_imported() -> None:
+    assert circles(graph(at_import=True)) == []
 
 
 def test_files_that_need_each_other_are_those_that_do_so_in_go() -> None:

@@ -93,7 +93,7 @@ from clientgo.apimachinery.runtime.types import (
     Unknown,
 )
 from clientgo.apimachinery.runtime.view import JSONObject, ReadOnlyError, copy_json
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.codec import (
@@ -136,7 +136,7 @@ if TYPE_CHECKING:
     )
     from clientgo.apimachinery.runtime.scheme_builder import SchemeBuilder, new_scheme_builder
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "codec": [

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.types.namespacedname import SEPARATOR, NamespacedName
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.types.patch import PatchType
     from clientgo.apimachinery.types.uid import UID
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "namespacedname": ["SEPARATOR", "NamespacedName"],

@@ -6,7 +6,7 @@ handlers.
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.controller.controller import (
@@ -34,4 +34,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later(__name__, {"controller": __all__})
+    __getattr__, __dir__ = attach(__name__, {"controller": __all__})

@@ -27,7 +27,7 @@ or before the response, and both libraries hide the socket that this requires.
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.golang.http.client import Client, URLError, basic_auth, describe
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from clientgo.golang.http.transport import Transport
 else:
     # A server needs no client.
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "client": ["Client", "URLError", "basic_auth", "describe"],

@@ -8,6 +8,7 @@ folder `beyond` has the features that Go does not have.
 
 from typing import TYPE_CHECKING
 
+from clientgo.lazy_loader import attach
 from clientgo.tools.cache.beyond.backlog import Overflow
 from clientgo.tools.cache.beyond.indexing import IndexingError
 from clientgo.tools.cache.beyond.refusals import Failure, ProcessError, Refusal, TransformingError
@@ -174,7 +175,6 @@ from clientgo.tools.cache.thread_safe_store import (
     with_thread_safe_store_clock,
     with_thread_safe_store_metrics,
 )
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.beyond.records import (
@@ -213,7 +213,7 @@ if TYPE_CHECKING:
     from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
     from clientgo.tools.cache.undelta_store import UndeltaStore, new_undelta_store
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "expiration_cache": [

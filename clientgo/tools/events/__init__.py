@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from clientgo.lazy_loader import attach
 from clientgo.tools.events.event_broadcaster import (
     DEFAULT_SLEEP_DURATION,
     FINISH_TIME,
@@ -21,12 +22,11 @@ from clientgo.tools.events.interfaces import (
     EventRecorderLogger,
     EventSink,
 )
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.tools.events.fake import FakeRecorder, new_fake_recorder
 else:
-    __getattr__, __dir__ = later(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
+    __getattr__, __dir__ = attach(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
 
 __all__ = [
     "DEFAULT_SLEEP_DURATION",

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from clientgo.lazy_loader import attach
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor, new_leader_healthz_adaptor
 from clientgo.tools.leaderelection.leaderelection import (
     JITTER_FACTOR,
@@ -13,7 +14,6 @@ from clientgo.tools.leaderelection.leaderelection import (
     run_or_die,
 )
 from clientgo.tools.leaderelection.metrics import LeaderMetric, MetricsProvider, set_provider
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.tools.leaderelection.leading import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from clientgo.tools.leaderelection.leasecandidate import CacheSyncWaiter, LeaseCandidate, new_candidate
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "leading": [

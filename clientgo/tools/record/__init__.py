@@ -12,6 +12,7 @@ events. `broadcaster.statistics()` reports the numbers of written and dropped ev
 
 from typing import TYPE_CHECKING
 
+from clientgo.lazy_loader import attach
 from clientgo.tools.record.event import (
     DEFAULT_SLEEP_DURATION,
     MAX_QUEUED_EVENTS,
@@ -54,12 +55,11 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
     new_event_source_object_spam_filter,
 )
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.tools.record.fake import FakeRecorder, new_fake_recorder
 else:
-    __getattr__, __dir__ = later(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
+    __getattr__, __dir__ = attach(__name__, {"fake": ["FakeRecorder", "new_fake_recorder"]})
 
 __all__ = [
     "DEFAULT_AGGREGATE_INTERVAL_IN_SECONDS",

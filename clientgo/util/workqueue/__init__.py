@@ -14,6 +14,7 @@ the item's failures. `PriorityQueue` (not in Go) returns the items of the highes
 
 from typing import TYPE_CHECKING
 
+from clientgo.lazy_loader import attach
 from clientgo.util.workqueue.beyond.dropping_priority_queue import DroppingPriorityQueue
 from clientgo.util.workqueue.beyond.inspection import QueueContents, QueueStatistics
 from clientgo.util.workqueue.beyond.priority_options import (
@@ -100,12 +101,11 @@ from clientgo.util.workqueue.rate_limiting_queue import (
     new_typed_rate_limiting_queue,
     new_typed_rate_limiting_queue_with_config,
 )
-from clientgo.utils.later import later
 
 if TYPE_CHECKING:
     from clientgo.util.workqueue.parallelizer import DoWorkPieceFunc, Options, parallelize_until, with_chunk_size
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__, {"parallelizer": ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]}
     )
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.utils.trace.trace import Field, Trace, context_with_trace, from_context, new
 else:
-    __getattr__, __dir__ = later(__name__, {"trace": ["Field", "Trace", "context_with_trace", "from_context", "new"]})
+    __getattr__, __dir__ = attach(__name__, {"trace": ["Field", "Trace", "context_with_trace", "from_context", "new"]})
 
 __all__ = ["Field", "Trace", "context_with_trace", "from_context", "new"]

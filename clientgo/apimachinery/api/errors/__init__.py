@@ -56,12 +56,12 @@ from clientgo.apimachinery.api.errors.errors import (
     status_cause,
     suggests_client_delay,
 )
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.api.errors.not_found import Getter, get_or_none, none_if_not_found
 else:
-    __getattr__, __dir__ = later(__name__, {"not_found": ["Getter", "get_or_none", "none_if_not_found"]})
+    __getattr__, __dir__ = attach(__name__, {"not_found": ["Getter", "get_or_none", "none_if_not_found"]})
 
 __all__ = [
     "APIStatus",

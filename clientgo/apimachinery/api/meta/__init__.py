@@ -14,7 +14,7 @@ from clientgo.apimachinery.api.meta.meta import (
     new_accessor,
     type_accessor,
 )
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.api.meta.conditions import (
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
         unsafe_guess_kind_to_resource,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "conditions": [

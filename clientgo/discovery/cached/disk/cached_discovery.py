@@ -16,8 +16,8 @@ from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.discovery import DiscoveryInterface, new_discovery_client_for_config
-from clientgo.discovery.cached.caching import CachingDiscovery
 from clientgo.discovery.cached.memory import new_mem_cache_client
+from clientgo.discovery.caching import CachingDiscovery
 from clientgo.rest.config import Config
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 

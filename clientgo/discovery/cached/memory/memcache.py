@@ -13,7 +13,7 @@ from clientgo.apimachinery.util import net
 from clientgo.apimachinery.util.runtime import handle_error
 from clientgo.discovery import CachedDiscoveryInterface, DiscoveryInterface
 from clientgo.discovery.aggregated_discovery import Failures, Resources
-from clientgo.discovery.cached.caching import CachingDiscovery
+from clientgo.discovery.caching import CachingDiscovery
 from clientgo.discovery.discovery_client import groups_and_maybe_resources
 
 

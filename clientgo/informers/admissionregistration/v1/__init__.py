@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.admissionregistration.v1.mutatingadmissionpolicy import MutatingAdmissionPolicyInformer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         ValidatingWebhookConfigurationInformer,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "mutatingadmissionpolicy": ["MutatingAdmissionPolicyInformer"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.apps.v1beta1.controllerrevision import ControllerRevisionInformer
     from clientgo.informers.apps.v1beta1.deployment import DeploymentInformer
     from clientgo.informers.apps.v1beta1.statefulset import StatefulSetInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "controllerrevision": ["ControllerRevisionInformer"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.certificates.v1beta1.certificatesigningrequest import CertificateSigningRequestInformer
     from clientgo.informers.certificates.v1beta1.clustertrustbundle import ClusterTrustBundleInformer
     from clientgo.informers.certificates.v1beta1.podcertificaterequest import PodCertificateRequestInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "certificatesigningrequest": ["CertificateSigningRequestInformer"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.core.v1.componentstatus import ComponentStatusInformer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clientgo.informers.core.v1.service import ServiceInformer
     from clientgo.informers.core.v1.serviceaccount import ServiceAccountInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "componentstatus": ["ComponentStatusInformer"],

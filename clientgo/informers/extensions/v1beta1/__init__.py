@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.extensions.v1beta1.daemonset import DaemonSetInformer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clientgo.informers.extensions.v1beta1.networkpolicy import NetworkPolicyInformer
     from clientgo.informers.extensions.v1beta1.replicaset import ReplicaSetInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "daemonset": ["DaemonSetInformer"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.networking.v1.ingress import IngressInformer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clientgo.informers.networking.v1.networkpolicy import NetworkPolicyInformer
     from clientgo.informers.networking.v1.servicecidr import ServiceCIDRInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "ingress": ["IngressInformer"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.rbac.v1.clusterrole import ClusterRoleInformer
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clientgo.informers.rbac.v1.role import RoleInformer
     from clientgo.informers.rbac.v1.rolebinding import RoleBindingInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "clusterrole": ["ClusterRoleInformer"],

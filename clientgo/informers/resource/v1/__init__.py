@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.resource.v1.deviceclass import DeviceClassInformer
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clientgo.informers.resource.v1.resourceclaimtemplate import ResourceClaimTemplateInformer
     from clientgo.informers.resource.v1.resourceslice import ResourceSliceInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "deviceclass": ["DeviceClassInformer"],

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.scheduling.v1alpha2.podgroup import PodGroupInformer
     from clientgo.informers.scheduling.v1alpha2.workload import WorkloadInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "podgroup": ["PodGroupInformer"],

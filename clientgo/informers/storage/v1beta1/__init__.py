@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clientgo.informers import internalinterfaces
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.informers.storage.v1beta1.csidriver import CSIDriverInformer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clientgo.informers.storage.v1beta1.volumeattachment import VolumeAttachmentInformer
     from clientgo.informers.storage.v1beta1.volumeattributesclass import VolumeAttributesClassInformer
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "csidriver": ["CSIDriverInformer"],

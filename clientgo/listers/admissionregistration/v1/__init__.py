@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.admissionregistration.v1.mutatingadmissionpolicy import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         new_validating_webhook_configuration_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "mutatingadmissionpolicy": ["MutatingAdmissionPolicyLister", "new_mutating_admission_policy_lister"],

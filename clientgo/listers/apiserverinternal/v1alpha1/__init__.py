@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.apiserverinternal.v1alpha1.storageversion import (
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         new_storage_version_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "storageversion": ["StorageVersionLister", "new_storage_version_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.apps.v1.controllerrevision import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from clientgo.listers.apps.v1.statefulset_expansion import StatefulSetListerExpansion
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "controllerrevision": ["ControllerRevisionLister", "ControllerRevisionNamespaceLister", "new_controller_revision_lister"],

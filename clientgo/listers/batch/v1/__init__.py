@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.batch.v1.cronjob import CronJobLister, CronJobNamespaceLister, new_cron_job_lister
     from clientgo.listers.batch.v1.job import JobLister, JobNamespaceLister, new_job_lister
     from clientgo.listers.batch.v1.job_expansion import JobListerExpansion
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "cronjob": ["CronJobLister", "CronJobNamespaceLister", "new_cron_job_lister"],

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.batch.v1beta1.cronjob import CronJobLister, CronJobNamespaceLister, new_cron_job_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "cronjob": ["CronJobLister", "CronJobNamespaceLister", "new_cron_job_lister"],

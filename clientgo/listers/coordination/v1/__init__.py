@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.coordination.v1.lease import LeaseLister, LeaseNamespaceLister, new_lease_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "lease": ["LeaseLister", "LeaseNamespaceLister", "new_lease_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.coordination.v1alpha2.leasecandidate import (
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         new_lease_candidate_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "leasecandidate": ["LeaseCandidateLister", "LeaseCandidateNamespaceLister", "new_lease_candidate_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.core.v1.componentstatus import ComponentStatusLister, new_component_status_lister
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         new_service_account_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "componentstatus": ["ComponentStatusLister", "new_component_status_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.discovery.v1.endpointslice import (
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         new_endpoint_slice_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "endpointslice": ["EndpointSliceLister", "EndpointSliceNamespaceLister", "new_endpoint_slice_lister"],

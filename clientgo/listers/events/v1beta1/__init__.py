@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.events.v1beta1.event import EventLister, EventNamespaceLister, new_event_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "event": ["EventLister", "EventNamespaceLister", "new_event_lister"],

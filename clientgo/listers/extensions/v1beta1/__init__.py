@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.extensions.v1beta1.daemonset import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from clientgo.listers.extensions.v1beta1.replicaset_expansion import ReplicaSetListerExpansion
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "daemonset": ["DaemonSetLister", "DaemonSetNamespaceLister", "new_daemon_set_lister"],

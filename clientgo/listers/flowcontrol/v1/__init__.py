@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.flowcontrol.v1.flowschema import FlowSchemaLister, new_flow_schema_lister
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         new_priority_level_configuration_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "flowschema": ["FlowSchemaLister", "new_flow_schema_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.networking.v1beta1.ingress import IngressLister, IngressNamespaceLister, new_ingress_lister
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from clientgo.listers.networking.v1beta1.ipaddress import IPAddressLister, new_ip_address_lister
     from clientgo.listers.networking.v1beta1.servicecidr import ServiceCIDRLister, new_service_cidr_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "ingress": ["IngressLister", "IngressNamespaceLister", "new_ingress_lister"],

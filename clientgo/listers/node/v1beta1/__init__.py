@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.node.v1beta1.runtimeclass import RuntimeClassLister, new_runtime_class_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "runtimeclass": ["RuntimeClassLister", "new_runtime_class_lister"],

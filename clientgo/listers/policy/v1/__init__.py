@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.policy.v1.poddisruptionbudget import (
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     )
     from clientgo.listers.policy.v1.poddisruptionbudget_expansion import PodDisruptionBudgetListerExpansion
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "poddisruptionbudget": ["PodDisruptionBudgetLister", "PodDisruptionBudgetNamespaceLister", "new_pod_disruption_budget_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.rbac.v1.clusterrole import ClusterRoleLister, new_cluster_role_lister
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         new_role_binding_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "clusterrole": ["ClusterRoleLister", "new_cluster_role_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.resource.v1.deviceclass import DeviceClassLister, new_device_class_lister
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     )
     from clientgo.listers.resource.v1.resourceslice import ResourceSliceLister, new_resource_slice_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "deviceclass": ["DeviceClassLister", "new_device_class_lister"],

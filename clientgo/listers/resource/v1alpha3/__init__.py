@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.resource.v1alpha3.devicetaintrule import DeviceTaintRuleLister, new_device_taint_rule_lister
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         new_resource_pool_status_request_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "devicetaintrule": ["DeviceTaintRuleLister", "new_device_taint_rule_lister"],

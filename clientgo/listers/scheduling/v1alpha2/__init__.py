@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.scheduling.v1alpha2.podgroup import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         new_workload_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "podgroup": ["PodGroupLister", "PodGroupNamespaceLister", "new_pod_group_lister"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.storage.v1.csidriver import CSIDriverLister, new_csi_driver_lister
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         new_volume_attributes_class_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "csidriver": ["CSIDriverLister", "new_csi_driver_lister"],

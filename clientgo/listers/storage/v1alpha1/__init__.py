@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.listers.storage.v1alpha1.csistoragecapacity import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         new_volume_attributes_class_lister,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "csistoragecapacity": ["CSIStorageCapacityLister", "CSIStorageCapacityNamespaceLister", "new_csi_storage_capacity_lister"],

@@ -5,7 +5,7 @@ Every `is_*` function returns a list of messages, which is empty for a valid val
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.api.validate.content.decimal_int import is_decimal_integer
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from clientgo.apimachinery.api.validate.content.path import is_path_segment_name, is_path_segment_prefix
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "decimal_int": ["is_decimal_integer"],

@@ -39,7 +39,7 @@ from clientgo.apimachinery.apis.meta.v1.watch import (
     convert_watch_event_to_v1_watch_event,
 )
 from clientgo.golang.duration import format_duration, parse_duration
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.conversion import (
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         unix_micro,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "conversion": [

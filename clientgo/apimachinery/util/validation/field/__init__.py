@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.util.validation.field.errors import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from clientgo.apimachinery.util.validation.field.path import Path, PathOption, child, new_path, to_path, with_path
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "errors": [

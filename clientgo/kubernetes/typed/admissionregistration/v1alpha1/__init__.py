@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.admissionregistration.v1alpha1.admissionregistration_client import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         ValidatingAdmissionPolicyBindingsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "admissionregistration_client": ["AdmissionregistrationV1alpha1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.apiserverinternal.v1alpha1.apiserverinternal_client import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         StorageVersionsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "apiserverinternal_client": ["InternalV1alpha1Client", "new", "new_for_config", "new_for_config_and_client"],

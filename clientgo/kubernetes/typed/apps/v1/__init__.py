@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.apps.v1.apps_client import (
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.apps.v1.replicaset import ReplicaSetInterface, ReplicaSetsGetter
     from clientgo.kubernetes.typed.apps.v1.statefulset import StatefulSetInterface, StatefulSetsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "apps_client": ["AppsV1Client", "new", "new_for_config", "new_for_config_and_client"],

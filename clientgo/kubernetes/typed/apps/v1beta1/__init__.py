@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.apps.v1beta1.apps_client import (
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.apps.v1beta1.deployment import DeploymentInterface, DeploymentsGetter
     from clientgo.kubernetes.typed.apps.v1beta1.statefulset import StatefulSetInterface, StatefulSetsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "apps_client": ["AppsV1beta1Client", "new", "new_for_config", "new_for_config_and_client"],

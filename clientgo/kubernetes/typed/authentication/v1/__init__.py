@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.authentication.v1.authentication_client import (
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.authentication.v1.tokenreview import TokenReviewInterface, TokenReviewsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "authentication_client": ["AuthenticationV1Client", "new", "new_for_config", "new_for_config_and_client"],

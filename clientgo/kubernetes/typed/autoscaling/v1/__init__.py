@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.autoscaling.v1.autoscaling_client import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         HorizontalPodAutoscalersGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "autoscaling_client": ["AutoscalingV1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.batch.v1.batch_client import (
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.batch.v1.cronjob import CronJobInterface, CronJobsGetter
     from clientgo.kubernetes.typed.batch.v1.job import JobInterface, JobsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "batch_client": ["BatchV1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.certificates.v1beta1.certificates_client import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         PodCertificateRequestsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "certificates_client": ["CertificatesV1beta1Client", "new", "new_for_config", "new_for_config_and_client"],

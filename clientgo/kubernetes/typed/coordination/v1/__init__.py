@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.coordination.v1.coordination_client import (
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.coordination.v1.lease import LeaseInterface, LeasesGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "coordination_client": ["CoordinationV1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.core.v1.componentstatus import ComponentStatusesGetter, ComponentStatusInterface
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.core.v1.service_expansion import ServiceExpansion
     from clientgo.kubernetes.typed.core.v1.serviceaccount import ServiceAccountInterface, ServiceAccountsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "componentstatus": ["ComponentStatusesGetter", "ComponentStatusInterface"],

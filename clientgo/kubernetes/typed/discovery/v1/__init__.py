@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.discovery.v1.discovery_client import (
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.discovery.v1.endpointslice import EndpointSliceInterface, EndpointSlicesGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "discovery_client": ["DiscoveryV1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.extensions.v1beta1.daemonset import DaemonSetInterface, DaemonSetsGetter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.extensions.v1beta1.networkpolicy import NetworkPoliciesGetter, NetworkPolicyInterface
     from clientgo.kubernetes.typed.extensions.v1beta1.replicaset import ReplicaSetInterface, ReplicaSetsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "daemonset": ["DaemonSetInterface", "DaemonSetsGetter"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.flowcontrol.v1beta2.flowcontrol_client import (
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         PriorityLevelConfigurationsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "flowcontrol_client": ["FlowcontrolV1beta2Client", "new", "new_for_config", "new_for_config_and_client"],

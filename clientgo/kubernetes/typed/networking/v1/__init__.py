@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.networking.v1.ingress import IngressesGetter, IngressInterface
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.networking.v1.networkpolicy import NetworkPoliciesGetter, NetworkPolicyInterface
     from clientgo.kubernetes.typed.networking.v1.servicecidr import ServiceCIDRInterface, ServiceCIDRsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "ingress": ["IngressesGetter", "IngressInterface"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.networking.v1beta1.ingress import IngressesGetter, IngressInterface
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.networking.v1beta1.servicecidr import ServiceCIDRInterface, ServiceCIDRsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "ingress": ["IngressesGetter", "IngressInterface"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.node.v1alpha1.node_client import (
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.node.v1alpha1.runtimeclass import RuntimeClassesGetter, RuntimeClassInterface
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "node_client": ["NodeV1alpha1Client", "new", "new_for_config", "new_for_config_and_client"],

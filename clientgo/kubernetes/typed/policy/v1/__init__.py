@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.policy.v1.eviction import EvictionInterface, EvictionsGetter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         new_for_config_and_client,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "eviction": ["EvictionInterface", "EvictionsGetter"],

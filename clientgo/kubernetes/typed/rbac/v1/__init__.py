@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.rbac.v1.clusterrole import ClusterRoleInterface, ClusterRolesGetter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clientgo.kubernetes.typed.rbac.v1.role import RoleInterface, RolesGetter
     from clientgo.kubernetes.typed.rbac.v1.rolebinding import RoleBindingInterface, RoleBindingsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "clusterrole": ["ClusterRoleInterface", "ClusterRolesGetter"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.resource.v1alpha3.devicetaintrule import (
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ResourcePoolStatusRequestsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "devicetaintrule": ["DeviceTaintRuleInterface", "DeviceTaintRulesGetter"],

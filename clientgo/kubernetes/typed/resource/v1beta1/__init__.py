@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.resource.v1beta1.deviceclass import DeviceClassesGetter, DeviceClassInterface
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.resource.v1beta1.resourceslice import ResourceSliceInterface, ResourceSlicesGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "deviceclass": ["DeviceClassesGetter", "DeviceClassInterface"],

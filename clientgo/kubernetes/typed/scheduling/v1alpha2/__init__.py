@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.scheduling.v1alpha2.podgroup import PodGroupInterface, PodGroupsGetter
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     )
     from clientgo.kubernetes.typed.scheduling.v1alpha2.workload import WorkloadInterface, WorkloadsGetter
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "podgroup": ["PodGroupInterface", "PodGroupsGetter"],

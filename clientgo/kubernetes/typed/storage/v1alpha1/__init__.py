@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.storage.v1alpha1.csistoragecapacity import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         VolumeAttributesClassInterface,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "csistoragecapacity": ["CSIStorageCapacitiesGetter", "CSIStorageCapacityInterface"],

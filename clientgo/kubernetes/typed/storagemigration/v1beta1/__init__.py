@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.kubernetes.typed.storagemigration.v1beta1.storagemigration_client import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         StorageVersionMigrationsGetter,
     )
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "storagemigration_client": ["StoragemigrationV1beta1Client", "new", "new_for_config", "new_for_config_and_client"],

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.tools.clientcmd.api.latest.latest import (
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     )
 else:
     # Imports YAML, which a program in a pod does not need.
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__, {"latest": ["CODEC", "EXTERNAL_VERSION", "LIMITS", "OLDEST_VERSION", "VERSION", "VERSIONS"]}
     )
 

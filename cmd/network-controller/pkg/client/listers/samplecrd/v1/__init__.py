@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from pkg.client.listers.samplecrd.v1.network import NetworkLister, NetworkNamespaceLister, new_network_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "network": ["NetworkLister", "NetworkNamespaceLister", "new_network_lister"],

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from pkg.generated.listers.samplecontroller.v1alpha1.foo import FooLister, FooNamespaceLister, new_foo_lister
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {
             "foo": ["FooLister", "FooNamespaceLister", "new_foo_lister"],

@@ -1,4 +1,4 @@
-"""Names that import their module when they are first asked for."""
+"""Names whose module is imported when they are first used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from libraryimports import modules
 
 import clientgo
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return a package of two modules that record their imports."""
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "__init__.py").write_text(
-        "from clientgo.utils.later import later\n"
+        "from clientgo.lazy_loader import attach\n"
         "IMPORTED = []\n"
-        "__getattr__, __dir__ = later(__name__, {'orders': ['Order', 'new_order'], 'bills': ['Bill']})\n"
+        "__getattr__, __dir__ = attach(__name__, {'orders': ['Order', 'new_order'], 'bills': ['Bill']})\n"
     )
     (tmp_path / "shop" / "orders.py").write_text("import shop\nshop.IMPORTED.append('orders')\nOrder = new_order = 1\n")
     (tmp_path / "shop" / "bills.py").write_text("import shop\nshop.IMPORTED.append('bills')\nBill = 2\n")
@@ -60,12 +60,12 @@ def test_a_wrong_name_is_said_as_of_any_module(package: str) -> None:
 
 
 def test_whatever_a_package_says_it_has_can_be_had() -> None:
-    get, _ = later("clientgo", {"context": ["Context"]})
+    get, _ = attach("clientgo", {"context": ["Context"]})
     assert get("Context") is clientgo.context.Context
 
     asked = 0
     for name, path in modules().items():
-        if path.name == "__init__.py" and "later(" in path.read_text():
+        if path.name == "__init__.py" and "attach(" in path.read_text():
             package = __import__(name, fromlist=["*"])
             missing = [each for each in package.__all__ if not hasattr(package, each)]
             assert missing == [], name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clientgo.codegen import naming
 
 
-def render_later(package: str, imports: list[tuple[str, list[str]]]) -> str:
+def render_lazy_imports(package: str, imports: list[tuple[str, list[str]]]) -> str:
     """Return the late imports of a package that re-exports names of its modules, followed by two empty lines."""
     if not imports:
         return ""
@@ -16,12 +16,12 @@ def render_later(package: str, imports: list[tuple[str, list[str]]]) -> str:
         quoted = ", ".join(f'"{name}"' for name in ordered)
         rows.append(f'            "{module.removeprefix(f"{package}.")}": [{quoted}],')
     return f"""\
-from clientgo.utils.later import later
+from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
 {chr(10).join(hints)}
 else:
-    __getattr__, __dir__ = later(
+    __getattr__, __dir__ = attach(
         __name__,
         {{
 {chr(10).join(rows)}
@@ -39,6 +39,6 @@ def render_front_door(docstring: str, package: str, imports: list[tuple[str, lis
     typing = "from typing import TYPE_CHECKING\n\n" if imports else ""
     return f'''"""{docstring}"""
 
-{typing}{render_later(package, imports)}__all__ = [
+{typing}{render_lazy_imports(package, imports)}__all__ = [
 {listed}]
 '''

@@ -1,0 +1,41 @@
+"""Lazy loading of a package's names: importing a name's module when the name is first used (PEP 562). No Go file.
+
+A package re-exports the names of all its modules, as a Go package has the names of all its files. Most programs use few
+of them, so a package attaches the rarely used modules here. test/bench/start measures what a program saves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["attach"]
+
+
+def attach(package: str, modules: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package that re-exports names of its `modules`.
+
+        if TYPE_CHECKING:
+            from clientgo.klog.flags import add_flags, init_flags
+        else:
+            __getattr__, __dir__ = attach(__name__, {"flags": ["add_flags", "init_flags"]})
+
+    Type checkers read only the first branch. The first access to a name imports its module, which may block, and makes
+    the name an ordinary attribute of the package. Thread-safe, like an import.
+    """
+    module_of = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
+
+    def get(name: str) -> Any:
+        module = module_of.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *module_of})
+
+    return get, names
