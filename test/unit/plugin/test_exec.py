@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import ssl
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,9 @@ from certificates import Authority, Pair
 from httpscript import Answer, Received, ScriptedServer
 from patience import PATIENCE
 
-from clientgo import context, rest
+from clientgo import context, kubernetes, rest
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.informers import new_shared_informer_factory
 from clientgo.plugin.pkg.client.auth.exec import validate_plugin_policy
 from clientgo.plugin.pkg.client.auth.exec.exec import Authenticator, _Cache, _new_authenticator
 from clientgo.tools.clientcmd import api
@@ -467,3 +470,169 @@ def test_a_plugin_of_a_relative_command_is_executed_as_before(plugin, tmp_path, 
     monkeypatch.chdir(tmp_path)
     config = plugin.config(command="./bin/found-plugin", args=[])
     assert _new_authenticator(_Cache(), config, None, environ=lambda: {"PATH": ""}).get_creds().token == "mine"
+
+
+# Writes its process id, starts a process that keeps its output open, and waits for the end of its own.
+HANGING = """#!/bin/sh
+sleep 600 &
+echo "$! $$" > {pids}
+wait
+"""
+
+
+class Collected:
+    """The exceptions of calls in threads."""
+
+    def __init__(self) -> None:
+        self.seen: list[Exception] = []
+
+    def start(self, fn: Callable[[], object]) -> threading.Thread:
+        def run() -> None:
+            try:
+                fn()
+            except Exception as err:
+                self.seen.append(err)
+
+        thread = threading.Thread(target=run, name="call")
+        thread.start()
+        return thread
+
+
+class HangingPlugin:
+    """A plugin that never ends by itself, and a process that outlives it with its output."""
+
+    def __init__(self, folder: Path) -> None:
+        self._pids = folder / "pids"
+        os.mkfifo(self._pids)
+        self.command = script(folder, HANGING.format(pids=self._pids))
+
+    def started(self) -> tuple[int, int]:
+        """Wait for the start; return the ids of the process that outlives the plugin, and of the plugin."""
+        child, own = self._pids.read_text().split()
+        return int(child), int(own)
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "hanging"
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    caplog.set_level(logging.INFO)
+    return lambda: [record.getMessage() for record in caplog.records if "exec plugin" in record.getMessage()]
+
+
+def test_the_end_of_a_context_ends_the_plugin_that_its_request_started(plugin, tmp_path):
+    hanging = HangingPlugin(tmp_path)
+    ctx, cancel = context.with_cancel(CTX)
+    authenticator = plugin.authenticator(command=hanging.command, args=[])
+    errors = Collected()
+    first = errors.start(lambda: authenticator.get_creds(ctx))
+    child, own = hanging.started()
+    try:
+        cancel()
+        first.join(PATIENCE)
+        assert not first.is_alive()
+        assert [type(err) for err in errors.seen] == [context.Canceled]
+        with pytest.raises(ProcessLookupError):
+            os.kill(own, 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_request_that_waits_for_the_plugin_ends_with_its_own_context(plugin, tmp_path):
+    hanging = HangingPlugin(tmp_path)
+    first_ctx, cancel_first = context.with_cancel(CTX)
+    second_ctx, cancel_second = context.with_cancel(CTX)
+    authenticator = plugin.authenticator(command=hanging.command, args=[])
+    errors = Collected()
+    first = errors.start(lambda: authenticator.get_creds(first_ctx))
+    child, own = hanging.started()
+    second = errors.start(lambda: authenticator.get_creds(second_ctx))
+    try:
+        cancel_second()
+        second.join(PATIENCE)
+        assert not second.is_alive()
+        assert first.is_alive(), "its context is not done"
+        os.kill(own, 0)
+    finally:
+        cancel_first()
+        first.join(PATIENCE)
+        os.kill(child, signal.SIGKILL)
+    assert [type(err) for err in errors.seen] == [context.Canceled] * 2
+
+
+def test_a_line_names_the_plugin_that_does_not_end(plugin, tmp_path, lines):
+    hanging, clock = HangingPlugin(tmp_path), FakeClock(0.0)
+    ctx, cancel = context.with_cancel(CTX)
+    authenticator = plugin.authenticator(clock, command=hanging.command, args=["--password=hunter2"])
+    first = Collected().start(lambda: authenticator.get_creds(ctx))
+    child, own = hanging.started()
+    try:
+        clock.step(9.0)
+        assert lines() == []
+        clock.step(100.0)
+        [line] = lines()
+        assert f'command="{hanging.command}" pid={own} running="10s"' in line
+        assert "end its process" in line
+        assert "hunter2" not in line
+    finally:
+        cancel()
+        first.join(PATIENCE)
+        os.kill(child, signal.SIGKILL)
+
+
+def test_no_line_about_a_plugin_that_ends_in_time(plugin, lines):
+    clock = FakeClock(0.0)
+    plugin.authenticator(clock).get_creds()
+    clock.step(1000.0)
+    assert lines() == []
+
+
+def test_an_informer_stops_while_its_plugin_hangs(plugin, tmp_path):
+    hanging = HangingPlugin(tmp_path)
+    config = rest.Config(host="http://127.0.0.1:1", exec_provider=plugin.config(command=hanging.command, args=[]))
+    factory = new_shared_informer_factory(kubernetes.new_for_config(config), 0)
+    factory.core().v1().pods().informer()
+    ctx, cancel = context.with_cancel(CTX)
+    factory.start(ctx.done())
+    child, _ = hanging.started()
+    try:
+        cancel()
+        stopping = Collected().start(factory.shutdown)
+        stopping.join(PATIENCE)
+        assert not stopping.is_alive()
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_401_whose_context_ends_during_the_next_run_is_returned(plugin, tmp_path):
+    # given a server that rejects the first token, and a plugin that hangs when it runs again
+    hanging = HangingPlugin(tmp_path)
+    run_once = script(
+        tmp_path,
+        f"#!/bin/sh\nif [ -e {tmp_path}/second ]; then exec {hanging.command}-again; fi\ntouch {tmp_path}/second\n"
+        f"cat {tmp_path}/answer\n",
+    )
+    again = Path(f"{hanging.command}-again")
+    again.write_text(HANGING.format(pids=tmp_path / "pids"))
+    again.chmod(0o755)
+    ctx, cancel = context.with_cancel(CTX)
+    with ScriptedServer(lambda request: Answer(401, b"{}")) as server:
+        config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1)
+        config.exec_provider = plugin.config(command=run_once, args=[])
+        client = rest.rest_client_for(config)
+        errors = Collected()
+        request = errors.start(lambda: client.get().resource("pods").do(ctx).raw())
+        child, _ = hanging.started()
+        try:
+            cancel()
+            request.join(PATIENCE)
+            assert not request.is_alive()
+        finally:
+            os.kill(child, signal.SIGKILL)
+            client.client.close_idle_connections()
+    assert len(errors.seen) == 1

@@ -1,28 +1,35 @@
 """Credentials from an exec plugin, a program that the kubeconfig names. Mirrors plugin/pkg/client/auth/exec/exec.go.
 
-Difference: when a plugin returns a new certificate, used connections continue with the old one; new requests use the
-new one.
+Differences: when a plugin returns a new certificate, used connections continue with the old one; new requests use the
+new one. A request whose context ends stops waiting for the plugin, and ends the plugin that it started. A line logs a
+plugin that runs for a long time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from clientgo import klog
+from clientgo import context, klog
+from clientgo.context import Context
+from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.strconv import quote
 from clientgo.pkg.apis import clientauthentication
+from clientgo.plugin.pkg.client.auth.exec.running import Plugin
 from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
 from clientgo.tools.metrics import metrics
 from clientgo.transport.config import Certificate, Config, GetCertHolder
 from clientgo.transport.tls import check_certificate
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
+from clientgo.utils.clock.watchdog import checked_after
 
 _EXEC_INFO_ENV = "KUBERNETES_EXEC_INFO"
 
@@ -35,6 +42,11 @@ To learn more about this feature, consult the documentation available at:
 
 # The maximum number of bytes that a plugin may write, far above a token and a certificate. Go has no limit.
 _MAX_OUTPUT = 4 * 1024 * 1024
+
+_BACKGROUND: Final = context.background()
+
+# The seconds after which a line logs that a plugin is still running.
+_LONG_RUN = 10.0
 
 # The maximum number of install hints per hour.
 _HINTS = 10
@@ -151,8 +163,11 @@ class Authenticator:
         self._hints = _Sometimes(_HINTS, _HINT_INTERVAL, clock)
         # The permitted commands, as listed and as found on PATH.
         self._allowed = {entry.command for entry in config.plugin_policy.allowlist or () if entry.command}
-        # Guards the next two attributes and the plugin's run: an interactive plugin must prompt only once.
-        self._lock = threading.Lock()
+        # Guards the next attribute; notified when it becomes False and when the context of a waiting request ends.
+        self._cond = threading.Condition()
+        # True while a thread has the turn: an interactive plugin must prompt only once.
+        self._is_taken = False
+        # The thread that has the turn changes the next two attributes.
         self._credentials: _Credentials | None = None
         self._expiry: float | None = None
 
@@ -176,31 +191,58 @@ class Authenticator:
         credentials = self._credentials
         return credentials.certificate if credentials is not None else None
 
-    def get_creds(self) -> _Credentials:
-        """Return the current credentials. Blocks while the plugin runs. Raises ValueError or OSError."""
-        with self._lock:
+    def get_creds(self, ctx: Context = _BACKGROUND) -> _Credentials:
+        """Return the current credentials. Blocks while the plugin runs. Raises ValueError, OSError or the context's
+        error.
+        """
+        with self._turn(ctx):
             if self._credentials is None or self._expired():
-                self._refresh()
+                self._refresh(ctx)
             assert self._credentials is not None
             return self._credentials
 
     def _expired(self) -> bool:
         return self._expiry is not None and self._clock.now() > self._expiry
 
-    def maybe_refresh_creds(self, used: _Credentials) -> None:
+    def maybe_refresh_creds(self, used: _Credentials, ctx: Context = _BACKGROUND) -> None:
         """Run the plugin again because the server rejected `used`, unless another thread has done so already."""
-        with self._lock:
+        with self._turn(ctx):
             if used is self._credentials:
-                self._refresh()
+                self._refresh(ctx)
 
-    # The rest runs with self._lock held.
+    @contextlib.contextmanager
+    def _turn(self, ctx: Context) -> Iterator[None]:
+        """Wait until no other thread runs the plugin, and take its place. Raises the context's error."""
+        forget = ctx.add_done_callback(self._wake)
+        try:
+            with self._cond:
+                while self._is_taken and ctx.err() is None:
+                    self._cond.wait()
+                ended = ctx.err()
+                if ended is not None:
+                    raise ended
+                self._is_taken = True
+        finally:
+            forget()
+        try:
+            yield
+        finally:
+            with self._cond:
+                self._is_taken = False
+                self._cond.notify_all()
 
-    def _refresh(self) -> None:
+    def _wake(self) -> None:
+        with self._cond:
+            self._cond.notify_all()
+
+    # The rest runs in the thread that has the turn.
+
+    def _refresh(self, ctx: Context) -> None:
         try:
             interactive = self._is_interactive()
         except ValueError as err:
             raise ValueError(f"exec plugin cannot support interactive mode: {err}") from err
-        status = self._decode(self._run(interactive))
+        status = self._decode(self._run(interactive, ctx))
         certificate = None
         if status.client_certificate_data:
             certificate = Certificate(status.client_certificate_data.encode(), status.client_key_data.encode())
@@ -230,7 +272,7 @@ class Authenticator:
             raise ValueError(f"standard input is unavailable{': ' + message if message else ''}")
         return True
 
-    def _run(self, interactive: bool) -> bytes:
+    def _run(self, interactive: bool, ctx: Context) -> bytes:
         env = {**self._environ(), **{variable.name: variable.value for variable in self._config.env}}
         cluster = self._cluster if self._config.provide_cluster_info else None
         spec = clientauthentication.ExecCredentialSpec(cluster=cluster, interactive=interactive)
@@ -240,18 +282,23 @@ class Authenticator:
         path = self._environ().get("PATH", "")
         command = self._permitted_command(path)
         try:
-            returncode, output = _run_bounded(
+            plugin = Plugin(
                 [command, *self._config.args],
                 command if os.sep in command else _look_path(command, path),
                 env,
                 None if interactive else subprocess.DEVNULL,
             )
+            with checked_after(self._clock, _LONG_RUN, lambda: self._log_long_run(plugin.pid)):
+                returncode, output = plugin.wait(ctx, _MAX_OUTPUT)
         except (FileNotFoundError, PermissionError) as err:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "plugin_not_found_error")
             raise ValueError(self._not_found_message()) from err
         except OSError as err:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "client_internal_error")
             raise ValueError(f"exec: {err.strerror or err}") from err
+        ended = ctx.err()
+        if ended is not None:
+            raise ended
         if len(output) > _MAX_OUTPUT:
             metrics.EXEC_PLUGIN_CALLS.increment(1, "plugin_execution_error")
             raise ValueError(f"exec: executable {self._command} wrote more than {_MAX_OUTPUT} bytes")
@@ -261,6 +308,16 @@ class Authenticator:
             raise ValueError(f"exec: executable {self._command} failed with exit code {code}")
         metrics.EXEC_PLUGIN_CALLS.increment(0, "no_error")
         return output
+
+    def _log_long_run(self, pid: int) -> None:
+        """Log the plugin for which requests wait. Go is silent."""
+        klog.background().info(
+            "An exec plugin is still running, and requests wait for its credentials: if it hangs, end its process "
+            "and run its command in a terminal to find the reason",
+            command=self._command,
+            pid=pid,
+            running=format_duration(_LONG_RUN),
+        )
 
     def _not_found_message(self) -> str:
         message = f"exec: executable {self._command} not found"
@@ -330,21 +387,6 @@ class Authenticator:
         return f"<Authenticator {self._command!r}, {'has credentials' if self._credentials else 'not run yet'}>"
 
 
-def _run_bounded(args: list[str], executable: str, env: Mapping[str, str], stdin: int | None) -> tuple[int, bytes]:
-    """Run a program to its end and return its exit code and output. A program that writes too much is killed. Blocks.
-    """
-    with subprocess.Popen(args, executable=executable, env=env, stdin=stdin, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        try:
-            output = process.stdout.read(_MAX_OUTPUT + 1)
-            if len(output) > _MAX_OUTPUT:
-                process.kill()
-        except BaseException:  # such as KeyboardInterrupt
-            process.kill()
-            raise
-    return process.returncode, output
-
-
 def _look_path(command: str, path: str) -> str:
     """Return the location of the command on PATH. Go: exec.LookPath.
 
@@ -355,9 +397,7 @@ def _look_path(command: str, path: str) -> str:
     if found is None:
         raise FileNotFoundError(f"exec: {quote(command)}: executable file not found in $PATH")
     if not os.path.isabs(found) and os.sep not in command:
-        raise FileNotFoundError(
-            f"exec: {quote(command)}: cannot run executable found relative to current directory"
-        )
+        raise FileNotFoundError(f"exec: {quote(command)}: cannot run executable found relative to current directory")
     return found
 
 
@@ -372,7 +412,7 @@ class _ExecRoundTripper:
         if request.headers.get("Authorization"):
             return self._base.round_trip(request)
         try:
-            credentials = self._authenticator.get_creds()
+            credentials = self._authenticator.get_creds(request.ctx)
         except (OSError, ValueError) as err:
             raise ValueError(f"getting credentials: {err}") from err
         if credentials.token:
@@ -381,8 +421,8 @@ class _ExecRoundTripper:
         response = self._base.round_trip(request)
         if response.status_code == 401:
             try:
-                self._authenticator.maybe_refresh_creds(credentials)
-            except (OSError, ValueError) as err:
+                self._authenticator.maybe_refresh_creds(credentials, request.ctx)
+            except (OSError, ValueError, context.Canceled) as err:
                 klog.errorf("refreshing credentials: %s", err)
         return response
 
