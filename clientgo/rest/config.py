@@ -19,6 +19,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory
 from clientgo.golang import http
+from clientgo.golang.io import read_file
 from clientgo.klog.exceptions import operational_error
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
@@ -352,8 +353,7 @@ def in_cluster_config(service_account: str = _SERVICE_ACCOUNT) -> Config:
     if not host or not port:
         raise ErrNotInCluster
     token_file, ca_file = f"{service_account}/token", f"{service_account}/ca.crt"
-    with open(token_file, "rb") as file:
-        token = file.read().decode("utf-8", "surrogateescape")
+    token = read_file(token_file).decode("utf-8", "surrogateescape")
     config = Config(
         host=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         bearer_token=token,
@@ -397,8 +397,7 @@ def data_from_slice_or_file(data: bytes, path: str) -> bytes:
     """Return the data, or the content of the file if there is no data. Raises OSError."""
     if data or not path:
         return data
-    with open(path, "rb") as file:
-        return file.read()
+    return read_file(path)
 
 
 def add_user_agent(config: Config, user_agent: str) -> Config:

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from clientgo import klog
 from clientgo.golang.http import Request, Response, RoundTripper
+from clientgo.golang.io import read_file
 from clientgo.transport.config import WrapperFunc
 from clientgo.utils.clock import Clock, RealClock
 
@@ -107,8 +108,7 @@ class _FileTokenSource:
 
     def token(self) -> Token:
         try:
-            with open(self._path, "rb") as file:
-                token = file.read().decode("utf-8", "surrogateescape").strip()
+            token = read_file(self._path).decode("utf-8", "surrogateescape").strip()
         except OSError as err:
             raise OSError(f'failed to read token file "{self._path}": {err.strerror or err}') from err
         if not token:

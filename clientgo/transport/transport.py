@@ -15,6 +15,7 @@ from clientgo import klog
 from clientgo.context import Context
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.http.transport import Transport
+from clientgo.golang.io import read_file
 from clientgo.transport.config import Certificate, Config, TLSConfig, WrapperFunc
 from clientgo.transport.round_trippers import http_wrappers_for_config
 from clientgo.utils.clock import Clock, RealClock
@@ -102,8 +103,7 @@ def _certificate_of_callback(tls: TLSConfig) -> Certificate | None:
 def _data_from_slice_or_file(data: bytes, path: str) -> bytes:
     if data or not path:
         return data
-    with open(path, "rb") as file:
-        return file.read()
+    return read_file(path)
 
 
 class _ContextSource:

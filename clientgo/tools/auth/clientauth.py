@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from clientgo.golang.io import read_file
 from clientgo.rest.config import Config, copy_config
 
 
@@ -56,8 +57,7 @@ _NAMES = {
 
 def load_from_file(path: str) -> Info:
     """Read the file. Raises OSError, and ValueError without the file's content. Go: LoadFromFile."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_file(path)
     try:
         document: Any = json.loads(data)
     except ValueError:

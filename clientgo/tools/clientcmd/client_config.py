@@ -12,6 +12,7 @@ from typing import Protocol, TextIO, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from clientgo import klog
+from clientgo.golang.io import read_file
 from clientgo.rest import config as rest
 from clientgo.rest.plugin import AuthProviderConfigPersister
 from clientgo.tools import auth
@@ -311,8 +312,7 @@ def _impersonation(info: AuthInfo) -> rest.ImpersonationConfig:
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8", "surrogateescape")
+        return read_file(path).decode("utf-8", "surrogateescape")
     except OSError as err:
         raise file_error("open", path, err) from err
 

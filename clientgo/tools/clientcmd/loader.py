@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
+from clientgo.golang.io import read_file
 from clientgo.klog.exceptions import operational_error
 from clientgo.rest.config import Config as RESTConfig
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, latest, new_config
@@ -189,9 +190,7 @@ class ClientConfigLoadingRules:
                 continue
             if os.path.isdir(source):
                 raise IsADirectoryError(f"cannot migrate {source} to {destination} because it is a directory")
-            with open(source, "rb") as file:
-                data = file.read()
-            _write_private(destination, data)
+            _write_private(destination, read_file(source, latest.LIMITS.size))
 
     def get_loading_precedence(self) -> list[str]:
         """Return the files in order of precedence. Go: GetLoadingPrecedence."""

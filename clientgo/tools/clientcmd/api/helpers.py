@@ -10,6 +10,7 @@ import os
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from clientgo.golang.io import read_file
 from clientgo.tools.clientcmd.api.types import Config
 
 # The result of decoding a text that Go's base64 encoder then prints.
@@ -87,8 +88,7 @@ def flatten_content(path: str, contents: bytes, base_dir: str) -> tuple[str, byt
         return path, contents
     if contents:
         raise ValueError("cannot have values for both path and contents")
-    with open(resolve_path(path, base_dir), "rb") as file:
-        return "", file.read()
+    return "", read_file(resolve_path(path, base_dir))
 
 
 def resolve_path(path: str, base: str) -> str:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import argparse
 import getpass
 import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from clientgo import rest
+from clientgo import rest, transport
+from clientgo.golang.io import read_file
 from clientgo.tools import clientcmd
+from clientgo.tools.auth import clientauth
 from clientgo.tools.clientcmd import api
+from clientgo.tools.clientcmd.api import flatten_content
 from clientgo.tools.clientcmd.client_config import _clean_ansi_escape_codes, _InClusterClientConfig
 from clientgo.tools.clientcmd.merge import merge
 
@@ -484,3 +491,50 @@ def test_timeouts():
     assert clientcmd.parse_timeout("1m30s") == 90.0
     with pytest.raises(ValueError, match="Invalid timeout value"):
         clientcmd.parse_timeout("soon")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")
+@pytest.mark.parametrize(
+    ("section", "field"),
+    [
+        ("clusters", "certificate-authority"),
+        ("users", "client-certificate"),
+        ("users", "client-key"),
+        ("users", "tokenFile"),
+    ],
+)
+def test_a_file_without_an_end_is_an_error(section: str, field: str) -> None:
+    document: dict[str, Any] = {
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    document[section][0][section[:-1]][field] = "/dev/zero"
+    if field.startswith("client"):
+        document["users"][0]["user"] = {"client-certificate": "/dev/zero", "client-key": "/dev/zero"}
+    with pytest.raises((OSError, ValueError), match="(?i)file too large"):
+        rest.http_client_for(clientcmd.rest_config_from_kube_config(json.dumps(document).encode()))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")
+def test_no_reader_of_credentials_reads_a_file_without_an_end(tmp_path: Path) -> None:
+    readers: list[Callable[[], object]] = [
+        lambda: read_file("/dev/zero"),
+        lambda: clientauth.load_from_file("/dev/zero"),
+        lambda: flatten_content("/dev/zero", b"", ""),
+        lambda: transport.new_cached_file_token_source("/dev/zero").token(),
+        clientcmd.ClientConfigLoadingRules(migration_rules={str(tmp_path / "new"): "/dev/zero"}).migrate,
+    ]
+    for read in readers:
+        with pytest.raises(OSError, match="(?i)file too large"):
+            read()
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_at_the_limit_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(b"x" * 5)
+    assert read_file(path, 5) == b"x" * 5
+    with pytest.raises(OSError, match="(?i)file too large"):
+        read_file(path, 4)
