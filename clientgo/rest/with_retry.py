@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
 from clientgo.context import Context
+from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Header, Response, URLError, describe, redacted_url
 from clientgo.golang.http import Request as HTTPRequest
 from clientgo.golang.strconv import parse_int
@@ -21,6 +22,14 @@ _FLOW_SCHEMA_HEADER = "X-Kubernetes-PF-FlowSchema-UID"
 
 # The unread rest of a body up to this size is skipped, so that the connection can be reused.
 _MAX_BODY_SLURP_SIZE = 2 << 10
+
+
+# Maximum seconds between two attempts, whatever a Retry-After header demands. Kubernetes asks for a few seconds; Go
+# waits for any time, such as 10**18 seconds.
+_MAX_WAIT = 300
+
+# Seconds of a wait that is logged at the default level.
+_LONG_WAIT = 10.0
 
 
 class IsRetryableErrorFunc:
@@ -139,7 +148,7 @@ class _WithRetry:
         seconds = _check_wait(response)
         if seconds is None:
             return False
-        self._retry_after.wait = float(seconds)
+        self._retry_after.wait = float(min(seconds, _MAX_WAIT))
         self._retry_after.reason = _get_retry_reason(self._attempts, seconds, response, err)
         return True
 
@@ -154,6 +163,8 @@ class _WithRetry:
         if self._retry_after is None:
             backoff.sleep_with_context(ctx, delay)
             return
+        if self._retry_after.wait >= _LONG_WAIT:
+            self._log_long_wait(ctx, redacted_url(url))
         backoff.sleep_with_context(ctx, max(delay, self._retry_after.wait))
         # Every attempt passes the client's own rate limiter, not only the first.
         try:
@@ -166,6 +177,16 @@ class _WithRetry:
             delay=f"{self._retry_after.wait:g}s",
             attempt=self._retry_after.attempt,
             url=redacted_url(url),
+        )
+
+    def _log_long_wait(self, ctx: Context, url: str) -> None:
+        """Log a wait that looks like a hang. Go logs it only afterwards, and not at the default level."""
+        assert self._retry_after is not None
+        klog.from_context(ctx).info(
+            "The server asks for a long wait before the next attempt (Retry-After)",
+            delay=format_duration(self._retry_after.wait),
+            attempt=self._retry_after.attempt,
+            url=url,
         )
 
     def after(self, ctx: Context, request: Request, response: Response | None, err: BaseException | None) -> None:

@@ -48,6 +48,7 @@ from clientgo.tools import pager
 from clientgo.tools.cache.beyond.malformed import MalformedEventError, new_kind_check
 from clientgo.tools.cache.beyond.outage import OutageReporter
 from clientgo.tools.cache.beyond.relist import RelistRequested, RelistRequests
+from clientgo.tools.cache.beyond.slow_lists import reporting_slow_list
 from clientgo.tools.cache.beyond.unproductive import UnproductiveRequests
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func
@@ -452,7 +453,8 @@ class Reflector:
     def _trace(self, name: str) -> Iterator[trace.Trace]:
         init_trace = trace.new(name, trace.Field("name", self._name), clock=self._clock)
         try:
-            yield init_trace
+            with reporting_slow_list(self._clock, self._about):  # Beyond Go.
+                yield init_trace
         finally:
             init_trace.log_if_long(_SLOW_SYNC_SECONDS)
 

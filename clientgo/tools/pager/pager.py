@@ -1,6 +1,7 @@
 """A pager, which reads long lists in pages. Mirrors client-go/tools/pager/pager.go.
 
-Difference from Go: a list joined from pages has the pages' class; Go makes a list of its internal version.
+Differences from Go: a list joined from pages has the pages' class; Go makes a list of its internal version. A server
+that answers a request with that request's own continue token is an error; Go requests the same page without end.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, Send, select
+from clientgo.klog.exceptions import operational_error
 
-__all__ = ["ListPageFunc", "ListPager", "new", "simple_page_func"]
+__all__ = ["ListPageFunc", "ListPager", "RepeatedPageError", "new", "simple_page_func"]
 
 _DEFAULT_PAGE_SIZE = 500
 _DEFAULT_PAGE_BUFFER_SIZE = 10
 
 ListPageFunc = Callable[[Context, metav1.ListOptions], Any]
 """A function that returns the list for the options. Go: pager.ListPageFunc."""
+
+
+@operational_error
+class RepeatedPageError(ValueError):
+    """Raised if the server's continue token leads to the same page again. Beyond Go."""
+
+    def __init__(self) -> None:
+        super().__init__("the server repeats the continue token of the request, so that the list has no end")
 
 
 def simple_page_func(fn: Callable[[metav1.ListOptions], Any]) -> ListPageFunc:
@@ -91,7 +101,7 @@ class ListPager:
             items.extend(meta.extract_list(page))
             if not token:
                 return _join(first, items), True
-            options.continue_ = token
+            _set_continue(options, token)
             # A server rejects a version together with a continue token, which implies one.
             options.resource_version = ""
             options.resource_version_match = ""
@@ -148,7 +158,7 @@ class ListPager:
             fn(page)
             if not token:
                 return
-            options.continue_ = token
+            _set_continue(options, token)
 
     def _first_options(self, options: metav1.ListOptions) -> metav1.ListOptions:
         options = options.deep_copy()
@@ -168,6 +178,13 @@ def new(fn: ListPageFunc) -> ListPager:
         full_list_if_expired=True,
         page_buffer_size=_DEFAULT_PAGE_BUFFER_SIZE,
     )
+
+
+def _set_continue(options: metav1.ListOptions, token: str) -> None:
+    """Continue the list after the page of `options`. Raises RepeatedPageError."""
+    if token == options.continue_:
+        raise RepeatedPageError
+    options.continue_ = token
 
 
 def _list_accessor(page: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -334,3 +335,30 @@ def test_resources_are_in_small_letters_where_they_are_said(measured, caplog):
     assert [values[1] for values in measured["REQUEST_LATENCY"].seen] == [template]
     assert url in caplog.text
     assert "PODS" not in caplog.text
+
+
+# --- Retry-After that no server means ---
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+@pytest.mark.parametrize("header", ["300", "301", "1000000000000000000", "9223372036854775807"])
+def test_a_demanded_wait_is_bounded_and_logged(header, code, caplog):
+    caplog.set_level(logging.INFO)
+    busy = status(code, "TooManyRequests", "slow down", Retry_After=header)
+    with ScriptedServer(answering(busy, Answer(200, POD))) as server:
+        client, clock = client_for(server.url)
+        client.get().resource("pods").name("web").do(CTX).raise_for_error()
+    assert clock.slept == [300.0]
+    [line] = [record.getMessage() for record in caplog.records if "Retry-After" in record.getMessage()]
+    assert 'delay="5m0s" attempt=1' in line
+    assert "/api/v1/pods/web" in line
+
+
+@pytest.mark.parametrize("header", ["-5", "0", "9", "soon", "Wed, 21 Oct 2037 07:28:00 GMT", "1e3", "1" * 5000, ""])
+def test_a_short_or_unreadable_wait_is_not_logged(header, caplog):
+    caplog.set_level(logging.INFO)
+    with ScriptedServer(answering(status(429, "x", "y", Retry_After=header), Answer(200, POD))) as server:
+        client, clock = client_for(server.url)
+        client.get().resource("pods").name("web").do(CTX)
+    assert max(clock.slept, default=0.0) <= 9.0
+    assert not [record for record in caplog.records if "Retry-After" in record.getMessage()]

@@ -245,3 +245,23 @@ def test_a_negative_buffer_is_refused():
     made = pager.ListPager(page_fn=Server(1).list, page_buffer_size=-1)
     with pytest.raises(ValueError, match=r"ListPager\.PageBufferSize must be >= 0, got -1"):
         made.each_list_item(CTX, metav1.ListOptions(), lambda item: None)
+
+
+@pytest.mark.parametrize("page_size", [0, PAGE])
+def test_a_server_that_repeats_a_page_is_an_error_and_not_an_endless_loop(page_size):
+    asked: list[str] = []
+
+    def repeated(ctx: context.Context, options: metav1.ListOptions) -> corev1.PodList:
+        asked.append(options.continue_)
+        assert len(asked) < 5
+        return corev1.PodList(metadata=metav1.ListMeta(continue_="same"), items=[corev1.Pod()])
+
+    listing = pager.ListPager(page_fn=repeated, page_size=page_size, page_buffer_size=2)
+    with pytest.raises(pager.RepeatedPageError, match="repeats the continue token"):
+        listing.list(CTX, metav1.ListOptions())
+    assert asked == ["", "same"]
+    asked.clear()
+    items: list[Any] = []
+    with pytest.raises(pager.RepeatedPageError):
+        listing.each_list_item(CTX, metav1.ListOptions(), items.append)
+    assert (asked, len(items)) == (["", "same"], 2)
