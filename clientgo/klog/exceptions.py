@@ -9,6 +9,7 @@ never raised has no traceback: the program created it to log its text, as Go's p
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import traceback
@@ -27,6 +28,7 @@ __all__ = [
     "failure_of",
     "is_operational",
     "lost_cause",
+    "mark_operational",
     "operational_error",
     "readable",
     "stacktrace_of",
@@ -80,6 +82,16 @@ def operational_error(cls: E) -> E:
     global _operational
     _operational = (*_operational, cls)
     return cls
+
+
+# The attribute of an exception that `mark_operational` sets.
+_MARK = "clientgo_operational"
+
+
+def mark_operational(err: BaseException) -> None:
+    """Mark one exception as operational, whose class alone does not show it: a ValueError about a server's response."""
+    with contextlib.suppress(AttributeError):  # a class without a __dict__
+        setattr(err, _MARK, True)
 
 
 def failure_of(err: BaseException) -> Failure | None:
@@ -175,7 +187,7 @@ def is_operational(err: BaseException) -> bool:
 
 
 def _is_operational(err: BaseException, depth: int) -> bool:
-    if isinstance(err, _operational) or _is_of_network(err):
+    if isinstance(err, _operational) or _is_of_network(err) or getattr(err, _MARK, False) is True:
         return bool(_first_line(err))
     if depth == 0:
         return False

@@ -1,7 +1,8 @@
 """The form of values in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go.
 
-Difference: in a text with several lines, unprintable characters are escaped as in a quoted one. Go writes them
-unchanged, so that an escape sequence in a server's error can control the terminal.
+Differences: in a text with several lines, unprintable characters are escaped as in a quoted one. Go writes them
+unchanged, so that an escape sequence in a server's error can control the terminal. The end of an error's text is
+omitted if it is very long, since a server may send an error of many megabytes for each request.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from clientgo.klog.exceptions import failure_of, lost_cause
 __all__ = ["as_pairs", "format_message", "to_string"]
 
 _MISSING = "(MISSING)"
+
+# The maximum number of characters of an error.
+_MAX_ERROR = 16 * 1024
 
 
 def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -> Mapping[str, object]:
@@ -44,12 +48,16 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
     parts = [quote(msg if isinstance(msg, str) else to_string(msg))]
     failure = None if err is None else failure_of(err)
     if failure is not None:
-        parts.append(_format_pair("err", failure.text))
-        parts += [_format_pair(key, value) for key, value in (("at", failure.at), ("cause", failure.cause)) if value]
+        parts.append(_format_pair("err", _shortened(failure.text)))
+        parts += [
+            _format_pair(key, _shortened(value))
+            for key, value in (("at", failure.at), ("cause", failure.cause))
+            if value
+        ]
     elif err is not None:
         parts.append(_format_pair("err", err))
         if cause := lost_cause(err):
-            parts.append(_format_pair("cause", cause))
+            parts.append(_format_pair("cause", _shortened(cause)))
     for key, value in pairs.items():
         parts.append(_format_pair(key, value))
     if failure is not None:
@@ -65,6 +73,8 @@ def _format_pair(key: str, value: object) -> str:
         return f" {key}={_format_json(value)}"
     if isinstance(value, bytes | bytearray):
         return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
+    if isinstance(value, BaseException):
+        return f" {key}{_format_string(_shortened(to_string(value)))}"
     return f" {key}{_format_string(to_string(value))}"
 
 
@@ -81,6 +91,11 @@ def _reason(err: Exception) -> str:
         return str(err) or type(err).__name__
     except Exception:
         return type(err).__name__
+
+
+def _shortened(text: str) -> str:
+    omitted = len(text) - _MAX_ERROR
+    return f"{text[:_MAX_ERROR]} ... ({omitted} more characters)" if omitted > 0 else text
 
 
 def _format_string(text: str) -> str:

@@ -23,6 +23,7 @@ from clientgo.apimachinery import watch as apiwatch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.documents import document_of
+from clientgo.apimachinery.runtime.error import NotRegisteredError
 from clientgo.apimachinery.runtime.interfaces import Decoder, EventDecoder, ParameterCodec
 from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.object import Object
@@ -38,7 +39,7 @@ from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.hops import hop
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import mark_operational, operational_error
 from clientgo.rest.client import ClientContentConfig
 from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import check_uri, join_below, join_path
@@ -100,6 +101,9 @@ _PROTOBUF_OR_JSON = f"{CONTENT_TYPE_PROTOBUF},application/json"
 
 # Control characters that text does not contain. Go counts tabs among them.
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x09]")
+
+# Codes whose error has no text but the server's.
+_CODES_WITHOUT_TEXT = (403, 415)
 
 # Maximum length of a response's text in an error message, if the response is not a Status.
 _MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES = 2048
@@ -746,6 +750,7 @@ class Request:
             try:
                 body = _read_body(response)
             except Exception as err:
+                _add_note(err, request, response.status_code)
                 failure = http.URLError(request.method.capitalize(), request.url, err)
                 _add_note(failure, request, response.status_code)
                 raise failure from err
@@ -765,6 +770,7 @@ class Request:
         try:
             body = _read_body(response)
         except Exception as err:
+            _add_note(err, request, response.status_code)
             if not ctx.done().is_set():
                 logger.error(err, "Unexpected error when reading response body")
             unexpected = RuntimeError(
@@ -795,7 +801,10 @@ class Request:
         """Return an error with code and text, for a response that is not a Status."""
         message = "unknown"
         if _is_text_response(response):
-            message = body[:_MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES].decode("utf-8", "replace").strip()
+            text = body[:_MAX_UNSTRUCTURED_RESPONSE_TEXT_BYTES].decode("utf-8", "replace").strip()
+            # Unlike in Go, whose error of such a response is only " (get pods)".
+            says_nothing = not text and response.status_code in _CODES_WITHOUT_TEXT
+            message = message if says_nothing else text
         group = self._content.group_version.group if self._resource else ""
         err = errors.new_generic_server_response(
             response.status_code,
@@ -837,8 +846,17 @@ _GET_RETRYABLE = IsRetryableErrorFunc(_get_is_retryable)
 _WATCH_RETRYABLE = IsRetryableErrorFunc(lambda request, err: net.is_probable_eof(err) or net.is_timeout(err))
 
 
+# The errors of decoders and of a body's framing, as far as their classes do not mark them as operational.
+_CONTENT_ERRORS = (ValueError, EOFError, OSError, NotRegisteredError)
+
+
 def _add_note(err: BaseException, request: http.Request, code: int) -> None:
-    """Name the request in tracebacks. The text of a Status is not changed."""
+    """Name the request in tracebacks. The text of a Status is not changed.
+
+    An error about the content of a response is logged on one line, as in Go: it is no bug of the program.
+    """
+    if isinstance(err, _CONTENT_ERRORS):
+        mark_operational(err)
     path = urlsplit(request.url)
     err.add_note(f"{request.method} {path.path}{'?' + path.query if path.query else ''}: {code}")
 

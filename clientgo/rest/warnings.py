@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TextIO, runtime_checkable
 
@@ -133,12 +133,26 @@ def handle_warnings(ctx: Context, headers: Header, handler: WarningHandlerWithCo
     values = headers.getlist("Warning")
     if not values:
         return []
-    warnings = parse_warning_headers(values)
+    warnings = parse_warning_headers(_bounded(values))
     handler = handler or _default_warning_handler
     if handler is not None:
         for warning in warnings:
             handler.handle_warning_header_with_context(ctx, warning.code, warning.agent, warning.text)
     return warnings
+
+
+# The maximum number of characters in a response's warnings, which a server of Kubernetes limits to 4096.
+_MAX_WARNINGS = 64 * 1024
+
+
+def _bounded(values: Iterable[str]) -> Iterator[str]:
+    """Yield the values up to the maximum size: each becomes a line of log, for each request."""
+    size = 0
+    for value in values:
+        size += len(value)
+        if size > _MAX_WARNINGS:
+            return
+        yield value
 
 
 # A code of three digits, an agent without whitespace, a quoted text with escapes, an optional quoted date; then the

@@ -13,8 +13,10 @@ from clientgo.apimachinery.runtime.interfaces import (
     SerializerInfo,
 )
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.klog.exceptions import operational_error
 
 
+@operational_error
 class NegotiateError(Exception):
     """No serializer reads or writes the media type."""
 

@@ -8,7 +8,7 @@ This needs msgspec (`pip install clientgo[fast]`). Without it, or with CLIENTGO_
 when the library is imported, `read_event` and `read_list` return None and everything is decoded when it arrives.
 
 They also return None for every text that msgspec refuses and for unexpected content. So malformed JSON is found by
-json.loads, when it arrives: msgspec accepts nothing that json.loads refuses, with two exceptions that are checked
+the json module, when it arrives: msgspec accepts nothing that the module refuses, with two exceptions that are checked
 here, text that is not UTF-8 and integers of more digits than Python converts.
 """
 

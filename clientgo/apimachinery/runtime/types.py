@@ -9,8 +9,7 @@ from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.apimachinery.util.json import encode, loads
-from clientgo.golang import utf8
+from clientgo.apimachinery.util.json import encode, unmarshal
 
 CONTENT_TYPE_JSON: Final = "application/json"
 CONTENT_TYPE_YAML: Final = "application/yaml"
@@ -67,7 +66,7 @@ class Unknown(Object):
 
     def to_dict(self) -> JSONObject:
         """Return the JSON object in the bytes. Raises ValueError when the bytes hold something else."""
-        document = loads(utf8.decode_valid(self.marshal_json()))
+        document = unmarshal(self.marshal_json())
         if not isinstance(document, dict):
             raise ValueError("runtime.Unknown: not a JSON object")
         return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 from httpscript import Answer, Received, ScriptedServer
 
-from clientgo import context, dynamic, kubernetes, rest
+from clientgo import context, dynamic, klog, kubernetes, rest
+from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import EventDecoder
+from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import JSONSerializer
 from clientgo.apimachinery.watch import EventType
@@ -24,6 +27,7 @@ from clientgo.rest.request import parse_media_type
 from clientgo.rest.watch import Decoder
 from clientgo.rest.watch.decoder import MAX_EVENT
 from clientgo.rest.watch.frames import FrameDecoder
+from clientgo.tools import cache
 
 CTX = context.background()
 PODS = GroupVersionResource("", "v1", "pods")
@@ -179,3 +183,141 @@ def seconds_for(size: int) -> float:
 def test_a_frame_in_single_bytes_takes_linear_time() -> None:
     small, large = min(seconds_for(40_000) for _ in range(3)), min(seconds_for(640_000) for _ in range(3))
     assert large < 64 * small, "16 times the bytes take 16 times as long, and 256 times if each byte copies the frame"
+
+
+# ---- log lines and errors
+
+
+@pytest.mark.parametrize("code", [*range(300, 600, 37), 403, 404, 415, 422, 500, 999])
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json", "text/html; charset=utf-8", ""])
+def test_an_error_without_a_body_has_a_text(code: int, content_type: str) -> None:
+    headers = {"Content-Type": content_type} if content_type else {}
+    with ScriptedServer(lambda request: Answer(code, b"", headers)) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        with pytest.raises(errors.StatusError) as caught:
+            pods.get(CTX, "a", metav1.GetOptions())
+        assert re.match("[a-z]", str(caught.value)), "not only the request in parentheses"
+
+
+LIST = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[%s]}'
+UNREADABLE: dict[str, Answer] = {
+    "a login page": Answer(body=b"<html>", headers={"Content-Type": "text/html"}),
+    "no body": Answer(),
+    "JSON that ends early": Answer(body=LIST[:30]),
+    "two documents": Answer(body=LIST % b"" * 2),
+    "NaN": Answer(body=LIST % b'{"spec":{"priority":NaN}}'),
+    "infinity": Answer(body=LIST % b'{"spec":{"priority":-Infinity}}'),
+    "an integer without end": Answer(body=LIST % (b'{"spec":{"priority":%s}}' % (b"9" * 5000))),
+    "a wrong type": Answer(body=b'{"kind":"PodList","apiVersion":"v1","metadata":[]}'),
+    "an unknown kind": Answer(body=b'{"kind":"Cart","apiVersion":"shop/v1"}'),
+    "a wrong version": Answer(body=b'{"kind":"PodList","apiVersion":"a/b/c"}'),
+    "no object": Answer(body=b"[]"),
+    "too deep": Answer(body=b'{"a":' * 20_000),
+    "protobuf without its prefix": Answer(body=b"x", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}),
+    "protobuf that ends early": Answer(
+        body=b"k8s\0\x0a\xff\xff", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}
+    ),
+    "a length that is too long": Answer(body=LIST % b"", claimed_length=5000, hang_up=True),
+    "no gzip": Answer(body=LIST % b"", headers={"Content-Type": "application/json", "Content-Encoding": "gzip"}),
+    "a wrong chunk": Answer(
+        raw=b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n"
+    ),
+    "no HTTP": Answer(raw=b"SSH-2.0-OpenSSH\r\n"),
+}
+
+
+@pytest.mark.parametrize("answer", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_an_unreadable_list_costs_an_informer_one_line_of_log_for_each_attempt(
+    answer: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ScriptedServer(lambda request: answer) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        source = cache.ListWatch(list_with_context_func=lambda ctx, options: pods.list(ctx, options))
+        reflector = cache.new_named_reflector(
+            "attacked", source, corev1.Pod(), cache.new_store(cache.meta_namespace_key_func), 0.0
+        )
+        with pytest.raises(Exception, match=".") as caught:
+            reflector.list_and_watch_with_context(CTX)
+        cache.default_watch_error_handler(CTX, reflector, caught.value)
+    [*_, last] = caplog.records
+    assert last.getMessage().startswith('"Failed to watch" err="failed to list *v1.Pod: ')
+    assert not [
+        record for record in caplog.records if "Traceback" in record.getMessage() or "\n" in record.getMessage()
+    ]
+
+
+def test_the_bug_of_a_users_list_function_still_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(ctx: context.Context, options: metav1.ListOptions) -> corev1.PodList:
+        raise ValueError("bad")
+
+    reflector = cache.new_named_reflector(
+        "attacked",
+        cache.ListWatch(list_with_context_func=broken),
+        corev1.Pod(),
+        cache.new_store(cache.meta_namespace_key_func),
+        0.0,
+    )
+    with pytest.raises(Exception, match="bad") as caught:
+        reflector.list_and_watch_with_context(CTX)
+    cache.default_watch_error_handler(CTX, reflector, caught.value)
+    assert "Traceback" in caplog.text
+
+
+def test_a_watch_answered_by_a_login_page_is_one_line_of_log(caplog: pytest.LogCaptureFixture) -> None:
+    page = Answer(body=b"<html>", headers={"Content-Type": "text/html"})
+    with ScriptedServer(lambda request: page) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        with pytest.raises(NegotiateError) as caught:
+            pods.watch(CTX, metav1.ListOptions())
+        klog.background().error(caught.value, "Failed to watch")
+    assert "Traceback" not in caplog.text
+    assert "no stream serializers registered for text/html" in caplog.text
+
+
+@pytest.mark.parametrize("constant", [b"NaN", b"Infinity", b"-Infinity"])
+def test_no_object_contains_what_is_no_number_in_json(constant: bytes) -> None:
+    body = LIST % (b'{"metadata":{"name":"a"},"spec":{"priority":%s}}' % constant)
+    with ScriptedServer(always(body)) as server:
+        with pytest.raises(ValueError, match=f"invalid JSON value: {constant.decode()}"):
+            kubernetes.new_for_config(config(server)).core_v1().pods("default").list(CTX, metav1.ListOptions())
+        with pytest.raises(ValueError, match=f"invalid JSON value: {constant.decode()}"):
+            dynamic.new_for_config(config(server)).resource(PODS).namespace("default").list(CTX, metav1.ListOptions())
+    line = b'{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","spec":{"priority":%s}}}\n' % constant
+    with pytest.raises(ValueError, match="invalid JSON"):
+        Decoder(http.BytesBody([line]), JSONSerializer(SCHEME, strip=True)).decode()
+
+
+def test_the_warnings_of_one_response_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+    warnings = b"".join(b'Warning: 299 - "warning %d"\r\n' % number for number in range(20_000))
+    for headers in (warnings, b'Warning: 299 - "%s"\r\n' % (b"x" * MEBIBYTE)):
+        caplog.clear()
+        with ScriptedServer(lambda request, raw=head + headers + b"\r\n{}": Answer(raw=raw)) as server:
+            kubernetes.new_for_config(config(server)).core_v1().rest_client().get().do(CTX)
+        assert sum(len(record.getMessage()) for record in caplog.records) < 256 * 1024
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(body=b'{"kind":"%s","apiVersion":"v1"}' % (b"K" * 2 * MEBIBYTE)),
+        Answer(
+            403,
+            b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"%s"}'
+            % (b"m" * 2 * MEBIBYTE),
+        ),
+    ],
+    ids=["an unknown kind", "a status"],
+)
+def test_a_long_error_does_not_fill_the_log(answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
+    with ScriptedServer(lambda request: answer) as server:
+        pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
+        with pytest.raises(Exception, match=".") as caught:
+            pods.list(CTX, metav1.ListOptions())
+    klog.background().error(caught.value, "Failed")
+    klog.background().info("Failed", err=caught.value)
+    for record in caplog.records:
+        assert len(record.getMessage()) < 20_000
+        assert "more characters)" in record.getMessage()
+    assert caplog.records

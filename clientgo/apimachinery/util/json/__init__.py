@@ -1,7 +1,7 @@
 """JSON as Go writes it (k8s.io/apimachinery/pkg/util/json)."""
 
 from clientgo.apimachinery.util.json.deep import MAX_DEPTH, TooDeepError, limited_by_stack
-from clientgo.apimachinery.util.json.json import encode, escape_html, loads, marshal, scan, scan_at_any_depth, unmarshal
+from clientgo.apimachinery.util.json.json import encode, escape_html, marshal, scan, scan_at_any_depth, unmarshal
 
 __all__ = [
     "MAX_DEPTH",
@@ -9,7 +9,6 @@ __all__ = [
     "encode",
     "escape_html",
     "limited_by_stack",
-    "loads",
     "marshal",
     "scan",
     "scan_at_any_depth",

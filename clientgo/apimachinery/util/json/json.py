@@ -17,10 +17,6 @@ from typing import Any, Final
 from clientgo.apimachinery.util.json import deep
 from clientgo.golang import utf8
 
-# Returns the value at a position, and its end. This is the C scanner without the rest of json.loads. Raises
-# StopIteration, ValueError and RecursionError.
-scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[attr-defined]
-
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
 
@@ -30,7 +26,9 @@ def _reject_constant(name: str) -> Any:
 
 
 _STRICT: Final = json.JSONDecoder(parse_constant=_reject_constant)
-_scan_strict: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(_STRICT)  # type: ignore[attr-defined]
+# Returns the value at a position, and its end. This is the C scanner without the rest of the decoder. Raises
+# StopIteration, ValueError (also for NaN and infinity, as in Go) and RecursionError.
+scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(_STRICT)  # type: ignore[attr-defined]
 _blanks: Final = re.compile(r"[ \t\n\r]*").match
 # Matches numbers that Go writes differently: 1000.0, 1e-05, 1e-07, 1e+16. Matches in strings are harmless, and texts
 # with a similar start, such as 10.0.0.1 and node-0, do not match.
@@ -111,17 +109,7 @@ def unmarshal(data: str | bytes) -> Any:
     text = utf8.decode_valid(data) if isinstance(data, bytes) else data
     with contextlib.suppress(RecursionError):
         return _STRICT.decode(text)
-    return _decode_nested(text, _scan_strict)
-
-
-def loads(text: str) -> Any:
-    """Parse JSON as json.loads does, which accepts NaN and infinity.
-
-    Raises ValueError for malformed text, TooDeepError for more than 10,000 levels of nesting, never RecursionError.
-    """
-    with contextlib.suppress(RecursionError):
-        return json.loads(text)
-    return _decode_nested(text, scan)
+    return _decode_nested(text)
 
 
 def scan_at_any_depth(text: str, at: int) -> tuple[Any, int]:
@@ -134,10 +122,10 @@ def scan_at_any_depth(text: str, at: int) -> tuple[Any, int]:
     return deep.scan(text, at, scan)
 
 
-def _decode_nested(text: str, scalar: Callable[[str, int], tuple[Any, int]]) -> Any:
+def _decode_nested(text: str) -> Any:
     """Return the only value of a deeply nested text."""
     try:
-        value, end = deep.scan(text, _after_blanks(text, 0), scalar)
+        value, end = deep.scan(text, _after_blanks(text, 0), scan)
     except StopIteration as err:
         raise json.JSONDecodeError("Expecting value", text, err.value) from None
     end = _after_blanks(text, end)
