@@ -46,9 +46,8 @@ from clientgo.klog.exceptions import operational_error
 from clientgo.rest.watch.reader import Reader, new_reader
 from clientgo.tools import pager
 from clientgo.tools.cache.beyond.malformed import MalformedEventError, new_kind_check
-from clientgo.tools.cache.beyond.outage import OutageReporter
+from clientgo.tools.cache.beyond.outage import OutageReporter, reporting_slow_list
 from clientgo.tools.cache.beyond.relist import RelistRequested, RelistRequests
-from clientgo.tools.cache.beyond.slow_lists import reporting_slow_list
 from clientgo.tools.cache.beyond.unproductive import UnproductiveRequests
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func

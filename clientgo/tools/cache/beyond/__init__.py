@@ -7,6 +7,7 @@
 `run_with_context`, `list_and_watch_with_context`, `_list_and_watch`, `_watch_with_resync` |
 | Outage reports: a log line while the server refuses connections | `outage` | `Reflector._back_off`, `_heard`, \
 `_stream_initial_objects` |
+| Reports of lists that do not end | `outage` | `Reflector._trace` |
 | Pauses between requests that end at once without progress | `unproductive` | `Reflector._watch`, `_watch_list`, \
 `_is_error_retriable_with_side_effects` |
 | Watch events that Go's decoder rejects | `malformed` | `Reflector._handle_any_watch`, `_store_failed` |

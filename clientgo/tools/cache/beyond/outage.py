@@ -1,13 +1,26 @@
-"""Log lines about a server that refuses connections. Beyond Go, which logs that at -v=2 only.
+"""Log lines about a server that refuses connections, or whose list does not end. Beyond Go.
 
-Reports the outage at its begin, after a minute, and after twice as long each time, up to an hour; then its end.
+`OutageReporter` reports an outage, which Go logs at -v=2 only: at its begin, after a minute, and after twice as long
+each time, up to an hour; then its end.
+
+`reporting_slow_list` reports a list, or a stream of the initial objects, that does not end. A server, or a proxy before
+it, may send one byte per second, pages or bookmarks without end, or nothing. There is no error then, and the program
+just seems to hang.
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
+from typing import Final
+
 from clientgo import klog
 from clientgo.golang.duration import format_duration
 from clientgo.utils.clock import PassiveClock
+from clientgo.utils.clock.watchdog import checked_after
+
+SLOW_LIST: Final = 30.0
+"""Seconds until a list is reported: enough for a hundred thousand objects over a slow network."""
 
 # Seconds between two reports.
 _FIRST_PERIOD = 60.0
@@ -50,3 +63,17 @@ class OutageReporter:
 
 
 __all__ = ["OutageReporter"]
+
+
+def reporting_slow_list(clock: PassiveClock, about: Mapping[str, object]) -> contextlib.AbstractContextManager[None]:
+    """Warn once when the block takes half a minute. `about` names the reflector."""
+
+    def report() -> None:
+        klog.background().info(
+            "Warning: the list of all objects is not complete: the server sends it slowly, in part or without an end, "
+            "or requests fail and are repeated; -v=6 shows the requests",
+            **about,
+            running=format_duration(SLOW_LIST),
+        )
+
+    return checked_after(clock, SLOW_LIST, report)
