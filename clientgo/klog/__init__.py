@@ -50,12 +50,14 @@ from clientgo.lazy_loader import attach
 
 if TYPE_CHECKING:
     from clientgo.klog.flags import add_flags, init_flags
+    from clientgo.klog.json_lines import JSONFormatter
     from clientgo.klog.k8s_references import KMetadata, ObjectRef, kobj, kobj_slice, kref
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "flags": ["add_flags", "init_flags"],
+            "json_lines": ["JSONFormatter"],
             "k8s_references": ["KMetadata", "ObjectRef", "kobj", "kobj_slice", "kref"],
         },
     )
@@ -64,6 +66,7 @@ __all__ = [
     "EXIT_FLUSH_TIMEOUT",
     "LOGGER_KEY",
     "Failure",
+    "JSONFormatter",
     "KMetadata",
     "KlogFormatter",
     "Logger",

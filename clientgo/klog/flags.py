@@ -1,7 +1,7 @@
 """klog's command line flags. Mirrors InitFlags of klog/v2/klog.go.
 
-All of them work. Kubernetes' own components now have only -v and -vmodule; a program that calls klog.InitFlags, as the
-sample-controller does, has all flags.
+All of them work. Kubernetes' own components now have only -v, -vmodule and -logging-format, which is a flag of
+component-base in Go; a program that calls klog.InitFlags, as the sample-controller does, has all others.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
     add("v", int, 0, "N", "log level verbosity (default 0)")
     add("vmodule", _vmodule, {}, "PATTERN=N,...", "verbosity of source files, as in reflector=4,shared_*=5")
+    add("logging-format", _format, "text", "FORMAT", 'format of the lines: "text", or "json" (default "text")')
     add_switch("logtostderr", "log to standard error instead of files", default=True)
     add_switch("alsologtostderr", "log to standard error as well as files, with -logtostderr=false")
     add(
@@ -99,7 +100,14 @@ _SETTINGS = {
     "stderrthreshold": "stderr_threshold",
     "log_file_max_size": "max_size_mb",
     "log_backtrace_at": "backtrace_at",
+    "logging_format": "format",
 }
+
+
+def _format(text: str) -> str:
+    if text not in ("text", "json"):
+        raise argparse.ArgumentTypeError(f"unsupported log format {quote(text)}")
+    return text
 
 
 def _bool(text: str) -> bool:

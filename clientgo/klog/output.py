@@ -3,7 +3,7 @@
 Mirrors the output half of klog/v2/klog.go, on top of the standard `logging`: a line is a record of the logger
 "clientgo". Until the program configures logging, or sets klog's flags about files, lines go to stderr in klog's format,
 as in a Go program. Once the root logger has a handler, that handler receives the records instead; `KlogFormatter` gives
-them klog's format.
+them klog's format, and `JSONFormatter` (json_lines.py) JSON.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Settings:
     """Write lines without headers."""
     skip_log_headers: bool = False
     """Write files without headers."""
+    format: str = "text"
+    """The format of the lines: "text" is klog's, "json" is one JSON object for each line."""
     vmodule: Mapping[str, int] = field(default_factory=dict)
     """The verbosity by source file: by name without ".py", or by path if the pattern has a slash."""
     backtrace_at: tuple[str, int] | None = None
@@ -146,6 +148,16 @@ def _severity(level: int) -> int:
     return 2 if level < logging.CRITICAL else 3
 
 
+def _new_formatter(format: str, skip_headers: bool, add_dir_header: bool = False) -> logging.Formatter:
+    if format == "text":
+        return KlogFormatter(skip_headers, add_dir_header)
+    if format != "json":
+        raise ValueError(f'unsupported log format: {format!r}, must be "text" or "json"')
+    from clientgo.klog.json_lines import JSONFormatter  # imported here, since most programs log text
+
+    return JSONFormatter()
+
+
 class _Handler(logging.Handler):
     """A handler that writes lines to the current sys.stderr and to files, as SETTINGS define.
 
@@ -162,7 +174,7 @@ class _Handler(logging.Handler):
 
     def configure(self) -> None:
         """Apply SETTINGS. Files are opened with the next line."""
-        self.setFormatter(KlogFormatter(SETTINGS.skip_headers, SETTINGS.add_dir_header))
+        self.setFormatter(_new_formatter(SETTINGS.format, SETTINGS.skip_headers, SETTINGS.add_dir_header))
         self._close_files()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -195,7 +207,8 @@ class _Handler(logging.Handler):
             max_size = settings.max_size_mb * 1024 * 1024 or sys.maxsize
             from clientgo.klog.klog_file import LogFile  # imported here, since few programs log into files
 
-            file = LogFile(name, settings.log_file, settings.log_dir, not settings.skip_log_headers, max_size)
+            header = not settings.skip_log_headers and settings.format == "text"
+            file = LogFile(name, settings.log_file, settings.log_dir, header, max_size)
             self._files[name] = file
         return file
 
@@ -236,13 +249,17 @@ def configure(**settings: Any) -> None:
         _handler.release()
 
 
-def install(path: str | os.PathLike[str] | None = None, skip_headers: bool = False) -> logging.Handler:
-    """Write the lines of the logger "clientgo" to stderr or to a file in klog's format, in any logging configuration.
+def install(
+    path: str | os.PathLike[str] | None = None, skip_headers: bool = False, format: str = "text"
+) -> logging.Handler:
+    """Write the lines of the logger "clientgo" to stderr or to a file, in any logging configuration.
 
-    Returns the handler, so that it can be removed from `logging.getLogger("clientgo")`.
+    `format` is "text" for klog's format, or "json". Returns the handler, so that it can be removed from
+    `logging.getLogger("clientgo")`. Raises ValueError for another format.
     """
+    formatter = _new_formatter(format, skip_headers)
     handler: logging.Handler = logging.StreamHandler() if path is None else logging.FileHandler(path)
-    handler.setFormatter(KlogFormatter(skip_headers))
+    handler.setFormatter(formatter)
     LOGGER.removeHandler(_handler)
     LOGGER.addHandler(handler)
     LOGGER.propagate = False

@@ -1,5 +1,7 @@
 """The form of values in a structured log line. Mirrors klog/v2/internal/serialize/keyvalues.go.
 
+A structured line is a text that keeps its parts, for handlers of `logging` that write them in another format.
+
 Differences: in a text with several lines, unprintable characters are escaped as in a quoted one. Go writes them
 unchanged, so that an escape sequence in a server's error can control the terminal. The end of an error's text is
 omitted if it is very long, since a server may send an error of many megabytes for each request.
@@ -14,12 +16,22 @@ from clientgo.golang import utf8
 from clientgo.golang.strconv import escape_unprintable, quote
 from clientgo.klog.exceptions import failure_of, lost_cause
 
-__all__ = ["as_pairs", "format_message", "to_string"]
+__all__ = ["Line", "as_pairs", "format_message", "shortened", "to_string"]
 
 _MISSING = "(MISSING)"
 
 # The maximum number of characters of an error.
 _MAX_ERROR = 16 * 1024
+
+
+class Line(str):
+    """The text of a structured line, with its message, pairs and error. A record of `logging` has it as its `msg`."""
+
+    __slots__ = ("error", "message", "pairs")
+
+    message: str
+    pairs: Mapping[str, object]
+    error: BaseException | None
 
 
 def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -> Mapping[str, object]:
@@ -36,7 +48,7 @@ def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -
     return {**dict(zip(keys, values)), **pairs}
 
 
-def format_message(msg: object, pairs: Mapping[str, object], err: BaseException | None = None) -> str:
+def format_message(msg: object, pairs: Mapping[str, object], err: BaseException | None = None) -> Line:
     """Return `"msg" err="..." key="value"`: the message always quoted, the error first, a space before every pair.
 
     An error that points at a bug (`exceptions.failure_of`) has its type in `err`, its location in `at` and its
@@ -45,24 +57,27 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
     >>> print(format_message("Synced", {"foo": "default/a", "replicas": 3}))
     "Synced" foo="default/a" replicas=3
     """
-    parts = [quote(msg if isinstance(msg, str) else to_string(msg))]
+    message = msg if isinstance(msg, str) else to_string(msg)
+    parts = [quote(message)]
     failure = None if err is None else failure_of(err)
     if failure is not None:
-        parts.append(_format_pair("err", _shortened(failure.text)))
+        parts.append(_format_pair("err", shortened(failure.text)))
         parts += [
-            _format_pair(key, _shortened(value))
+            _format_pair(key, shortened(value))
             for key, value in (("at", failure.at), ("cause", failure.cause))
             if value
         ]
     elif err is not None:
         parts.append(_format_pair("err", err))
         if cause := lost_cause(err):
-            parts.append(_format_pair("cause", _shortened(cause)))
+            parts.append(_format_pair("cause", shortened(cause)))
     for key, value in pairs.items():
         parts.append(_format_pair(key, value))
     if failure is not None:
         parts.append(_format_pair("stacktrace", failure.stacktrace))
-    return "".join(parts)
+    line = Line("".join(parts))
+    line.message, line.pairs, line.error = message, pairs, err
+    return line
 
 
 def _format_pair(key: str, value: object) -> str:
@@ -74,7 +89,7 @@ def _format_pair(key: str, value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
     if isinstance(value, BaseException):
-        return f" {key}{_format_string(_shortened(to_string(value)))}"
+        return f" {key}{_format_string(shortened(to_string(value)))}"
     return f" {key}{_format_string(to_string(value))}"
 
 
@@ -93,7 +108,8 @@ def _reason(err: Exception) -> str:
         return type(err).__name__
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return the text of an error, without its end if it is very long."""
     omitted = len(text) - _MAX_ERROR
     return f"{text[:_MAX_ERROR]} ... ({omitted} more characters)" if omitted > 0 else text
 

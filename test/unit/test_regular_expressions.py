@@ -144,6 +144,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/golang/strconv.py:_UNPRINTABLE": Attack("\x01"),
     "clientgo/golang/utf8.py:_NOT_A_BYTE": Attack("\ud800", functions=("search", "sub")),
     "clientgo/golang/utf8.py:_SURROGATE": Attack("\udc80", functions=("search", "sub")),
+    "clientgo/klog/json_lines.py:_UNPRINTABLE": Attack("\x9b"),
     "clientgo/rest/request.py:_CONTROL_CHARACTER": Attack("a", suffix=""),
     "clientgo/rest/url_utils.py:_BAD_ESCAPE": Attack("%2", functions=("search",)),
     "clientgo/rest/url_utils.py:_CONTROL": Attack("a", functions=("search",)),
