@@ -138,6 +138,16 @@ class Channel(Generic[T]):
         """Report whether `close` was called; values may still be buffered."""
         return self._closed
 
+    @property
+    def waiting_receivers(self) -> int:
+        """The number of receives and selects that wait for a value. A test waits for it, in place of a sleep."""
+        return len(self._receivers)
+
+    @property
+    def waiting_senders(self) -> int:
+        """The number of sends and selects that wait for a receiver or for room in the buffer."""
+        return len(self._senders)
+
     def send(self, value: T, *, timeout: float | None = None) -> None:
         """Block until a receiver took the value or the buffer had room (Go: `ch <- v`).
 

@@ -6,6 +6,7 @@ import threading
 
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.watch import Event, FullChannelBehavior
@@ -46,7 +47,7 @@ def test_all_watchers_see_all_events_in_one_order(schedule: synctest.Schedule, q
         for name in "ab":
             own = [number for writer, number in (event.object for event in seen[0]) if writer == name]
             assert own == list(range(PER_PRODUCER))
-        broadcaster._check()
+        check_invariants(broadcaster)
 
     synctest.run(scenario, schedule=schedule)
 

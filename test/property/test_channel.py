@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo import context
 from clientgo.golang import channel
@@ -72,8 +73,8 @@ def test_nothing_is_lost_doubled_or_reordered(capacity, sizes, receivers, schedu
             *(lambda s=s, n=n: send(s, n) for s, n in enumerate(sizes)),
             *(lambda r=r: receive(received[r], by_select=r == 1) for r in range(receivers)),
         )
-        ch._check()
-        idle._check()
+        check_invariants(ch)
+        check_invariants(idle)
         assert left.is_set()
         assert sorted(value for got in received for value in got) == [
             (s, n) for s, size in enumerate(sizes) for n in range(size)
@@ -82,8 +83,8 @@ def test_nothing_is_lost_doubled_or_reordered(capacity, sizes, receivers, schedu
             for sender in range(len(sizes)):
                 mine = [number for s, number in got if s == sender]
                 assert mine == sorted(mine)
-        assert not idle._receivers
-        assert not idle._senders
+        assert not idle.waiting_receivers
+        assert not idle.waiting_senders
 
     synctest.run(scenario, schedule=schedule)
 
@@ -137,7 +138,7 @@ def test_a_timed_out_operation_leaves_nothing_behind(timeout, schedule):
 
         run_all(send, receive)
         assert outcomes["sent"] == outcomes["received"]
-        assert not ch._senders
+        assert not ch.waiting_senders
 
     synctest.run(scenario, schedule=schedule)
 

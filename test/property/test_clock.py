@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo.testing import synctest
 from clientgo.utils import clock
@@ -65,7 +66,7 @@ def test_each_timer_fires_once_at_its_time_or_was_stopped(plans, schedule):
                 assert fired_at is not None
                 assert fired_at - start == pytest.approx(due, abs=1e-3)
                 assert not timer.stop()
-            source._check()
+            check_invariants(source)
 
         try:
             run_all(*(lambda plan=plan: use_timer(*plan) for plan in plans))

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.object import ListObject, ResourceObject
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
@@ -267,7 +268,7 @@ def test_what_is_left_without_managed_fields_is_what_the_document_has_left(seed:
     assert here.get_managed_fields() == []
     assert here == there == pair.there
     assert here.to_dict() == there.to_dict()
-    assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
+    assert protobuf.encode_message(message, document_of(here)) == protobuf.encode_message(message, document_of(there))
 
 
 @given(seeds)
@@ -287,7 +288,8 @@ def test_a_list_reads_as_it_is_decoded(seed: int) -> None:
             here.freeze()
         assert [item.to_dict() for item in here.items] == [item.to_dict() for item in there.items]
         assert here.to_dict() == there.to_dict() == json.loads(json.dumps(there.to_dict()))
-        assert protobuf.encode_message(message, here._document) == protobuf.encode_message(message, there._document)
+        written = [protobuf.encode_message(message, document_of(each)) for each in (here, there)]
+        assert written[0] == written[1]
         taken = SERIALIZER.decode(body, None, into)[0].extract_items()
         assert [item.to_dict() for item in taken] == [item.to_dict() for item in there.items]
 

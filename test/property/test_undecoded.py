@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
+from clientgo.apimachinery.runtime.documents import document_of
 
 pytestmark = needs_msgspec
 
@@ -149,7 +150,8 @@ def facts_of(obj: Any) -> list[Any]:
         outcome(obj.get_owner_references),
         outcome(obj.get_deletion_timestamp),
     )
-    return [type(obj), obj.group_version_kind(), early, more, obj.deep_copy()._document, obj._document, obj.frozen]
+    documents = [document_of(obj.deep_copy()), document_of(obj)]
+    return [type(obj), obj.group_version_kind(), early, more, *documents, obj.frozen]
 
 
 def facts_of_list(listed: Any) -> list[Any]:
@@ -157,7 +159,7 @@ def facts_of_list(listed: Any) -> list[Any]:
     return [
         outcome(lambda: (listed, listed.get_continue())),
         [outcome(functools.partial(facts_of, item)) for item in items],
-        listed._document,
+        document_of(listed),
     ]
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from invariants import check_invariants
+
 from clientgo import context, kubernetes, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -119,7 +121,7 @@ class Cluster:
         objects = self.objects()
         cached: dict[str, str] = {}
         for replica in self.live():
-            replica.informer._check()
+            check_invariants(replica.informer)
             mine = replica.sharder.statistics().held
             for each in replica.informer.get_store().list():
                 key = cache.meta_namespace_key_func(each)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hammering import ROUNDS, hammer
+from invariants import check_invariants
 from queueobjects import Item, key_of
 from scripteddiscovery import discovering, group, legacy, resource, resources
 from threadtools import eventually
@@ -21,6 +22,7 @@ from clientgo import context, informers, klog, snapshot
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.serializer.protobuf.encoding import encode_message
 from clientgo.apimachinery.runtime.serializer.protobuf.message_source import message_source
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import message_of
@@ -72,7 +74,7 @@ def test_what_an_index_gives_is_what_belongs_there() -> None:
         assert all(key == obj[0] for key, obj in store.contents().items.items())
 
     hammer(*of_each(write), read, look)
-    store._check()
+    check_invariants(store)
 
 
 def new_delta_fifo() -> Any:
@@ -104,7 +106,7 @@ def test_a_fifo_loses_nothing_and_keeps_the_order_of_each_producer(new: Callable
 
     hammer(*of_each(lambda writer, number: fifo.add(Item(str(writer), number))), consume, look)
     consume(0)
-    fifo._check()
+    check_invariants(fifo)
     fifo.close()
     assert notified == {str(writer): list(range(ROUNDS)) for writer in WRITERS}
 
@@ -190,7 +192,7 @@ def test_every_failure_is_counted_and_no_token_is_given_twice() -> None:
     hammer(*of_each(count), lambda _: (items.failures(), repr(bucket), backoff.get("1")))
     assert items.num_requeues("a") == len(WRITERS) * ROUNDS
     assert sum(given) == ROUNDS
-    bucket._check()
+    check_invariants(bucket)
 
 
 def test_a_channel_hands_over_each_value_once() -> None:
@@ -210,7 +212,7 @@ def test_a_channel_hands_over_each_value_once() -> None:
     for receiver in receivers:
         receiver.join()
     assert taken[0] + taken[1] == Counter((writer, number) for writer in WRITERS for number in range(ROUNDS))
-    channel._check()
+    check_invariants(channel)
 
 
 def test_a_signal_calls_back_once_for_several_setters() -> None:
@@ -246,7 +248,7 @@ def test_every_watcher_of_a_broadcaster_hears_all_in_one_order() -> None:
         reader.join()
     assert seen[0] == seen[1] and len(seen[0]) == len(WRITERS) * ROUNDS
     assert all([n for w, n in seen[0] if w == writer] == list(range(ROUNDS)) for writer in WRITERS)
-    broadcaster._check()
+    check_invariants(broadcaster)
 
 
 class VersionChecker:
@@ -314,7 +316,7 @@ def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
         eventually(lambda: notified.versions == versions or registration.statistics().failed, "the handler knows all")
         assert registration.statistics().failed == 0
         assert {obj.get_name() for obj in informer.get_store().list()} == names
-        informer.get_store()._cache_storage._check()
+        check_invariants(informer.get_store()._cache_storage)
     finally:
         stop.set()
         running.join()
@@ -417,7 +419,7 @@ def test_threads_that_decode_an_object_at_the_same_time_end_with_one_document() 
             assert obj.spec.node_name == "n" and obj.metadata.labels["colour"] == "red"
             assert [each.image for each in obj.spec.containers] == ["i"]
         assert obj.object_key() == "default/a"
-        documents[writer].append(obj._document)
+        documents[writer].append(document_of(obj))
 
     hammer(*of_each(read), lambda number: objects[number].deep_copy())
     assert all(one is other is third for one, other, third in zip(*documents, strict=True))
@@ -430,7 +432,7 @@ def test_a_thread_that_comes_too_late_to_decode_an_object_reads_its_document() -
     source = message_source(message, encode_message(message, {"metadata": {"name": "a"}}))
     assert source is not None
     obj: Any = corev1.Pod.from_source(source)
-    decoded = obj._document
+    decoded = document_of(obj)
     # A thread that loaded the source before another thread replaced it by the document.
     assert source.document() is decoded and source.get("metadata") is decoded["metadata"]
     with pytest.raises(AttributeError):
@@ -494,8 +496,8 @@ def test_caches_of_a_bounded_size_stay_within_it() -> None:
             recent.remove(key), recent.remove_oldest(), expiring.remove(key)
 
     hammer(*of_each(use))
-    recent._check()
-    expiring._check()
+    check_invariants(recent)
+    check_invariants(expiring)
 
 
 def test_timers_fire_once_or_are_stopped() -> None:

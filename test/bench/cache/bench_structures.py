@@ -263,7 +263,7 @@ def bench_queues(report: Report, n: int) -> None:
         def run() -> None:
             for pod in pods:
                 queue.update(pod)
-            while queue._items:
+            while queue.statistics().items:
                 queue.pop_batch(ignore, ignore)
 
         return run

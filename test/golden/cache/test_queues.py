@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from goldenfile import cases
 from goldenobjects import error_of, sort_objects, to_object, to_shorthand, transformer, value
+from invariants import check_invariants
 
 from clientgo.tools import cache
 
@@ -140,7 +141,7 @@ class DeltaFIFOReplay(QueueReplay):
         )
 
     def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "queue_keys": list(self.queue._queue)}
+        return {**super().describe(), "queue_keys": [key for key, _ in self.queue.contents().deltas]}
 
 
 class RealFIFOReplay(QueueReplay):
@@ -157,7 +158,7 @@ class RealFIFOReplay(QueueReplay):
         )
 
     def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "n_pending": len(self.queue._items)}
+        return {**super().describe(), "n_pending": self.queue.statistics().items}
 
     def op_pop_batch(self, args: dict[str, Any]) -> dict[str, Any]:
         seen: list[tuple[str, Any, bool]] = []
@@ -199,7 +200,7 @@ def replay(case: dict[str, Any], queue: QueueReplay) -> None:
         if step["op"] == "has_synced" and "is_closed" in expect:
             result["is_closed"] = queue.queue.is_closed()
         assert result == expect, step
-        queue.queue._check()
+        check_invariants(queue.queue)
 
 
 @pytest.mark.parametrize("case", cases("cache/delta_fifo.jsonl"))
@@ -278,4 +279,4 @@ def test_heap(case: dict[str, Any]) -> None:
     replay = HeapReplay()
     for step in case["steps"]:
         assert replay.run(step["op"], step["args"]) == step["expect"], step
-        replay.heap._check()
+        check_invariants(replay.heap)

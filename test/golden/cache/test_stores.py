@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from goldenfile import cases
 from goldenobjects import error_of, sort_objects, tags, to_object, to_shorthand, value
+from invariants import check_invariants
 
 from clientgo import klog
 from clientgo.tools import cache
@@ -151,7 +152,7 @@ def test_indexer(case: dict[str, Any]) -> None:
     for step in case["steps"]:
         before = replay.indexer.list()
         result = replay.run(step["op"], step["args"])
-        replay.indexer._cache_storage._check()
+        check_invariants(replay.indexer._cache_storage)
         if "panic" in step["expect"]:
             assert result == {"panic": step["expect"]["panic"]}, step
             assert step["op"] not in ("add", "update") or replay.indexer.list() == before

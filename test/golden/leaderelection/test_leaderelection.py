@@ -71,8 +71,7 @@ class Candidates:
         if client not in self.electors:
             lock = self.locks[client] = RecordingLock(client, self.shared, lambda record: golden_of(record, START))
             callbacks = LeaderCallbacks(on_started_leading=lambda ctx: None, on_stopped_leading=lambda: None)
-            elector = self.electors[client] = new_leader_elector(config_of(self.config, lock, callbacks))
-            elector._clock = self.clock
+            self.electors[client] = new_leader_elector(config_of(self.config, lock, callbacks), self.clock)
         return self.electors[client]
 
     def run(self, op: str, args: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from goldenfile import cases
 from goldenobjects import to_object, to_shorthand
+from invariants import check_invariants
 
 from clientgo import testing
 from clientgo.apimachinery import watch
@@ -88,4 +89,4 @@ def test_object_tracker(case: dict[str, Any]) -> None:
         if "watch_events" in expect:
             got["watch_events"] = run.events()
         assert got == expect, step
-        run.tracker._check()  # type: ignore[attr-defined]
+        check_invariants(run.tracker)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from goldenfile import cases
+from invariants import check_invariants
 
 from clientgo.testing import synctest
 from clientgo.util import workqueue
@@ -119,7 +120,7 @@ def test_delaying_queue(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
         bubble.wait()
         got |= {"len": queue.len(), "now_ms": round(clock.now() / MS)}
         assert got == step["expect"], (step, queue)
-        queue._check()  # type: ignore[attr-defined]
+        check_invariants(queue)
     queue.shut_down()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from invariants import check_invariants
 from queueobjects import Item, ignore, key_of
 
 from clientgo.testing import synctest
@@ -129,21 +130,21 @@ class PipelineMachine(RuleBasedStateMachine):
         self.model_pop(self.queue.pop(self.consumer.process))
 
     def waiting(self) -> bool:
-        return bool(self.queue._items)
+        return self.queue.statistics().items > 0
 
     def model_pop(self, popped: Any) -> None:
         raise NotImplementedError
 
     @invariant()
     def the_queue_is_sound(self) -> None:
-        self.queue._check()
+        check_invariants(self.queue)
 
     @invariant()
     def statistics_match_contents(self) -> None:
         statistics = self.queue.statistics()
-        items = self.queue._items
-        assert statistics.items == len(items)
-        assert statistics.deltas == (sum(map(len, items.values())) if isinstance(items, dict) else len(items))
+        contents = self.queue.contents()
+        assert statistics.items == contents.length == len(contents.deltas)
+        assert statistics.deltas == sum(len(deltas) for _, deltas in contents.deltas)
         assert self.queue.has_synced() <= (statistics.initial_left == 0)
         assert not statistics.closed
 
@@ -204,8 +205,8 @@ class DeltaFIFOMachine(PipelineMachine):
 
     @invariant()
     def contents_match_model(self) -> None:
-        assert dict(self.queue._items) == self.model
-        assert list(self.queue._queue) == list(self.model)
+        model = [(key, list(deltas)) for key, deltas in self.model.items()]
+        assert [(key, list(deltas)) for key, deltas in self.queue.contents().deltas] == model
 
 
 TestDeltaFIFO = DeltaFIFOMachine.TestCase
@@ -273,7 +274,7 @@ class RealFIFOMachine(PipelineMachine):
 
     @invariant()
     def contents_match_model(self) -> None:
-        assert list(self.queue._items) == self.model
+        assert [delta for _, deltas in self.queue.contents().deltas for delta in deltas] == self.model
 
 
 TestRealFIFO = RealFIFOMachine.TestCase

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from invariants import check_invariants
 
 from clientgo.tools import cache
 from clientgo.tools.cache import ThreadSafeStoreTransaction, TransactionType
@@ -83,7 +84,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_indexes_are_those_of_the_model(self) -> None:
-        self.store._check()
+        check_invariants(self.store)
         for name, index_func in self.indexers.items():
             expected: dict[str, set[str]] = {}
             for key, obj in self.model.items():

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from invariants import check_invariants
 
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, ChannelClosed, Receive, select
@@ -44,7 +45,7 @@ def test_values_come_in_order_and_the_sender_waits_for_room_of_half_the_buffer()
         assert [ch.receive()[0] for _ in range(8)] == list(range(2, 10))
         sender.join()
         assert ended == [None]
-        ch._check()
+        check_invariants(ch)
 
 
 Receiving = Callable[[Channel[int]], tuple[int, bool]]
@@ -88,7 +89,7 @@ def test_waiting_receivers_get_the_first_values(receive: Receiving):
             thread.join()
         assert sorted(received) == [(1, True), (2, True)]
         assert len(ch) == 2
-        ch._check()
+        check_invariants(ch)
 
 
 @pytest.mark.parametrize(("end", "left"), [(BatchChannel.close, [0, 1]), (BatchChannel.abandon, [])])
@@ -140,7 +141,7 @@ def test_receiving_all_takes_the_values_of_waiting_senders_too(capacity: int) ->
         for sender in senders:
             sender.join()
         assert not ch.try_receive_all()
-        ch._check()
+        check_invariants(ch)
         ch.close()
         assert not ch.try_receive_all()
 
@@ -159,7 +160,7 @@ def test_receiving_all_makes_room_for_a_sender_of_many() -> None:
         assert list(ch.try_receive_all()) == [2, 3, 4]
         one.join()
         assert ended == [None]
-        ch._check()
+        check_invariants(ch)
 
 
 def test_nothing_to_send_is_no_send_and_a_batch_needs_a_buffer():

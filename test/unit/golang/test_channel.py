@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 from threadtools import eventually, in_thread
 
@@ -24,17 +25,17 @@ class Foreign:
 def test_unbuffered_send_returns_only_when_received():
     ch: Channel[int] = Channel()
     sender = in_thread(lambda: ch.send(1))
-    eventually(lambda: len(ch._senders) == 1)
+    eventually(lambda: ch.waiting_senders == 1)
     assert sender.running()
     assert ch.receive() == (1, True)
     sender.result()
-    ch._check()
+    check_invariants(ch)
 
 
 def test_unbuffered_receive_waits_for_a_sender():
     ch: Channel[int] = Channel()
     receiver = in_thread(ch.receive)
-    eventually(lambda: len(ch._receivers) == 1)
+    eventually(lambda: ch.waiting_receivers == 1)
     ch.send(7)
     assert receiver.result() == (7, True)
 
@@ -43,7 +44,7 @@ def test_try_send_needs_a_waiting_receiver_or_room():
     ch: Channel[int] = Channel()
     assert not ch.try_send(1)
     receiver = in_thread(ch.receive)
-    eventually(lambda: len(ch._receivers) == 1)
+    eventually(lambda: ch.waiting_receivers == 1)
     assert ch.try_send(2)
     assert receiver.result() == (2, True)
     buffered: Channel[int] = Channel(1)
@@ -56,7 +57,7 @@ def test_buffer_keeps_order_and_a_waiting_sender_moves_up():
     ch.send(1)
     ch.send(2)
     sender = in_thread(lambda: ch.send(3))
-    eventually(lambda: len(ch._senders) == 1)
+    eventually(lambda: ch.waiting_senders == 1)
     assert len(ch) == 2
     assert [ch.receive()[0] for _ in range(3)] == [1, 2, 3]
     sender.result()
@@ -78,13 +79,13 @@ def test_try_receive_on_an_open_empty_channel_is_not_ready():
 def test_close_wakes_receivers_and_fails_senders():
     ch: Channel[int] = Channel()
     sender = in_thread(lambda: ch.send(1))
-    eventually(lambda: len(ch._senders) == 1)
+    eventually(lambda: ch.waiting_senders == 1)
     ch.close()
     with pytest.raises(ChannelClosed, match="send on closed channel"):
         sender.result()
     other: Channel[int] = Channel()
     receiver = in_thread(other.receive)
-    eventually(lambda: len(other._receivers) == 1)
+    eventually(lambda: other.waiting_receivers == 1)
     other.close()
     assert receiver.result() == (None, False)
 
@@ -106,10 +107,10 @@ def test_timeouts_leave_no_waiter_behind():
         ch.receive(timeout=0.001)
     with pytest.raises(TimeoutError):
         ch.send(1, timeout=0.001)
-    assert not ch._receivers
-    assert not ch._senders
+    assert not ch.waiting_receivers
+    assert not ch.waiting_senders
     assert select([ch], timeout=0.001).case == -1
-    assert not ch._receivers
+    assert not ch.waiting_receivers
 
 
 def test_iteration_ends_with_the_channel():
@@ -159,10 +160,10 @@ def test_select_waits_for_whichever_comes_first_and_leaves_the_other():
     a: Channel[str] = Channel()
     b: Channel[str] = Channel()
     waiting = in_thread(lambda: select([a, Send(b, "x")]))
-    eventually(lambda: len(a._receivers) == 1 and len(b._senders) == 1)
+    eventually(lambda: a.waiting_receivers == 1 and b.waiting_senders == 1)
     assert b.receive() == ("x", True)
     assert waiting.result() == Selected(1, None, True)
-    assert not a._receivers
+    assert not a.waiting_receivers
     assert not a.try_send("late")
 
 
@@ -170,7 +171,7 @@ def test_two_selects_meet():
     ch: Channel[int] = Channel()
     idle: Channel[int] = Channel()
     receiver = in_thread(lambda: select([idle, ch]))
-    eventually(lambda: len(ch._receivers) == 1)
+    eventually(lambda: ch.waiting_receivers == 1)
     assert select([Send(ch, 3), idle]).case == 0
     assert receiver.result() == Selected(1, 3, True)
 
@@ -178,16 +179,16 @@ def test_two_selects_meet():
 def test_select_on_the_same_channel_twice():
     ch: Channel[int] = Channel()
     waiting = in_thread(lambda: select([ch, ch]))
-    eventually(lambda: len(ch._receivers) == 2)
+    eventually(lambda: ch.waiting_receivers == 2)
     ch.send(1)
     assert waiting.result() == Selected(0, 1, True)
-    assert not ch._receivers
+    assert not ch.waiting_receivers
 
 
 def test_select_sees_closing():
     ch: Channel[int] = Channel()
     waiting = in_thread(lambda: select([ch]))
-    eventually(lambda: len(ch._receivers) == 1)
+    eventually(lambda: ch.waiting_receivers == 1)
     ch.close()
     assert waiting.result() == Selected(0, None, False)
     with pytest.raises(ChannelClosed):
@@ -197,7 +198,7 @@ def test_select_sees_closing():
 def test_select_send_waiting_while_the_channel_closes_raises():
     ch: Channel[int] = Channel()
     waiting = in_thread(lambda: select([Send(ch, 1)]))
-    eventually(lambda: len(ch._senders) == 1)
+    eventually(lambda: ch.waiting_senders == 1)
     ch.close()
     with pytest.raises(ChannelClosed):
         waiting.result()
@@ -209,7 +210,7 @@ def test_select_on_a_stop_channel(make):
     ch: Channel[int] = Channel()
     assert select([stop, ch], default=True).case == -1
     waiting = in_thread(lambda: select([stop, ch]))
-    eventually(lambda: len(ch._receivers) == 1)
+    eventually(lambda: ch.waiting_receivers == 1)
     stop.set()
     assert waiting.result() == Selected(0, None, False)
     assert select([stop]).case == 0
@@ -228,13 +229,13 @@ def test_a_select_interrupted_just_when_its_turn_came_ends(monkeypatch: pytest.M
     a: Channel[int] = Channel()
     b: Channel[int] = Channel()
     selecting = in_thread(lambda: select([a, b]))
-    eventually(lambda: len(b._receivers) == 1)
+    eventually(lambda: b.waiting_receivers == 1)
 
     b.send(1)
 
     with pytest.raises(KeyboardInterrupt):
         selecting.result(timeout=PATIENCE)
-    assert not (a._receivers or b._receivers)
+    assert not (a.waiting_receivers or b.waiting_receivers)
 
 
 def test_many_senders_and_receivers_lose_nothing():
@@ -273,8 +274,8 @@ def test_selects_across_channels_lose_nothing():
     for consumer in consumers:
         consumer.result()
     assert sorted(taken) == list(range(200))
-    a._check()
-    b._check()
+    check_invariants(a)
+    check_invariants(b)
 
 
 def _select_while_one_sends(ch: channel.Channel[int], bubble: synctest.Bubble) -> list[channel.Selected]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from invariants import check_invariants
 
 from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Signal
@@ -53,7 +54,7 @@ def test_values_come_in_order_until_the_channel_is_closed(new_channel: Callable[
         assert [number for values in received for number in values] == list(range(20))
         assert received[-1] == []
         receiver.close()
-        ch._check()
+        check_invariants(ch)
 
 
 @every_channel
@@ -90,7 +91,7 @@ def test_a_stop_after_a_wait_that_got_a_value_changes_nothing_of_it() -> None:
         stop.set()
         thread.join()
         assert received == [[1], []]
-        ch._check()
+        check_invariants(ch)
 
 
 def test_a_closed_receiver_is_not_stopped_any_more() -> None:
@@ -123,4 +124,4 @@ def test_in_no_schedule_a_stop_is_lost(schedule: synctest.Schedule) -> None:
         got = [number for values in received for number in values]
         assert got == [0, 1][: len(got)]
         assert len(got) + len(ch) == 2
-        ch._check()
+        check_invariants(ch)

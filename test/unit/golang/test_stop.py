@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 from threadtools import in_thread
 
@@ -121,7 +122,7 @@ def test_signal_runs_callbacks_once_in_order():
     assert calls == ["a", "c"]
     signal.add_done_callback(lambda: calls.append("d"))
     assert calls == ["a", "c", "d"]
-    signal._check()
+    check_invariants(signal)
 
 
 def test_a_failing_callback_does_not_stop_the_others(caplog):

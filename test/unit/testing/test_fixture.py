@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 
 from clientgo import testing
@@ -249,7 +250,7 @@ def test_with_history_a_watch_gets_exactly_what_happened_since_its_version() -> 
     assert history_since(tracker, version, "ns") == [("MODIFIED", "a"), ("DELETED", "b")]
     assert history_since(tracker, "") == [("ADDED", "a"), ("ADDED", "c")]
     assert history_since(tracker, "0") == [("ADDED", "a"), ("ADDED", "c")]
-    tracker._check()  # type: ignore[attr-defined]
+    check_invariants(tracker)
 
 
 def test_with_history_objects_carry_their_version() -> None:

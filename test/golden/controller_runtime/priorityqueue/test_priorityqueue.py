@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from goldenfile import cases
+from invariants import check_invariants
 
 from clientgo.controller_runtime.controller import priorityqueue
 from clientgo.testing import synctest
@@ -174,7 +175,7 @@ def test_random(bubble: synctest.Bubble, case: dict[str, Any]) -> None:
             got["metrics"] = metrics.take()
             compare_metrics(got, step)
         assert got == step["expect"], (step, queue)
-        queue._check()
+        check_invariants(queue)
     queue.shut_down()
 
 

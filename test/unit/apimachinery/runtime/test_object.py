@@ -9,6 +9,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
 
 
@@ -73,7 +74,7 @@ def test_a_list_hands_out_items_that_share_their_documents() -> None:
     (item,) = pods.extract_items()
 
     assert isinstance(item, corev1.Pod)
-    assert item._document is pods._document["items"][0]
+    assert document_of(item) is document_of(pods)["items"][0]
     assert (pods.get_resource_version(), pods.items[0].metadata.name) == ("9", "a")
     item.freeze()
     assert not pods.frozen

@@ -17,6 +17,7 @@ from protobuf_pods import MESSAGE, META, SERIALIZER, frame
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import ReadOnlyError
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
@@ -433,7 +434,7 @@ def test_unknown_fields_are_skipped_and_survive_a_write() -> None:
     pod = from_body(DATA + later + put_bytes(b"\x1a", later))
     assert pod.status.phase == "Running"
     pod.status.phase = "Failed"
-    assert protobuf.encode_message(MESSAGE, pod._document).count(later) == 2
+    assert protobuf.encode_message(MESSAGE, document_of(pod)).count(later) == 2
 
 
 MANAGED = {**POD, "metadata": {**POD["metadata"], "managedFields": [{"manager": "m" * 300}, {"manager": "n"}]}}
@@ -506,7 +507,7 @@ def test_fields_of_a_newer_server_stay_when_managed_fields_go() -> None:
     metadata = protobuf.encode_message(META, MANAGED["metadata"]) + later
     less = from_body(put_bytes(b"\n", metadata) + later).without_managed_fields()
     assert is_undecoded(less) and less.get_managed_fields() == []
-    assert protobuf.encode_message(MESSAGE, less._document).count(later) == 2
+    assert protobuf.encode_message(MESSAGE, document_of(less)).count(later) == 2
 
 
 # --- Maps

@@ -16,6 +16,7 @@ from decoding import is_undecoded
 from protobuf_pods import MESSAGE, SERIALIZER
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind
@@ -163,7 +164,7 @@ def test_unknown_fields_and_cut_strings_are_kept_together() -> None:
     unknown = put_bytes(put_varint(30_000 << 3 | 2), CUT)
     data = DATA + put_bytes(b"\x1a", unknown)
     pod = decoded(data)
-    assert isinstance(pod._document["status"], UnknownFields)
+    assert isinstance(document_of(pod)["status"], UnknownFields)
     again = CODEC.decode(CODEC.encode(pod), None, corev1.Pod)[0]
     assert unknown in CODEC.encode(again) and again.status.phase == cut("Running")
 

@@ -14,6 +14,7 @@ from protobuf_pods import MESSAGE
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.runtime import ReadOnlyError, object, source, text_source, view
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf import message_source, parts, upb
 from clientgo.testing import synctest
@@ -146,13 +147,13 @@ def test_threads_that_decode_an_object_end_with_one_document(state: str) -> None
             obj = make()
             found: list[Any] = []
             threads = [
-                threading.Thread(target=lambda: found.append(obj._document), name=f"decoder {at}") for at in range(3)
+                threading.Thread(target=lambda: found.append(document_of(obj)), name=f"decoder {at}") for at in range(3)
             ]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            assert {id(document) for document in found} == {id(obj._document)}
+            assert {id(document) for document in found} == {id(document_of(obj))}
 
     with engine():
         for seed in range(20):

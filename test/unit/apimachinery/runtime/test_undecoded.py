@@ -25,6 +25,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime import ReadOnlyError, source
+from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
@@ -130,7 +131,7 @@ def test_the_accessors_answer_without_decoding(make, document) -> None:
         lambda obj: obj.deep_copy().deep_copy().to_dict(),
         lambda obj: TYPED.encode(obj) if isinstance(obj, corev1.Pod) else DYNAMIC.encode(obj),
         lambda obj: obj.nonsense,
-        lambda obj: obj._document,
+        lambda obj: document_of(obj),
     ],
 )
 def test_everything_reads_as_if_it_were_decoded(make, read) -> None:
@@ -155,7 +156,7 @@ def test_reading_cached_objects_costs_no_memory() -> None:
     by_metadata = kept(lambda obj: (obj.metadata.name, obj.metadata.labels.get("app"), obj.metadata.annotations))
     by_data = kept(lambda obj: obj.data)
     documents: list[Any] = []
-    kept_documents = kept(lambda obj: documents.append(obj._document))
+    kept_documents = kept(lambda obj: documents.append(document_of(obj)))
     assert by_metadata * 100 < kept_documents and by_data * 20 < kept_documents
 
 
@@ -231,7 +232,7 @@ def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -
     root = source._RECENT.parts[pod._source]
     assert ([*root.kept], root._document) == (["status", "metadata"], None)
     assert pod.spec.priority == 2**70
-    assert (pod.spec._document is pod.spec._document, pod.to_dict()["status"]) == (True, {"phase": "Running"})
+    assert (document_of(pod.spec) is document_of(pod.spec), pod.to_dict()["status"]) == (True, {"phase": "Running"})
 
 
 @pytest.mark.parametrize("frozen", [True, False], ids=["read-only", "free"])
@@ -384,7 +385,7 @@ def test_equality_is_equality_of_documents(make) -> None:
 
 def test_a_document_is_read_once_and_all_views_share_it(make) -> None:
     obj = make(POD)
-    assert obj._document is obj._document
+    assert document_of(obj) is document_of(obj)
     assert not is_undecoded(obj)
 
 
@@ -454,7 +455,7 @@ def test_two_threads_that_decode_at_once_end_with_one_document(make) -> None:
     source = obj._source
 
     # A second thread loaded the source before the first one replaced it.
-    first = obj._document
+    first = document_of(obj)
     assert source.document() is first and obj._source is first
 
     racing = make(POD)
@@ -463,14 +464,14 @@ def test_two_threads_that_decode_at_once_end_with_one_document(make) -> None:
 
     def read() -> None:
         start.wait()
-        found.append(racing._document)
+        found.append(document_of(racing))
 
     threads = [threading.Thread(target=read, name=f"reader {i}", daemon=True) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {id(document) for document in found} == {id(racing._document)}
+    assert {id(document) for document in found} == {id(document_of(racing))}
 
 
 def test_a_reader_with_little_stack_left_can_read_what_is_deep(make) -> None:
@@ -483,7 +484,7 @@ def test_a_reader_with_little_stack_left_can_read_what_is_deep(make) -> None:
     assert is_undecoded(obj)
 
     def descend(levels: int) -> Any:
-        return descend(levels - 1) if levels else obj._document["metadata"]["name"]
+        return descend(levels - 1) if levels else document_of(obj)["metadata"]["name"]
 
     left = sys.getrecursionlimit() - len(inspect.stack(0))
     assert descend(left - 150) == "a"
@@ -569,7 +570,7 @@ def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None
         other = event(text)
     for read in ACCESSORS:
         assert outcome(functools.partial(read, obj)) == outcome(functools.partial(read, other))
-    assert repr(obj._document) == repr(other._document)
+    assert repr(document_of(obj)) == repr(document_of(other))
 
 
 def test_a_stray_byte_in_a_list_is_replaced_where_it_arrives() -> None:
@@ -591,7 +592,7 @@ def test_a_list_and_its_extracted_items_share_documents(serializer) -> None:
     assert (is_undecoded(pods), is_undecoded(first)) == (True, True)
 
     first.set_name("b")
-    assert pods._document["items"][0] is first._document
+    assert document_of(pods)["items"][0] is document_of(first)
     assert pods.items[0].get_name() == "b"
     pods.items[1].set_name("c")
     assert second.get_name() == "c"
@@ -662,9 +663,9 @@ def test_items_that_may_be_written_to_are_not_those_of_a_read_only_list() -> Non
 def test_lists_are_the_same_either_way(serializer, more) -> None:
     nameless = {key: value for key, value in POD.items() if key not in ("kind", "apiVersion")}
     reads: list[Callable[[Any], Any]] = [
-        lambda pods: pods._document,
-        lambda pods: [(item, item.group_version_kind(), item._document) for item in pods.extract_items()],
-        lambda pods: [item._document for item in pods.items],
+        lambda pods: document_of(pods),
+        lambda pods: [(item, item.group_version_kind(), document_of(item)) for item in pods.extract_items()],
+        lambda pods: [document_of(item) for item in pods.items],
         lambda pods: (pods, pods.get_continue(), pods.get_resource_version(), pods.group_version_kind()),
         lambda pods: pods.deep_copy().to_dict(),
         lambda pods: meta.len_list(pods),
@@ -695,7 +696,7 @@ def test_the_items_of_joined_pages_stay_undecoded() -> None:
 
     assert (paged, joined.get_resource_version(), len(items)) == (True, "9", 2)
     assert all(map(is_undecoded, items))
-    assert joined._document["items"][1] is items[1]._document
+    assert document_of(joined)["items"][1] is document_of(items[1])
 
 
 # --- The machinery --------------------------------------------------------------------------------------------------

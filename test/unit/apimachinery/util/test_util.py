@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import requests
 import urllib3
+from invariants import check_invariants
 
 from clientgo import context
 from clientgo.apimachinery.api import errors as apierrors
@@ -265,4 +266,4 @@ def test_the_least_recently_used_is_forgotten() -> None:
     cache.remove("c")
     cache.clear()
     assert evicted == ["b", "a", "c"] and len(cache) == 0
-    cache._check()
+    check_invariants(cache)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 
 from clientgo.apimachinery import watch
@@ -152,7 +153,7 @@ def test_every_watcher_of_a_broadcaster_gets_every_event_in_order() -> None:
         thread.join(PATIENCE)
 
     assert all(recorder.events() == sent for recorder in recorders)
-    broadcaster._check()
+    check_invariants(broadcaster)
 
 
 def test_a_stopped_watcher_does_not_hold_up_the_others() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from invariants import check_invariants
 
 from clientgo.golang.http.connection import Connection
 from clientgo.golang.http.pool import IDLE_CONNECTIONS_PER_ROUTE, IDLE_TIMEOUT, Pool
@@ -172,7 +173,7 @@ class PoolMachine(RuleBasedStateMachine):
 
     @invariant()
     def used_connections_are_open(self) -> None:
-        self.pool._check()
+        check_invariants(self.pool)
         assert all(map(is_open, self.in_use))
 
     def teardown(self) -> None:

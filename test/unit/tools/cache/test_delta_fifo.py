@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from queueobjects import Item, Known, deltas, errors_of_blocked_pops, ignore, in_threads, join, key_of, pop, tombstone
 
 from clientgo.tools import cache
@@ -22,9 +23,9 @@ def pop_newest(queue: DeltaFIFO) -> Any:
 
 def pop_all(queue: DeltaFIFO) -> list[Any]:
     popped = []
-    while queue._queue:
+    while queue.statistics().items:
         popped.append(pop(queue))
-        queue._check()
+        check_invariants(queue)
     return popped
 
 
@@ -110,7 +111,7 @@ def test_replace_deletes_what_is_only_queued(
             queue.replace(arg, "0")
         else:
             getattr(queue, op)(arg)
-        queue._check()
+        check_invariants(queue)
     assert pop_all(queue) == [expected]
 
 
@@ -171,7 +172,7 @@ def test_replace_of_a_queued_object_comes_with_it() -> None:
     queue.add(Item("foo", 10))
     queue.replace([Item("foo", 15)], "0")
     assert pop_newest(queue).val == 15
-    assert not queue._queue
+    assert queue.statistics().items == 0
 
 
 def test_resync_leaves_a_key_with_queued_deltas_alone() -> None:
@@ -356,7 +357,7 @@ def test_what_the_process_function_raises_is_raised() -> None:
 
     with pytest.raises(RuntimeError, match="boom"):
         queue.pop(fail)
-    assert not queue._queue
+    assert queue.statistics().items == 0
     queue.add(B)  # the lock is free again
     assert queue.pop(ignore) == deltas(("Added", B))
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from queueobjects import Item, errors_of_blocked_pops, in_threads, join, key_of, pop, wait_until_blocked
 
 from clientgo.tools import cache
@@ -19,9 +20,9 @@ def new() -> FIFO:
 
 def pop_all(queue: FIFO) -> list[Any]:
     popped = []
-    while queue._queue:
+    while queue.statistics().items:
         popped.append(pop(queue).val)
-        queue._check()
+        check_invariants(queue)
     return popped
 
 
@@ -49,7 +50,7 @@ def test_only_the_newest_version_comes_out() -> None:
         queue = new()
         queue.add(Item("foo", 10))
         change(queue)
-        assert list(queue._items) == ["foo"]
+        assert queue.statistics().items == 1
         assert pop_all(queue) == [15]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from queueobjects import Item, in_threads, join, key_of, wait_until_blocked
 
 from clientgo.tools import cache
@@ -24,7 +25,7 @@ def pop_all(heap: Heap) -> list[str]:
     popped = []
     while heap.list_keys():
         popped.append(heap.pop().name)
-        heap._check()
+        check_invariants(heap)
     return popped
 
 
@@ -45,7 +46,7 @@ def test_add_puts_a_known_key_where_it_belongs_now() -> None:
     assert heap.pop().name == "bar"
     heap.add(Item("bar", 14))
     heap.update(Item("baz", 0))
-    heap._check()
+    check_invariants(heap)
     assert pop_all(heap) == ["baz", "foo", "qux", "bar", "zab"]
 
 
@@ -94,7 +95,7 @@ def test_delete_needs_only_the_key() -> None:
     heap = new(*FIVE)
     heap.delete(Item("bar", 200))  # the head
     heap.delete(Item("zab"))  # the tail
-    heap._check()
+    check_invariants(heap)
     with pytest.raises(LookupError, match="object not found"):
         heap.delete(Item("non-existent"))
     heap.delete(Item("baz"))
@@ -107,7 +108,7 @@ def test_update_moves_an_object() -> None:
     heap.update(Item("baz", 0))
     assert heap._data.queue[0].key == "baz"
     heap.update(Item("baz", 100))
-    heap._check()
+    check_invariants(heap)
     assert pop_all(heap) == ["bar", "foo", "qux", "zab", "baz"]
 
 
@@ -158,4 +159,4 @@ def test_any_order_of_changes_keeps_the_heap() -> None:
             heap.delete(Item(name))
         else:
             heap.add(Item(name, rng.randrange(100)))
-        heap._check()
+        check_invariants(heap)

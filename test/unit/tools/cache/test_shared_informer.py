@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 from threadtools import eventually, in_thread
 
@@ -103,10 +104,10 @@ def world(resync_period: float = 0.0, **options: Any) -> Iterator[World]:
         made = World(bubble, resync_period, **options)
         try:
             yield made
-            made.informer._processor._check()
+            check_invariants(made.informer._processor)
         finally:
             made.stop()
-            made.informer._processor._check()
+            check_invariants(made.informer._processor)
             made.source.shutdown()
 
 

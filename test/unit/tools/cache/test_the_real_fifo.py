@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 from queueobjects import Item, Known, deltas, errors_of_blocked_pops, in_threads, join, key_of, pop, tombstone
 
 from clientgo.tools import cache
@@ -30,14 +31,14 @@ def new_atomic(**options: Any) -> RealFIFO:
 def apply(queue: RealFIFO, operations: list[tuple[Any, ...]]) -> None:
     for op, *args in operations:
         getattr(queue, op)(*args)
-        queue._check()
+        check_invariants(queue)
 
 
 def pop_all(queue: RealFIFO) -> list[Delta]:
     popped = []
-    while queue._items:
+    while queue.statistics().items:
         popped += pop(queue)
-        queue._check()
+        check_invariants(queue)
     return popped
 
 
@@ -318,9 +319,9 @@ def batches(queue: RealFIFO) -> list[str]:
         assert len(popped) == 1
         note(popped, is_in_initial_list)
 
-    while queue._items:
+    while queue.statistics().items:
         queue.pop_batch(note, note_single)
-        queue._check()
+        check_invariants(queue)
     return got
 
 
@@ -479,7 +480,7 @@ def test_a_delta_of_everything_goes_alone() -> None:
     queue = new_atomic(emit_delta_type_bookmark=True)
     apply(queue, [("add", A), ("add", B), ("resync",), ("bookmark", "5"), ("add", C), ("add", D)])
     sizes: list[int] = []
-    while queue._items:
+    while queue.statistics().items:
         queue.pop_batch(lambda popped, _: sizes.append(len(popped)), lambda popped, _: sizes.append(len(popped)))
     assert sizes == [2, 1, 1, 2]
 
@@ -501,7 +502,7 @@ def test_a_full_queue_makes_its_producers_wait() -> None:
     for obj in (A, B, C, D, A):
         queue.add(obj)
     held: list[bool] = []
-    while queue._items:
+    while queue.statistics().items:
         queue.pop(lambda popped, is_in_initial_list: held.append(queue._lock.locked()))
     assert held == [True, False, False, False, False]
 

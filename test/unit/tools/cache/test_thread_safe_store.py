@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 
 from clientgo import klog
 from clientgo.api.core import v1 as corev1
@@ -24,7 +25,7 @@ def new(index_func: Any) -> Any:
 
 
 def buckets(store: Any) -> dict[str, set[str]]:
-    store._check()
+    check_invariants(store)
     return {value: set(keys) for value, keys in store._index.indices["i"].items()}
 
 
@@ -69,7 +70,7 @@ def test_indexers_may_come_later() -> None:
     assert store.by_index("length", "5") == ["value"]
     with pytest.raises(ValueError, match=r"indexer conflict: map\[i:{}\]"):
         store.add_indexers({"i": lambda obj: []})
-    store._check()
+    check_invariants(store)
 
 
 def test_version_of_a_new_store() -> None:
@@ -134,7 +135,7 @@ def labelled(name: str, version: str, **labels: str) -> corev1.Pod:
 
 
 def names_and_versions(store: Any) -> list[tuple[str, str]]:
-    store._check()
+    check_invariants(store)
     return [(obj.get_name(), obj.get_resource_version()) for obj in store.list()]
 
 
@@ -259,7 +260,7 @@ def test_an_index_that_fails_for_one_object_is_not_added() -> None:
     with pytest.raises(cache.IndexingError, match='key "bad" on index "team"'):
         store.add_indexers({"other": lambda obj: ["x"], "team": by_label})
     assert sorted(store.get_indexers()) == ["i"]
-    store._check()
+    check_invariants(store)
     store.update("bad", labelled("bad", "3", team="b"))
     store.add_indexers({"team": by_label})
     assert store.index_keys("team", "b") == ["bad"]

@@ -106,8 +106,7 @@ def test_try_acquire_or_renew_leases(stored, observed, observed_time, succeeds, 
         on_stopped_leading=nothing,
         on_new_leader=lambda identity: (seen.append(identity), reported.set()),
     )
-    elector = LeaderElector(config_for(lease_lock(client), callbacks=callbacks))
-    elector._clock = clock
+    elector = LeaderElector(config_for(lease_lock(client), callbacks=callbacks), clock)
     if observed is not None:
         elector._observed_record = observed
     if stored not in ("no object", "empty") and (observed is not None or observed_time != START):
@@ -182,8 +181,7 @@ def test_try_coordinated_renew(holder, end_of_term, age, succeeds, metric):
     )
     client.put(lease(stored))
     clock = FakeClock(START)
-    elector = LeaderElector(config_for(lease_lock(client), coordinated=True, name="n"))
-    elector._clock = clock
+    elector = LeaderElector(config_for(lease_lock(client), coordinated=True, name="n"), clock)
     elector._try(context.background())
     client.put(lease(stored))
     elector._observed_raw_record = stored.to_json()
@@ -231,8 +229,8 @@ def test_health_checker(leads, age, healthy):
     adaptor = leaderelection.new_leader_healthz_adaptor(10.0)
     assert adaptor.name() == "leaderElection"
     if leads is not None:
-        elector = LeaderElector(config_for(lease_lock(FakeLeases()), name="foo"))
-        clock = elector._clock = FakeClock(START)
+        clock = FakeClock(START)
+        elector = LeaderElector(config_for(lease_lock(FakeLeases()), name="foo"), clock)
         elector._set_observed_record(held_by("baz" if leads else "bing"))
         clock.step(age)
         adaptor.set_leader_election(elector)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo.api.core import v1 as corev1
 from clientgo.tools import record
@@ -208,7 +209,7 @@ def test_caches_keep_their_bound_and_counts_never_fall(steps: list[tuple[int, in
         assert (result.event.count > 1) == (result.patch is not None)
         correlator.update_state(result.event)
         for cache in (correlator._aggregator._cache, correlator._logger._cache):
-            cache._check()
+            check_invariants(cache)
 
 
 def test_an_event_that_the_server_counts_as_none_is_created_again() -> None:

@@ -12,6 +12,7 @@ import pytest
 from fakeleases import FakeLeases
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo import context
 from clientgo.api.coordination import v1 as coordinationv1
@@ -110,7 +111,7 @@ class Replica:
         self.thread.start()
 
     def held(self) -> tuple[int, ...]:
-        self.sharder._check()
+        check_invariants(self.sharder)
         return self.sharder.statistics().held
 
     def end(self) -> None:
@@ -425,7 +426,7 @@ def test_a_sharded_queue_takes_and_gives_only_what_is_ours() -> None:
             queue.add(keys_of(shard))
         queue.add_after(keys_of(moving), 10 * SOON)
         assert queue.get() == (keys_of(moving), False)
-        queue._check()
+        check_invariants(queue)
         second = Replica(server, "b")
         b.sleep(3 * SOON)
         assert not second.sharder.owns(*keys_of(moving))  # it is still out
@@ -467,7 +468,7 @@ def test_a_sharded_priority_queue_keeps_priorities_and_gives_only_what_is_ours()
         assert queue.get_with_priority() == (urgent, 7, False)
         queue.done(urgent)
         assert queue.get_with_priority() == (moving[0], 7, False)
-        queue._check()
+        check_invariants(queue)
 
         second = Replica(server, "b")
         b.sleep(3 * SOON)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo import context
 from clientgo.apimachinery.apis.meta.v1 import format_duration
@@ -42,7 +43,7 @@ def test_allow(clock: FakeClock, burst: int, asked: list[tuple[int, int, bool]])
     limiter = rate.new_limiter(10, burst, clock)
     for step, n, ok in asked:
         assert limiter.allow_n(step * D, n) == ok, (step, n, limiter)
-        limiter._check()
+        check_invariants(limiter)
 
 
 def test_time_that_goes_backwards_does_not_refill_twice(clock: FakeClock) -> None:
@@ -140,7 +141,7 @@ def test_cancel_never_fills_above_the_burst(clock: FakeClock) -> None:
     reservation = limiter.reserve_n(0.0, 2)
     reservation.cancel_at(0.0)
     assert limiter.tokens() == 2.0
-    limiter._check()
+    check_invariants(limiter)
 
 
 def test_set_limit_changes_the_refill_from_then_on(clock: FakeClock) -> None:
@@ -253,7 +254,7 @@ def test_never_more_than_burst_plus_rate_times_time(limit: float, burst: int, st
         clock.step(seconds)
         if limiter.allow_n(clock.now(), n):
             allowed += n
-        limiter._check()
+        check_invariants(limiter)
         assert allowed <= burst + limit * clock.now() + 0.01 * len(steps)
 
 

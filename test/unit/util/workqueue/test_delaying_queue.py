@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 
 from clientgo import logr
 from clientgo.testing import synctest
@@ -39,7 +40,7 @@ class Case:
         """Move the clock; what was added then, taken and done."""
         self.clock.step(seconds)
         self.bubble.wait()
-        self.queue._check()
+        check_invariants(self.queue)
         items = []
         while self.queue.len():
             item, _ = self.queue.get()
@@ -153,7 +154,7 @@ def test_replaced_entries_do_not_pile_up(case: Case) -> None:
     for step in range(10_000):
         case.queue.add_after("foo", 10_000.0 - step)
     assert len(case.queue._heap) <= 2 + 64
-    case.queue._check()
+    check_invariants(case.queue)
 
 
 @pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 72)])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import check_invariants
 
 from clientgo import logr
 from clientgo.apimachinery.util import runtime as utilruntime
@@ -39,7 +40,7 @@ def queue(bubble: synctest.Bubble) -> Iterator[PriorityQueue[str]]:
 
 def add(queue: PriorityQueue[str], item: str, priority: int | None = None, after: float = 0.0) -> None:
     queue.add_with_opts(AddOpts(priority=priority, after=after), item)
-    queue._check()
+    check_invariants(queue)
 
 
 def take_all(queue: PriorityQueue[str]) -> list[tuple[str, int]]:
@@ -49,7 +50,7 @@ def take_all(queue: PriorityQueue[str]) -> list[tuple[str, int]]:
         item, priority, _ = queue.get_with_priority()
         taken.append((item, priority))
         queue.done(item)
-        queue._check()
+        check_invariants(queue)
     return taken
 
 
@@ -181,7 +182,7 @@ def test_delayed_item_due_while_processed_waits_for_done(queue: PriorityQueue[st
     queue.get()
     queue.add_after("a", 1.0)
     bubble.sleep(2.0)
-    queue._check()
+    check_invariants(queue)
     assert queue.len() == 0
     queue.done("a")
     assert queue.len() == 1
@@ -192,7 +193,7 @@ def test_delayed_item_stays_delayed_over_done(queue: PriorityQueue[str], bubble:
     queue.get()
     queue.add_after("a", 1.0)
     queue.done("a")
-    queue._check()
+    check_invariants(queue)
     assert queue.len() == 0
     bubble.sleep(1.0)
     assert queue.len() == 1
@@ -202,7 +203,7 @@ def test_done_of_an_item_not_in_progress_changes_nothing(queue: PriorityQueue[st
     queue.add("a")
     queue.done("a")
     queue.done("b")
-    queue._check()
+    check_invariants(queue)
     assert take_all(queue) == [("a", 0)]
 
 
@@ -242,7 +243,7 @@ def test_shutdown_hands_out_what_is_ready_and_drops_what_waits(
     queue.add("late")
     queue.add_rate_limited("late")
     bubble.sleep(5.0)
-    queue._check()
+    check_invariants(queue)
     assert queue.get() == ("held", False)
     assert queue.get() == (None, True)
     queue.done("ready")
@@ -304,7 +305,7 @@ def test_every_addition_is_processed_whatever_the_order_of_events(seed: int) -> 
         for thread in threads:
             thread.start()
         bubble.sleep(1.0)
-        queue._check()
+        check_invariants(queue)
         queue.shut_down()
         for thread in threads:
             thread.join()
@@ -461,7 +462,7 @@ def test_replaced_entries_do_not_pile_up(queue: PriorityQueue[str]) -> None:
     for priority in range(5000):
         queue.add_with_opts(AddOpts(priority=priority), "a")
         queue.add_with_opts(AddOpts(after=10_000.0 - priority), "b")
-    queue._check()
+    check_invariants(queue)
     assert len(queue._ready) < 100
     assert len(queue._waiting) < 100
 
@@ -538,7 +539,7 @@ def test_queue_follows_the_model(operations: list[tuple[Any, ...]], seed: int) -
                     model.now += seconds
                     model.settle()
             bubble.wait()
-            queue._check()
+            check_invariants(queue)
             assert queue.len() == len(model.ready())
         queue.shut_down()
 

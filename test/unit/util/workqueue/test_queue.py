@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from invariants import check_invariants
 
 from clientgo.testing import synctest
 from clientgo.util import workqueue
@@ -56,7 +57,7 @@ def test_producers_and_consumers_end_cleanly(shut_down: Callable[[workqueue.Type
 
         assert queue.len() == 0
         assert set(seen) == set(range(10))
-        queue._check()
+        check_invariants(queue)
 
 
 @pytest.mark.parametrize("shut_down", SHUT_DOWNS)
@@ -110,7 +111,7 @@ def test_item_added_while_processed_is_held_back_until_done() -> None:
     assert queue.get() == ("foo", False)
     queue.done("foo")
     assert queue.len() == 0
-    queue._check()
+    check_invariants(queue)
 
 
 class TraceQueue:
@@ -140,7 +141,7 @@ def test_adding_a_queued_item_again_touches_it() -> None:
 
     assert queue.len() == 0
     assert trace.touched == ["bar"]
-    queue._check()
+    check_invariants(queue)
 
 
 def test_additions_while_processing_collapse_into_one() -> None:
@@ -288,7 +289,7 @@ def test_no_wake_up_is_lost(seed: int) -> None:
         for thread in workers + producers:
             thread.join()
         assert sorted(got) == [0, 1, 2]
-        queue._check()
+        check_invariants(queue)
 
 
 def test_interrupted_worker_passes_its_wake_up_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import threading
 from types import FrameType
 
 import pytest
+from invariants import check_invariants
 from patience import PATIENCE
 from threadtools import eventually, in_thread
 
@@ -75,7 +76,7 @@ def test_an_interrupt_while_the_thread_starts_leaves_the_timers_usable(function)
             source.call_at(source.now(), fired.set)
     finally:
         sys.settrace(None)
-    source._check()
+    check_invariants(source)
     assert not fired.is_set()
 
     source.call_at(source.now(), fired.set)
@@ -166,7 +167,7 @@ def test_cancelled_calls_do_not_pile_up():
     for cancel in cancels:
         assert cancel()
         assert not cancel()
-        source._check()
+        check_invariants(source)
     assert len(source._heap) <= 64
     assert "1 timers, thread running" in repr(source)
     assert keep()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from invariants import check_invariants
 
 from clientgo.apimachinery.util import cache
 from clientgo.utils.clock import testing as clocktesting
@@ -17,7 +18,7 @@ def test_the_least_recently_used_one_makes_room() -> None:
     lru.add("c", 3, 10.0)
     assert lru.get("b") == (None, False)
     assert lru.keys() == ["a", "c"]
-    lru._check()
+    check_invariants(lru)
 
 
 def test_one_added_again_is_the_most_recently_used() -> None:

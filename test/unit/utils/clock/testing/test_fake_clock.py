@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from invariants import check_invariants
 from threadtools import eventually, in_thread
 
 from clientgo.utils.clock import WithTickerAndDelayedExecution
@@ -87,7 +88,7 @@ def test_ticks_do_not_pile_up():
         clock.step(1)
     assert ready(channel)
     assert not ready(channel)
-    clock._check()
+    check_invariants(clock)
 
 
 def test_tick_of_nothing_is_none():
