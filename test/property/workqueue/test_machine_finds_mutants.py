@@ -332,8 +332,11 @@ MUTANTS = [
     *((PriorityQueueMachine, mutant) for mutant in PRIORITY),
 ]
 
-# The same run each time; without shrinking, which the last test shows.
-BUDGET = settings(settings.get_profile("default"), database=None, derandomize=True, phases=[Phase.generate])
+# The same run each time, with as many cases as a user of Hypothesis has; without shrinking, which a later test shows.
+BUDGET = settings(
+    settings.get_profile("default"), max_examples=100, database=None, derandomize=True, phases=[Phase.generate]
+)
+FEWER = settings(BUDGET, max_examples=settings.get_profile("default").max_examples)
 
 
 @pytest.mark.parametrize(("machine_type", "mutant"), MUTANTS, ids=lambda value: value.__name__)
@@ -352,7 +355,7 @@ def test_the_machine_finds_the_mutant(machine_type: type[QueueMachine], mutant: 
     ids=lambda value: value.__name__,
 )
 def test_the_machine_accepts_the_queue_the_mutants_come_from(machine_type: type[QueueMachine], queue: Any) -> None:
-    run_state_machine_as_test(machine_type.of(queue), settings=BUDGET)
+    run_state_machine_as_test(machine_type.of(queue), settings=FEWER)
 
 
 def test_a_failure_prints_a_minimal_script_that_fails_again() -> None:

@@ -223,14 +223,16 @@ def test_defaults_of_a_long_list_cannot_fill_the_memory(api: Api) -> None:
         api("DELETE", f"{CRDS}/heaps.grow.example.com", want=200)
 
 
-@pytest.mark.parametrize("default", [{"a": [{}] * 1000}, ["x"] * 1000, "x" * 4000])
-def test_every_sort_of_default_is_counted(default: Any) -> None:
+@pytest.mark.parametrize("default", [{"a": [{}] * 100}, ["x"] * 100, "x" * 400])
+def test_every_sort_of_default_is_counted(default: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The real limit takes seconds of copying; the test of a long list above reaches it.
+    monkeypatch.setattr(structural, "_MAX_DEFAULTED", 256 * 1024)
     schema = {"items": {"properties": {"d": {"default": default}}}}
     assert structural.default([{}], schema) == [{"d": default}]
-    with pytest.raises(ApiError, match="the defaults of the schema add more than"):
-        structural.default([{}] * 10_000, schema)
-    with pytest.raises(ApiError, match="the defaults of the schema add more than"):
-        structural.default({str(i): None for i in range(10_000)}, {"additionalProperties": {"default": default}})
+    with pytest.raises(ApiError, match="the defaults of the schema add more than 262144 bytes"):
+        structural.default([{}] * 1_000, schema)
+    with pytest.raises(ApiError, match="the defaults of the schema add more than 262144 bytes"):
+        structural.default({str(i): None for i in range(1_000)}, {"additionalProperties": {"default": default}})
 
 
 ALTERNATIVES = {"type": "integer", "oneOf": [{"minimum": i} for i in range(2000)]}
@@ -240,13 +242,18 @@ MANY_CHOICES = {"type": "integer", "enum": list(range(50_000))}
 @pytest.mark.parametrize(
     ("items", "value", "why"),
     [
-        (ALTERNATIVES, [3000] * 2000, "the validation by the schema takes more than 3000000 steps"),
-        (MANY_CHOICES, [49_999] * 2000, "the validation by the schema takes more than 3000000 steps"),
-        (MANY_CHOICES, [-1] * 100, "the violations of the schema take more than 8388608 characters"),
+        (ALTERNATIVES, [3000] * 2000, "the validation by the schema takes more than 200000 steps"),
+        (MANY_CHOICES, [49_999] * 2000, "the validation by the schema takes more than 200000 steps"),
+        (MANY_CHOICES, [-1] * 100, "the violations of the schema take more than 600000 characters"),
     ],
 )
 @pytest.mark.parametrize("before", [False, True])
-def test_a_schema_cannot_multiply_a_value_without_end(items: Any, value: Any, why: str, before: bool) -> None:
+def test_a_schema_cannot_multiply_a_value_without_end(
+    items: Any, value: Any, why: str, before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The next test reaches the real limits, which takes seconds.
+    monkeypatch.setattr(schema_validation, "_MAX_STEPS", 200_000)
+    monkeypatch.setattr(schema_validation, "_MAX_TEXT", 600_000)
     schema = {"type": "array", "items": items}
     with pytest.raises(ApiError) as refused:
         if before:
@@ -254,6 +261,19 @@ def test_a_schema_cannot_multiply_a_value_without_end(items: Any, value: Any, wh
         else:
             schema_validation.validate(value, schema)
     assert (refused.value.code, refused.value.message) == (500, why)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ([49_999] * 2000, "the validation by the schema takes more than 3000000 steps"),
+        ([-1] * 100, "the violations of the schema take more than 8388608 characters"),
+    ],
+)
+def test_the_limits_of_a_validation(value: Any, why: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        schema_validation.validate(value, {"type": "array", "items": MANY_CHOICES})
+    assert refused.value.message == why
 
 
 def test_the_largest_request_has_room_in_one_validation() -> None:
