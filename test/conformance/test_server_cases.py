@@ -25,7 +25,7 @@ from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS
 
 FOLDER = Path(__file__).parent / "server_cases"
 DIFFERS = FOLDER / "differs.json"
-WORKERS = 4
+WORKERS = 16  # most of the time a watch waits for its timeout
 Json = dict[str, Any]
 
 # The first that fits the first place that differs, and what it shows there.

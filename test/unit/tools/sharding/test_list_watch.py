@@ -32,7 +32,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 def config_of(server: Server) -> rest.Config:
-    return rest.Config(host=server.url, bearer_token=server.token, transport=LocalTransport(server))
+    return rest.Config(host=server.url, bearer_token=server.token, transport=LocalTransport(server), qps=-1)
 
 
 def is_gate_on(server: Server) -> bool:
