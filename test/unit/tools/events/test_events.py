@@ -15,10 +15,12 @@ from clientgo import context, klog
 from clientgo.api.core import v1 as corev1
 from clientgo.api.events import v1 as eventsv1
 from clientgo.api.networking import v1 as networkingv1
+from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.runtime.schema import GroupResource, GroupVersion, GroupVersionKind
+from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util import strategicpatch
 from clientgo.apimachinery.util.validation import is_dns1123_subdomain
 from clientgo.context import Context
@@ -164,10 +166,13 @@ def test_the_second_event_of_a_kind_makes_a_series(bubble: synctest.Bubble) -> N
     verb, event = record("stopped")
     assert (verb, event.series) == ("create", None)
     # The third of a series only counts.
+    bubble.sleep(60.0)
     record("started")
+    now = from_clock(RealClock().now())
+    bubble.sleep(60.0)
     assert len(sink.calls) == 3
     broadcaster.refresh_existing_event_series(ctx)
-    assert sink.calls[-1][1].series is not None and sink.calls[-1][1].series.count == 3
+    assert sink.calls[-1][1].series == eventsv1.EventSeries(count=3, last_observed_time=now)
     cancel()
     bubble.wait()
     broadcaster.shutdown()
@@ -295,6 +300,30 @@ def test_a_series_that_goes_on_is_refreshed_and_kept(bubble: synctest.Bubble, fa
     broadcaster.shutdown()
 
 
+def test_a_refreshed_series_continues_from_the_state_of_the_server(bubble: synctest.Bubble) -> None:
+    event = cached("eventTest", 9)
+    stored = event.deep_copy()
+    stored.set_resource_version("8")
+    sink = Sink(stored={event.get_name(): stored})
+    broadcaster = broadcaster_of(sink, {_get_key(event): event})
+    broadcaster.refresh_existing_event_series(context.background())
+    broadcaster.refresh_existing_event_series(context.background())
+    assert [each.get_resource_version() for _, each in sink.calls] == ["", "8"]
+    broadcaster.shutdown()
+
+
+def test_a_series_ends_after_more_than_six_minutes(bubble: synctest.Bubble) -> None:
+    event = cached("eventTest", 6)
+    cache = {_get_key(event): event}
+    broadcaster = broadcaster_of(Sink(stored={event.get_name(): event.deep_copy()}), cache)
+    broadcaster.finish_series(context.background())
+    assert list(cache) == [_get_key(event)]
+    bubble.sleep(0.001)
+    broadcaster.finish_series(context.background())
+    assert cache == {}
+    broadcaster.shutdown()
+
+
 def plain_and_isomorphic() -> tuple[eventsv1.Event, eventsv1.Event]:
     plain = eventsv1.Event(metadata=metav1.ObjectMeta(name="test", namespace="default"))
     isomorphic = plain.deep_copy()
@@ -319,7 +348,33 @@ def test_an_event_and_its_series_may_arrive_in_any_order(order: tuple[int, ...],
     assert list(sink.stored.values()) == [both[expected]]
 
 
-@pytest.mark.parametrize(("failure", "tries"), [(OSError("down"), 12), (errors.new_forbidden(EVENTS, "e", "no"), 1)])
+def test_a_series_that_another_client_creates_meanwhile_is_patched(bubble: synctest.Bubble) -> None:
+    """The first patch finds no event, and the creation finds one."""
+    _, isomorphic = plain_and_isomorphic()
+    sink = Sink()
+
+    def create_first(verb: str) -> None:
+        if verb == "create":
+            sink.stored["test"] = plain_and_isomorphic()[0]
+
+    sink.fail = create_first
+    broadcaster = broadcaster_of(sink, {_get_key(isomorphic): plain_and_isomorphic()[0]})
+    broadcaster.record_to_sink(context.background(), plain_and_isomorphic()[0], RealClock())
+    assert [verb for verb, _ in sink.calls] == ["patch", "create", "patch"]
+    assert sink.stored["test"].series is not None
+    broadcaster.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("failure", "tries"),
+    [
+        (OSError("down"), 12),
+        (errors.new_forbidden(EVENTS, "e", "no"), 1),
+        (errors.new_already_exists(EVENTS, "e"), 1),
+        (RequestConstructionError(ValueError("bad")), 1),
+    ],
+    ids=["network", "forbidden", "already exists", "no request"],
+)
 def test_only_what_may_pass_is_tried_again(bubble: synctest.Bubble, failure: Exception, tries: int) -> None:
     sink = Sink(fail=lambda verb: failure)
     broadcaster = _EventBroadcasterImpl(sink, 10.0, {})
@@ -481,7 +536,16 @@ class FakeClient:
         return self
 
     def events(self, namespace: str) -> FakeClient:
+        self.namespace = namespace
         return self
+
+    def update(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
+        self.written.append(event)
+        return event
+
+    def patch(self, ctx: Context, name: str, pt: PatchType, data: bytes) -> eventsv1.Event:
+        self.written.append((name, pt, data))
+        return eventsv1.Event(metadata=metav1.ObjectMeta(name=name, resource_version="2"))
 
     def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
         self.written.append(event)
@@ -516,6 +580,19 @@ def test_the_sink_that_is_the_api_wants_a_namespace() -> None:
             call(context.background(), eventsv1.Event())
     event = eventsv1.Event(metadata=metav1.ObjectMeta(name="e", namespace="ns"))
     assert sink.create(context.background(), event) is event
+
+
+def test_the_sink_that_is_the_api_returns_the_answers_for_the_namespace_of_the_event() -> None:
+    client = FakeClient(True)
+    sink = events.EventSinkImpl(client)  # type: ignore[arg-type]
+    event = eventsv1.Event(metadata=metav1.ObjectMeta(name="e", namespace="ns"))
+    for write in (sink.create, sink.update):
+        client.namespace = ""
+        assert write(context.background(), event) is event
+        assert client.namespace == "ns"
+    client.namespace = ""
+    assert sink.patch(context.background(), event, b"{}").get_resource_version() == "2"
+    assert (client.namespace, client.written[-1]) == ("ns", ("e", PatchType.STRATEGIC_MERGE, b"{}"))
 
 
 def test_dropped_events_are_logged_at_each_doubling(
@@ -572,10 +649,101 @@ def test_the_series_are_kept_up_until_the_context_is_done(bubble: synctest.Bubbl
     ctx, cancel = context.with_cancel(context.background())
     before = set(threading.enumerate())
     broadcaster.start_recording_to_sink_with_context(ctx)
-    upkeep = {thread.name for thread in set(threading.enumerate()) - before}
-    assert {"event-series-refresh", "event-series-finish"} <= upkeep
+    upkeep = {thread.name: thread.daemon for thread in set(threading.enumerate()) - before}
+    assert {"event-series-refresh", "event-series-finish"} <= upkeep.keys()
+    assert all(upkeep.values()), "no thread keeps the interpreter alive"
     cancel()
     bubble.sleep(1.0)
     left = {thread.name for thread in set(threading.enumerate()) - before}
     assert not left & {"event-series-refresh", "event-series-finish", "event-watcher"}
     broadcaster.shutdown()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_drain_writes_or_tries_each_event_once(
+    bubble: synctest.Bubble, fails: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    sink = Sink(fail=lambda verb: OSError("down") if fails else None)
+    broadcaster = _EventBroadcasterImpl(sink, 10.0, {})
+    ctx, cancel = context.with_cancel(context.background())
+    broadcaster.start_recording_to_sink_with_context(ctx)
+    recorder = broadcaster.new_recorder(SCHEME, "c")
+    for number in range(3):
+        recorder.eventf(POD, None, "Normal", f"R{number}", "a", "n")
+    broadcaster.shutdown_with_drain(context.background())
+    assert [event.reason for _, event in sink.calls] == ["R0", "R1", "R2"]
+    assert bubble.elapsed == 0.0
+    assert "retry limit exceeded" not in caplog.text
+    recorder.eventf(POD, None, "Normal", "late", "a", "n")
+    assert "Unable to record event (will not retry!)" in caplog.text
+    cancel()
+    bubble.wait()
+
+
+def test_a_drain_ends_with_its_context(bubble: synctest.Bubble) -> None:
+    go_on = threading.Event()
+    broadcaster = broadcaster_of(Sink(fail=lambda verb: go_on.wait() and None))
+    ctx, cancel = context.with_cancel(context.background())
+    broadcaster.start_recording_events(ctx)
+    broadcaster.new_recorder(SCHEME, "c").eventf(POD, None, "Normal", "R", "a", "n")
+    waiting, give_up = context.with_timeout(context.background(), 5.0)
+    broadcaster.shutdown_with_drain(waiting)
+    assert bubble.elapsed == 5.0
+    go_on.set()
+    give_up()
+    cancel()
+    bubble.wait()
+
+
+def test_a_broadcaster_that_is_shut_down_logs_what_it_cannot_start(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster, stop = broadcaster_of(Sink()), threading.Event()
+    broadcaster.shutdown()
+    broadcaster.start_recording_to_sink(stop)
+    broadcaster.start_structured_logging(0)()
+    stop.set()
+    bubble.sleep(2.0)
+    texts = [each.getMessage().partition(" err=")[0] for each in caplog.records if each.levelname == "ERROR"]
+    assert texts == ['"Failed to start recording to sink"', '"Failed to start event watcher"']
+
+
+def test_a_sink_gets_only_events_of_its_api(bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture) -> None:
+    sink = Sink()
+    broadcaster = broadcaster_of(sink)
+    ctx, cancel = context.with_cancel(context.background())
+    broadcaster.start_recording_events(ctx)
+    broadcaster.action(watch.EventType.ADDED, corev1.Event())
+    bubble.wait()
+    assert sink.calls == []
+    assert '"unexpected type, expected eventsv1.Event"' in caplog.text
+    cancel()
+    bubble.wait()
+    broadcaster.shutdown()
+
+
+def test_a_context_that_is_done_ends_the_recording_and_not_the_broadcaster(bubble: synctest.Bubble) -> None:
+    sink, seen = Sink(), []
+    broadcaster = broadcaster_of(sink)
+    ctx, cancel = context.with_cancel(context.background())
+    broadcaster.start_recording_events(ctx)
+    broadcaster.start_event_watcher(seen.append)
+    watchers = [thread for thread in threading.enumerate() if thread.name == "event-watcher"]
+    cancel()
+    bubble.wait()
+    assert [thread.is_alive() for thread in watchers] == [False, True]
+    broadcaster.new_recorder(SCHEME, "c").eventf(POD, None, "Normal", "R", "a", "n")
+    bubble.wait()
+    assert (sink.calls, len(seen)) == ([], 1)
+    broadcaster.shutdown()
+
+
+@pytest.mark.parametrize(("related", "lines"), [(None, []), ("no object", [(11, '"Could not construct reference"')])])
+def test_a_related_object_without_a_reference_is_logged_for_developers(
+    bubble: synctest.Bubble, related: Any, lines: list[tuple[int, str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(1, logger="clientgo")
+    event = recorded(bubble, POD, related, "Normal", "R", "a", "n")
+    assert event.related is None
+    found = [each for each in caplog.records if each.filename == "event_recorder.py"]
+    assert [(each.levelno, each.getMessage().partition(" object=")[0]) for each in found] == lines

@@ -241,6 +241,29 @@ def test_health_checker(leads, age, healthy):
         adaptor.check(object())
 
 
+def test_run_or_die_connects_the_health_check():
+    with synctest.bubble() as b:
+        client, watch_dog = FakeLeases(), leaderelection.new_leader_healthz_adaptor(1.0)
+        # The work goes on after the loss, so that the elector still runs.
+        callbacks = LeaderCallbacks(on_started_leading=lambda ctx: b.sleep(60.0), on_stopped_leading=nothing)
+        config = config_for(lease_lock(client), callbacks=callbacks, name="n", watch_dog=watch_dog)
+        running = threading.Thread(
+            target=lambda: leaderelection.run_or_die(context.background(), config), name="elector"
+        )
+        running.start()
+        b.sleep(1.0)
+
+        def down(verb: str, ctx: context.Context) -> None:
+            raise ConnectionError("down")
+
+        client.react = down
+        watch_dog.check()
+        b.sleep(20.0)
+        with pytest.raises(RuntimeError, match="failed election to renew leadership on lease n"):
+            watch_dog.check()
+        running.join()
+
+
 def test_release():
     """Go: TestReleaseLeaseLeases/release acquired lock from no object [in testReleaseLease]."""
     client = FakeLeases()
@@ -405,6 +428,42 @@ def test_a_term_whose_renewals_fail_turns_the_metric_off(metric):
     assert metric.calls[-1] == ("off", "n")
 
 
+def test_the_metric_is_off_as_soon_as_the_lease_is_lost(metric):
+    """The work, which takes three more seconds, delays the release and not the metric."""
+    with synctest.bubble() as b:
+        client = FakeLeases()
+        callbacks = LeaderCallbacks(
+            on_started_leading=lambda ctx: (ctx.done().wait(), b.sleep(3.0)), on_stopped_leading=nothing
+        )
+        config = config_for(lease_lock(client), name="n", callbacks=callbacks, release_on_cancel=True)
+        running = threading.Thread(
+            target=lambda: leaderelection.run_or_die(context.background(), config), name="elector"
+        )
+        running.start()
+        b.sleep(1.0)
+
+        def down(verb: str, ctx: context.Context) -> None:
+            raise ConnectionError("down")
+
+        client.react = down
+        b.sleep(12.0)
+        assert metric.calls[-1] == ("off", "n")
+        running.join()
+
+
+def test_a_run_whose_context_is_done_leads_nothing_and_sends_nothing(caplog):
+    client, calls = FakeLeases(), []
+    callbacks = LeaderCallbacks(
+        on_started_leading=lambda ctx: calls.append("started"), on_stopped_leading=lambda: calls.append("stopped")
+    )
+    ctx, cancel = context.with_cancel(context.background())
+    cancel()
+    with synctest.bubble():
+        leaderelection.run_or_die(ctx, config_for(lease_lock(client), callbacks=callbacks, release_on_cancel=True))
+    assert (calls, client.calls) == (["stopped"], [])
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
 def test_run_that_never_led_still_reports_that_it_stopped():
     with synctest.bubble():
         client = FakeLeases()
@@ -422,7 +481,9 @@ def test_run_that_never_led_still_reports_that_it_stopped():
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), SystemExit("boom")], ids=lambda error: type(error).__name__)
-def test_work_that_raises_ends_the_term(error, caplog):
+def test_work_that_raises_ends_the_term(error, caplog, monkeypatch):
+    uncaught: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", uncaught.append)
     with synctest.bubble() as b:
         client = FakeLeases()
 
@@ -435,6 +496,19 @@ def test_work_that_raises_ends_the_term(error, caplog):
         leaderelection.run_or_die(context.background(), config)
         assert b.elapsed == pytest.approx(3.0)
         assert client.stored("bar").spec.holder_identity == ""
+    assert "boom" in caplog.text
+    assert uncaught == [], "the crash is logged once"
+
+
+def test_an_error_of_on_stopped_leading_is_logged_and_not_raised(caplog):
+    def fail() -> None:
+        raise ValueError("boom")
+
+    with synctest.bubble():
+        ctx, cancel = context.with_timeout(context.background(), 5.0)
+        callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=fail)
+        leaderelection.run_or_die(ctx, config_for(lease_lock(FakeLeases()), callbacks=callbacks))
+        cancel()
     assert "boom" in caplog.text
 
 
@@ -452,6 +526,14 @@ def test_work_that_raises_ends_the_term(error, caplog):
         ),
         ({"lease_duration": 10.0}, "leaseDuration must be greater than renewDeadline"),
         ({"retry_period": 8.4}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
+        (
+            {"lease_duration": 0.0, "renew_deadline": -1.0, "retry_period": -2.0},
+            "leaseDuration must be greater than zero",
+        ),
+        (
+            {"lease_duration": 1e-9, "renew_deadline": 0.0, "retry_period": -1.0},
+            "renewDeadline must be greater than zero",
+        ),
         ({"renew_deadline": 0.0, "retry_period": -1.0}, "renewDeadline must be greater than zero"),
         # A nanosecond is more than nothing.
         ({"renew_deadline": 1e-9, "retry_period": 0.0}, "retryPeriod must be greater than zero"),
@@ -465,6 +547,12 @@ def test_configuration_is_checked(change, message):
     with pytest.raises(ValueError) as caught:
         leaderelection.run_or_die(context.background(), config)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("retry_period", [8.3, 1e-9])
+def test_the_longest_and_the_shortest_retry_period_are_valid(retry_period):
+    """10 s of deadline are just more than 1.2 times 8.3 s."""
+    leaderelection.new_leader_elector(config_for(lease_lock(FakeLeases()), retry_period=retry_period))
 
 
 class Election:
@@ -605,7 +693,7 @@ def test_the_release_goes_out_when_the_work_has_ended():
         assert term.log == [(5.0, "work is told"), (6.5, "work has ended"), (6.5, "released"), (6.5, "stopped")]
 
 
-def test_work_that_does_not_end_keeps_its_lease():
+def test_work_that_does_not_end_keeps_its_lease(caplog):
     with synctest.bubble() as b:
         term = Term(b, release_on_cancel=True)
         term.wind_down = 60.0
@@ -614,6 +702,7 @@ def test_work_that_does_not_end_keeps_its_lease():
         term.end()
         assert [text for _, text in term.log] == ["work is told", "stopped", "work has ended"]
         assert term.log[1][0] == 19.0, "the lease of the last renewal, at 4.0, ends then"
+        assert "Lease is not released, since the work has not ended" in caplog.text
         assert term.shared.record is not None and term.shared.record.holder_identity == "me"
 
 
@@ -684,6 +773,29 @@ def test_a_lock_taken_by_the_write_that_the_end_cut_short_is_released(begins):
         assert leading == []
 
 
+def test_a_lock_that_cannot_be_read_after_a_cut_short_write_stays_and_is_logged(caplog):
+    with synctest.bubble():
+        shared = SharedRecord()
+        lock = RecordingLock("me", shared, lambda record: None)
+        ctx, cancel = context.with_cancel(context.background())
+        create = lock.create
+
+        def cut_short(request: context.Context, ler: rl.LeaderElectionRecord) -> None:
+            create(request, ler)
+            lock.fail["get"] = 1
+            cancel()
+            raise RuntimeError("context canceled")
+
+        lock.create = cut_short  # type: ignore[method-assign]
+        leaderelection.run_or_die(ctx, config_for(lock, release_on_cancel=True))
+        assert shared.record is not None and shared.record.holder_identity == "me"
+    lines = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
+    assert [line.partition(" err=")[0] for line in lines] == [
+        '"Error initially creating lease lock"',
+        '"Error retrieving lease lock"',
+    ]
+
+
 def test_the_end_of_a_candidate_that_took_nothing_asks_for_nothing():
     with synctest.bubble() as b:
         shared = SharedRecord()
@@ -739,6 +851,23 @@ def test_a_release_whose_update_fails_is_tried_once_without_a_conflict(error):
         term.end()
         assert tried == ["get", "update"]
         assert term.shared.record is not None and term.shared.record.holder_identity == "me"
+
+
+def test_a_second_conflict_ends_the_release_and_is_logged(caplog):
+    with synctest.bubble() as b:
+        term = Term(b, release_on_cancel=True)
+        b.sleep(5.0)
+        tried: list[str] = []
+
+        def write_before(op: str, ctx: context.Context) -> None:
+            tried.append(op)
+            if op == "update":
+                term.shared.write(held_by("me", lease_duration_seconds=15))
+
+        term.lock.before = write_before
+        term.end()
+    assert tried == ["get", "update", "get", "update"]
+    assert "Failed to release lease" in caplog.text
 
 
 HANG = "Leader election cannot end: a callback still runs although its context is done"
@@ -831,6 +960,7 @@ def test_a_duration_that_is_left_out_is_zero_and_so_refused():
     callbacks = LeaderCallbacks(on_started_leading=nothing, on_stopped_leading=nothing)
     config = LeaderElectionConfig(lock=lease_lock(FakeLeases()), callbacks=callbacks)
     assert (config.lease_duration, config.renew_deadline, config.retry_period) == (0.0, 0.0, 0.0)
+    assert (config.release_on_cancel, config.coordinated) == (False, False)
     with pytest.raises(ValueError, match="leaseDuration must be greater than renewDeadline"):
         leaderelection.run_or_die(context.background(), config)
 
@@ -911,6 +1041,43 @@ def test_the_fencing_check_counts_the_sleep_of_the_computer(seconds, monkeypatch
     monkeypatch.setattr(time, "time", lambda: real() + seconds)
     assert elector.holds_lease() == (seconds < 0)
     assert elector.holds_lease(margin=16.0) is False
+
+
+def test_a_lease_counts_until_its_last_moment():
+    clock = FakeClock(START)
+    elector = LeaderElector(config_for(lease_lock(FakeLeases())), clock)
+    assert elector._try_acquire_or_renew(context.background())
+    clock.step(14.5)
+    assert elector.holds_lease()
+    clock.step(0.5)
+    assert not elector.holds_lease()
+
+
+def test_another_holders_lease_counts_from_the_moment_that_the_caller_saw_it():
+    client, clock = FakeLeases(), FakeClock(START)
+    record = held_by("bing", lease_duration_seconds=15)
+    client.put(lease(record))
+    elector = LeaderElector(config_for(lease_lock(client)), clock)
+    elector.continue_observation(record, record.to_json(), START - 10.0)
+    assert elector.get_leader() == "bing"
+    clock.step(4.5)
+    assert not elector._try_acquire_or_renew(context.background())
+    clock.step(1.0)
+    assert elector._try_acquire_or_renew(context.background())
+
+
+def test_an_observation_of_its_own_lease_is_ignored():
+    """Only a write of this elector makes it the leader."""
+    elector = LeaderElector(config_for(lease_lock(FakeLeases())), FakeClock(START))
+    record = held_by(elector.identity(), lease_duration_seconds=15)
+    elector.continue_observation(record, record.to_json(), START)
+    assert (elector.identity(), elector.get_leader(), elector.is_leader()) == ("baz", "", False)
+
+
+def test_an_elector_shows_its_identity_its_lock_and_the_leader():
+    elector = LeaderElector(config_for(lease_lock(FakeLeases())))
+    assert elector._try_acquire_or_renew(context.background())
+    assert repr(elector) == "<LeaderElector baz on foo/bar, leader 'baz'>"
 
 
 def test_a_lease_of_a_part_of_a_second_is_rounded_up():

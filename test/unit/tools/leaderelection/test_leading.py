@@ -97,6 +97,12 @@ def test_the_lock_is_a_lease_with_an_identity_of_its_own() -> None:
     assert leaderelection.lease_lock(config, "default", "sample", identity="me").identity() == "me"
 
 
+def test_the_default_durations_are_those_of_kubernetes() -> None:
+    """Go: RecommendedDefaultLeaderElectionConfiguration."""
+    durations = leaderelection.LEASE_DURATION, leaderelection.RENEW_DEADLINE, leaderelection.RETRY_PERIOD
+    assert durations == (15.0, 10.0, 2.0)
+
+
 def test_invalid_durations_are_rejected_before_any_request() -> None:
     leases = FakeLeases()
     with pytest.raises(ValueError, match="leaseDuration must be greater than renewDeadline"):
@@ -185,6 +191,62 @@ def test_a_leader_that_cannot_renew_exits_with_code_1_before_its_lease_ends(
         assert ("stopped" in replica.did) is (seconds_to_stop == 0.0)
         assert "Leader election lost" in caplog.text
         replica.join()  # the real exit does not return
+
+
+def test_a_replica_that_stands_by_logs_each_new_leader_and_a_leader_not_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="clientgo")
+    with cluster() as (bubble, leases, _):
+        first = Replica(leases, "first")
+        bubble.sleep(1.0)
+        second = Replica(leases, "second")
+        bubble.sleep(5.0)
+        first.stop()
+        first.join()
+        bubble.sleep(10.0)
+        second.stop()
+        second.join()
+    lines = [each.getMessage() for each in caplog.records if "New leader elected" in each.getMessage()]
+    assert lines == ['"New leader elected" identity="first"']
+
+
+def test_the_log_is_written_before_the_process_exits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real exit runs no handler that could flush later."""
+    with cluster() as (bubble, leases, _):
+        replica = Replica(leases, "first", seconds_to_stop=3600.0)
+        monkeypatch.setattr(klog, "flush", lambda: replica.did.append("flushed"))
+        bubble.sleep(1.0)
+        leases.react = unreachable
+        bubble.sleep(leaderelection.LEASE_DURATION)
+        assert replica.did == ["working", "flushed", "exit 1"]
+        replica.join()
+
+
+class Counting(Context):
+    """A context that is not done, and counts the callbacks that are added and not removed."""
+
+    def __init__(self) -> None:
+        self.callbacks = 0
+
+    def add_done_callback(self, fn: Callable[[], None]) -> Callable[[], bool]:
+        forget = super().add_done_callback(fn)
+        self.callbacks += 1
+
+        def remove() -> bool:
+            self.callbacks -= 1
+            return forget()
+
+        return remove
+
+
+def test_a_context_that_outlives_the_election_keeps_nothing_of_it() -> None:
+    with cluster() as (_, leases, _):
+        ctx = Counting()
+        during: list[int] = []
+        leaderelection.run_while_leading(ctx, lock(leases, "a"), lambda working: during.append(ctx.callbacks))
+        assert during[0] > 0
+        assert ctx.callbacks == 0
 
 
 def test_what_the_work_raises_comes_out_and_the_lease_is_free() -> None:

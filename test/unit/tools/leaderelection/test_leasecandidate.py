@@ -66,11 +66,29 @@ def test_ack():
         renewed = candidate.stored().spec.renew_time
         assert renewed is not None
         assert renewed >= pinged.spec.ping_time
-        b.sleep(299.0)
+        assert b.elapsed == 61.0
+        b.sleep(238.0)
+        assert candidate.stored().spec.renew_time == renewed
+        b.sleep(2.0)
         again = candidate.stored().spec.renew_time
         candidate.stop()
     assert again is not None
     assert again > renewed, "renewed every five minutes without a ping"
+
+
+def test_a_ping_that_is_answered_already_renews_nothing():
+    with synctest.bubble() as b:
+        candidate = Candidate()
+        b.sleep(60.0)
+        pinged = candidate.stored()
+        created = pinged.spec.ping_time = pinged.spec.renew_time
+        candidate.clientset.coordination_v1beta1().lease_candidates("default").update(
+            context.background(), pinged, metav1.UpdateOptions()
+        )
+        b.sleep(1.0)
+        renewed = candidate.stored().spec.renew_time
+        candidate.stop()
+    assert renewed == created
 
 
 def test_a_failing_server_is_asked_again(caplog):
@@ -140,9 +158,29 @@ def test_cancelled_before_the_informer_has_synced():
     with synctest.bubble():
         ctx, cancel = context.with_cancel(context.background())
         cancel()
-        candidate, _ = leaderelection.new_candidate(fake.new_clientset(), "default", "foo", "lease", "1", "1", "")
+        clientset = fake.new_clientset()
+        candidate, _ = leaderelection.new_candidate(clientset, "default", "foo", "lease", "1", "1", "")
         candidate.run(ctx)
+    assert not [action for action in clientset.actions() if action.get_verb() == "create"]
     assert repr(candidate) == "<LeaseCandidate default/foo for lease>"
+
+
+def test_only_the_candidates_own_object_is_listed_and_watched():
+    with synctest.bubble() as b:
+        candidate = Candidate()
+        b.sleep(1.0)
+        candidate.stop()
+        actions = candidate.clientset.actions()
+    selectors = {
+        action.get_verb(): str(
+            action.get_list_restrictions().fields
+            if action.get_verb() == "list"
+            else action.get_watch_restrictions().fields
+        )
+        for action in actions
+        if action.get_verb() in ("list", "watch")
+    }
+    assert selectors and set(selectors.values()) == {"metadata.name=foo"}
 
 
 def test_the_informer_has_ended_when_the_candidate_has(monkeypatch):

@@ -44,7 +44,7 @@ class Setting:
             metav1.ObjectMeta(namespace="ns", name="lock"), self.client, rl.ResourceLockConfig(identity="me")
         )
         callbacks = LeaderCallbacks(on_started_leading=lambda ctx: None, on_stopped_leading=lambda: None)
-        config = LeaderElectionConfig(
+        self.config = LeaderElectionConfig(
             lock=lock,
             lease_duration=15.0,
             renew_deadline=10.0,
@@ -52,7 +52,7 @@ class Setting:
             callbacks=callbacks,
             coordinated=coordinated,
         )
-        self.elector = LeaderElector(config, self.clock)
+        self.elector = LeaderElector(self.config, self.clock)
 
     def put(self, record: rl.LeaderElectionRecord) -> None:
         made = coordinationv1.Lease(metadata=metav1.ObjectMeta(namespace="ns", name="lock"))
@@ -224,6 +224,18 @@ def test_a_term_logs_its_beginning_its_renewals_and_its_end(caplog: pytest.LogCa
     assert lines[1] == (20, '"Successfully acquired lease" lock="ns/lock"')
     assert lines[2:4] == [(15, '"Successfully renewed lease" lock="ns/lock"')] * 2
     assert lines[-1] == (20, '"Failed to renew lease" lock="ns/lock" err="context deadline exceeded"')
+
+
+def test_a_candidate_logs_each_attempt_in_vain(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO - 4, logger="clientgo")
+    with synctest.bubble():
+        setting = Setting(coordinated=False)
+        held_by_another(setting)
+        ctx, cancel = context.with_timeout(BACKGROUND, 1.0)
+        LeaderElector(setting.config).run(ctx)
+        cancel()
+    lines = [(each.levelno, each.getMessage()) for each in caplog.records if each.filename == "leaderelection.py"]
+    assert lines[-1] == (16, '"Failed to acquire lease" lock="ns/lock"')
 
 
 def test_a_candidate_logs_the_creation_and_the_renewal_of_its_object(caplog: pytest.LogCaptureFixture) -> None:

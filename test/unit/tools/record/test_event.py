@@ -5,6 +5,9 @@ All tests run in a bubble: its time is virtual, and it reports threads that are 
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -44,6 +47,7 @@ class Sink:
 
     def __init__(self, answer: Callable[[str, corev1.Event], corev1.Event] | None = None) -> None:
         self.calls: list[tuple[str, corev1.Event]] = []
+        self.patches: list[dict[str, Any]] = []
         self._answer = answer or (lambda verb, event: event.deep_copy())
 
     def _call(self, verb: str, event: corev1.Event) -> corev1.Event:
@@ -57,6 +61,7 @@ class Sink:
         return self._call("update", event)
 
     def patch(self, old_event: corev1.Event, data: bytes) -> corev1.Event:
+        self.patches.append(json.loads(data))
         return self._call("patch", old_event)
 
     def verbs(self) -> list[str]:
@@ -99,6 +104,8 @@ def record_table(b: synctest.Bubble, recorder: record.EventRecorder, sink: Sink)
         assert len(sink.calls) == number + 1, number
         got_verb, event = sink.calls[-1]
         assert (got_verb, event.count, event.reason) == (verb, count, reason), number
+        if verb == "patch":
+            assert sink.patches[-1]["count"] == count, number
 
 
 def test_an_event_is_created_and_its_repeats_are_patched(bubble: synctest.Bubble) -> None:
@@ -396,3 +403,124 @@ def test_the_fake_recorder_writes_texts() -> None:
         "Normal R m involvedObject{kind=Pod,apiVersion=v1} map[a:1 b:2]",
     ]
     record.FakeRecorder().event(pod(), "Normal", "R", "discarded")
+
+
+def test_a_broadcaster_has_the_given_correlator_options(bubble: synctest.Bubble) -> None:
+    sink = Sink()
+    broadcaster = record.new_broadcaster_with_correlator_options(record.CorrelatorOptions(burst_size=1))
+    broadcaster.start_recording_to_sink(sink)
+    recorder = broadcaster.new_recorder(SCHEME, SOURCE)
+    for reason in ("R1", "R2"):
+        recorder.event(pod(), "Normal", reason, "m")
+    bubble.wait()
+    assert [event.reason for _, event in sink.calls] == ["R1"]
+    assert broadcaster.statistics().dropped_as_spam == 1
+    broadcaster.shutdown()
+
+
+def test_an_event_that_the_spam_filter_drops_is_no_error(
+    bubble: synctest.Bubble, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster = record.new_broadcaster_with_correlator_options(record.CorrelatorOptions(burst_size=1))
+    broadcaster.start_recording_to_sink(Sink())
+    recorder = broadcaster.new_recorder(SCHEME, SOURCE)
+    for reason in ("R1", "R2"):
+        recorder.event(pod(), "Normal", reason, "m")
+    bubble.wait()
+    broadcaster.shutdown()
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+def test_the_pause_between_two_attempts_has_the_given_length(bubble: synctest.Bubble) -> None:
+    at: list[float] = []
+
+    def fail(verb: str, event: corev1.Event) -> corev1.Event:
+        at.append(bubble.elapsed)
+        raise OSError("down")
+
+    broadcaster = record.new_broadcaster_for_tests(3.0)
+    broadcaster.start_recording_to_sink(Sink(fail))
+    broadcaster.new_recorder(SCHEME, SOURCE).event(pod(), "Normal", "R", "m")
+    bubble.sleep(60.0)
+    assert at[0] == 0.0 and 0.0 <= at[1] <= 3.0
+    assert [later - earlier for earlier, later in itertools.pairwise(at[1:])] == pytest.approx([3.0] * 10)
+    broadcaster.shutdown()
+
+
+def test_a_patch_that_fails_is_not_replaced_by_a_creation(bubble: synctest.Bubble) -> None:
+    """Only a patch that finds no event is."""
+
+    def answer(verb: str, event: corev1.Event) -> corev1.Event:
+        if verb == "patch":
+            raise OSError("down")
+        return event.deep_copy()
+
+    sink = Sink(answer)
+    broadcaster = record.new_broadcaster_for_tests(60.0)
+    broadcaster.start_recording_to_sink(sink)
+    recorder = broadcaster.new_recorder(SCHEME, SOURCE)
+    for _ in range(2):
+        recorder.event(pod(), "Normal", "R", "m")
+    bubble.wait()
+    assert sink.verbs() == ["create", "patch"]
+    broadcaster.shutdown()
+
+
+def test_a_drain_tries_an_event_once_and_does_not_pause(bubble: synctest.Bubble) -> None:
+    def fail(verb: str, event: corev1.Event) -> corev1.Event:
+        raise OSError("down")
+
+    sink = Sink(fail)
+    broadcaster = record.new_broadcaster()
+    broadcaster.start_recording_to_sink(sink)
+    recorder = broadcaster.new_recorder(SCHEME, SOURCE)
+    for reason in ("R1", "R2"):
+        recorder.event(pod(), "Normal", reason, "m")
+    broadcaster.shutdown_with_drain(context.background())
+    assert ([event.reason for _, event in sink.calls], bubble.elapsed) == (["R1", "R2"], 0.0)
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_an_event_for_which_there_is_no_room_is_logged_and_counted(
+    bubble: synctest.Bubble, sent: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcaster = record.new_broadcaster()
+    monkeypatch.setattr(broadcaster, "action_or_drop", lambda action, event: sent)
+    broadcaster.new_recorder(SCHEME, SOURCE).event(pod(), "Normal", "R", "m")
+    assert broadcaster.statistics() == record.EventStatistics(dropped_queue_full=0 if sent else 1)
+    assert ("too many queued events, dropped event" in caplog.text) is not sent
+    broadcaster.shutdown()
+
+
+class Counting(context.Context):
+    """A context that is not done, and counts the callbacks that are added and not removed."""
+
+    def __init__(self) -> None:
+        self.callbacks = 0
+
+    def add_done_callback(self, fn: Callable[[], None]) -> Callable[[], bool]:
+        forget = super().add_done_callback(fn)
+        self.callbacks += 1
+
+        def remove() -> bool:
+            self.callbacks -= 1
+            return forget()
+
+        return remove
+
+
+def test_a_context_that_outlives_the_broadcaster_keeps_nothing_of_it(bubble: synctest.Bubble) -> None:
+    ctx = Counting()
+    broadcaster = record.new_broadcaster(record.with_context(ctx))
+    during = ctx.callbacks
+    broadcaster.shutdown()
+    assert during > ctx.callbacks == 0
+
+
+def test_a_new_broadcaster_has_counted_nothing() -> None:
+    assert set(dataclasses.astuple(record.EventStatistics())) == {0}
+    assert record.EventStatistics().dropped == 0
+
+
+def test_options_select_the_defaults() -> None:
+    assert not any(dataclasses.astuple(record.CorrelatorOptions()))

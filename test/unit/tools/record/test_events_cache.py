@@ -62,6 +62,37 @@ def test_a_combined_event_says_so() -> None:
     assert message == "(combined from similar events): it was fun"
 
 
+@pytest.mark.parametrize("source", [{"component": "scheduler"}, {"component": "kubelet", "host": "other"}, {}])
+def test_events_of_different_sources_are_not_similar(source: dict[str, str]) -> None:
+    """Neither combined, nor counted as one, nor charged to one bucket."""
+    other = make_event()
+    other.source = corev1.EventSource(**source)
+    assert record.event_aggregator_by_reason_func(make_event())[0] != record.event_aggregator_by_reason_func(other)[0]
+    options = record.CorrelatorOptions(burst_size=1, clock=FakePassiveClock(START))
+    correlator = record.new_event_correlator_with_options(options)
+    results = [correlator.event_correlate(event) for event in (make_event(), other)]
+    assert [result.event and result.event.count for result in results] == [1, 1]
+
+
+def test_the_parts_of_a_correlator_can_be_created_one_by_one() -> None:
+    clock = FakePassiveClock(START)
+    spam = record.new_event_source_object_spam_filter(8, 1, 0.1, clock, by_object_and_reason)
+    assert [spam.filter(make_event()) for _ in range(2)] == [False, True]
+    aggregator = record.new_event_aggregator(
+        8, record.event_aggregator_by_reason_func, record.event_aggregator_by_reason_message_func, 2, 600, clock
+    )
+    events = [aggregator.event_aggregate(make_event(message=text))[0] for text in ("a", "b")]
+    assert [event.message for event in events] == ["a", f"{COMBINED}b"]
+
+
+def test_a_cache_has_the_given_size() -> None:
+    """An event that its successor pushed out of the cache begins anew."""
+    options = record.CorrelatorOptions(lru_cache_size=1, clock=FakePassiveClock(START))
+    correlator = record.new_event_correlator_with_options(options)
+    results = [correlator.event_correlate(make_event(name=name)) for name in ("a", "b", "a", "a")]
+    assert [result.event and result.event.count for result in results] == [1, 1, 1, 2]
+
+
 def same(number: int) -> list[corev1.Event]:
     return [make_event() for _ in range(number)]
 
@@ -184,6 +215,10 @@ def test_the_spam_key_says_what_shares_a_bucket(
     correlator = record.new_event_correlator_with_options(options)
     assert not correlator.event_correlate(make_event()).skip
     assert correlator.event_correlate(new).skip == spam
+
+
+def test_an_event_is_written_unless_the_result_says_to_skip_it() -> None:
+    assert not record.EventCorrelateResult().skip
 
 
 def test_nothing_is_no_event() -> None:

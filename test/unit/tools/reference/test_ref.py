@@ -39,6 +39,12 @@ def test_without_scheme_and_kind_there_is_no_reference() -> None:
         reference.get_reference(None, corev1.Pod())
 
 
+def test_nothing_has_no_reference() -> None:
+    """Go: ErrNilObject."""
+    with pytest.raises(reference.ErrNilObject, match="^can't reference a nil object$"):
+        reference.get_reference(None, None)
+
+
 def test_an_object_that_carries_its_kind_needs_no_scheme() -> None:
     """Go: TestGetReferenceNilSchemeWithPopulatedGVK"""
     found = reference.get_reference(None, corev1.Pod(api_version="v1", kind="Pod"))

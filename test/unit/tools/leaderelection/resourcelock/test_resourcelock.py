@@ -10,7 +10,7 @@ import pytest
 from electionlock import RecordingLock, SharedRecord
 from fakeleases import FakeLeases
 
-from clientgo import context
+from clientgo import context, kubernetes, rest
 from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -107,7 +107,13 @@ def test_the_records_bytes_are_gos():
         "strategy": "",
         "preferredHolder": "",
     }
-    assert b'"acquireTime":null' in rl.LeaderElectionRecord().to_json()
+    empty = json.loads(rl.LeaderElectionRecord().to_json())
+    assert empty == dict.fromkeys(empty, "") | {
+        "leaseDurationSeconds": 0,
+        "leaderTransitions": 0,
+        "acquireTime": None,
+        "renewTime": None,
+    }
     assert b'"holderIdentity":"\\u003ca\\u003e"' in rl.LeaderElectionRecord(holder_identity="<a>").to_json()
 
 
@@ -135,6 +141,7 @@ def test_describe():
     lock = lock_on(FakeLeases())
     assert lock.describe() == "ns/lock"
     assert lock.identity() == "me"
+    assert repr(lock) == "<LeaseLock ns/lock for me>"
 
 
 @pytest.mark.parametrize(
@@ -183,6 +190,20 @@ def test_new():
 def test_locks_that_are_gone(lock_type, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         rl.new(lock_type, "ns", "lock", None, FakeLeases(), rl.ResourceLockConfig(identity="me"))
+
+
+@pytest.mark.parametrize(("renew_deadline", "timeout"), [(10.0, 5.0), (3.0, 1.5), (1.0, 1.0)])
+def test_requests_of_a_lock_from_a_kubeconfig_take_at_most_half_of_the_deadline(renew_deadline, timeout, monkeypatch):
+    """Go: NewFromKubeconfig; at least a second."""
+    configs: list[rest.Config] = []
+    make = kubernetes.new_for_config_or_die
+    monkeypatch.setattr(kubernetes, "new_for_config_or_die", lambda config: (configs.append(config), make(config))[1])
+    given = rest.Config(host="http://127.0.0.1:1", timeout=60.0)
+    lock = rl.new_from_kubeconfig("leases", "ns", "lock", rl.ResourceLockConfig(identity="me"), given, renew_deadline)
+    assert (lock.describe(), lock.identity()) == ("ns/lock", "me")
+    assert [config.timeout for config in configs] == [timeout]
+    assert configs[0].user_agent.endswith("/leader-election")
+    assert given.timeout == 60.0, "the caller's config is left as it is"
 
 
 class Two:
@@ -240,6 +261,17 @@ def test_multilock_create_leaves_an_existing_primary_alone():
     two.first.write(held_by("a"))
     two.lock.create(CTX, held_by("me"))
     assert (two.first.record, two.second.record) == (held_by("a"), held_by("me"))
+    refused = errors.new_forbidden(coordinationv1.resource("leases"), "lock", RuntimeError("no"))
+
+    def refuse(op: str, ctx: context.Context) -> None:
+        if op == "create":
+            raise refused
+
+    two.primary.before, calls = refuse, len(two.secondary.ops)
+    with pytest.raises(errors.StatusError, match="forbidden"):
+        two.lock.create(CTX, held_by("me"))
+    assert len(two.secondary.ops) == calls
+    two.primary.before = lambda op, ctx: None
     two.primary.fail["create"] = 1
     with pytest.raises(RuntimeError, match="injected"):
         two.lock.create(CTX, held_by("me"))
