@@ -203,3 +203,23 @@ def test_informers_keep_metadata(cluster: Cluster, client: metadata.Interface, n
     finally:
         cancel()
         factory.shutdown()
+
+
+def test_a_client_is_made_from_a_config(cluster: Cluster, ns: str) -> None:
+    for make in (metadata.new_for_config, metadata.new_for_config_or_die):
+        client = make(cluster.config)
+        assert client.resource(DEPLOYMENTS).namespace(ns).get(CTX, "a").get_name() == "a"
+        client.close()
+        assert client.resource(DEPLOYMENTS).namespace(ns).get(CTX, "b").get_name() == "b", "it can be used again"
+        client.close()
+
+
+def test_closing_a_client_closes_its_idle_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[http.Client] = []
+    monkeypatch.setattr(http.Client, "close_idle_connections", lambda client: closed.append(client))
+    client = metadata.new_for_config(rest.Config(host="http://h"))
+    client.close()
+    assert len(closed) == 1
+    assert repr(client).startswith("<metadata client over ")
+    pods = client.resource(GroupVersionResource("", "v1", "pods")).namespace("ns")
+    assert repr(pods) == "<metadata client of /v1, Resource=pods, namespace 'ns'>"

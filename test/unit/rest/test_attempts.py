@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from roundtrips import Turns, answer, client_of, status_of
 
-from clientgo import context, rest
+from clientgo import context, klog, rest
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import errors
 from clientgo.golang import http
@@ -167,6 +167,7 @@ def test_a_watch_that_is_refused_raises(turn, attempts, is_wanted):
     [
         pytest.param(EOFError("EOF"), id="max retries 2, server always returns EOF error"),
         pytest.param(RESET, id="server returns connection reset by peer"),
+        pytest.param(TimeoutError("i/o timeout"), id="server does not respond"),
     ],
 )
 def test_a_watch_whose_connection_is_lost_each_time_has_just_ended(turn):
@@ -461,3 +462,85 @@ def test_a_context_error_includes_the_error_before_and_keeps_its_type(failure):
     wrapped = state.wrap_previous_error(failure)
     assert str(wrapped) == f"{failure} - error from a previous attempt: EOF"
     assert wrapped.__cause__ is failure
+
+
+class Body(http.BytesBody):
+    """A body that knows whether it was closed."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+        super().close()
+
+
+@pytest.mark.parametrize(
+    ("code", "headers"),
+    [
+        (429, {"Retry-After": "1"}),
+        (403, {}),
+        (200, {"Content-Type": "application/unknown"}),
+    ],
+    ids=["retries", "refused", "a type without a decoder"],
+)
+@CALLS
+def test_each_response_is_closed_so_that_its_connection_is_free(call, code, headers):
+    """Except the body of a stream, which is the caller's."""
+    bodies: list[Body] = []
+
+    def respond(request: http.Request) -> http.Response:
+        bodies.append(Body(b"no object"))
+        return http.Response(status_code=code, headers=http.Header(headers), body=bodies[-1])
+
+    client, _ = client_of(turns := Turns(respond))
+    send(call, client.get().resource("pods").max_retries(1))
+    assert len(turns.requests) == len(bodies) == (2 if code == 429 else 1)
+    assert [body.closed > 0 for body in bodies] == [(call, code) != ("stream", 200)] * len(bodies)
+
+
+@pytest.mark.parametrize(("timeout", "silence"), [(0.0, 90.0), (10.0, 90.0), (60.0, 90.0), (100.0, 130.0)])
+def test_a_response_may_take_as_long_as_the_servers_timeout_and_a_little_more(timeout, silence):
+    client, _ = client_of(turns := Turns(good))
+    client.get().resource("pods").timeout(timeout).do(CTX).raise_for_error()
+    assert [request.read_timeout for request in turns.requests] == [silence]
+
+
+@pytest.mark.parametrize("seconds", [0, 7])
+def test_an_error_says_when_the_server_wants_another_attempt(seconds):
+    client, _ = client_of(Turns(answer(429, **({"Retry_After": str(seconds)} if seconds else {}))))
+    err = client.get().resource("pods").max_retries(0).do(CTX).error()
+    assert isinstance(err, errors.StatusError)
+    assert err.status().details.retry_after_seconds == seconds
+
+
+def test_nothing_is_sent_after_the_limiter_has_refused_a_retry():
+    class Limiter:
+        """Admits one request."""
+
+        def __init__(self) -> None:
+            self.admitted = 0
+
+        def wait(self, ctx: context.Context) -> None:
+            self.admitted += 1
+            if self.admitted > 1:
+                raise RuntimeError("no more")
+
+    client, _ = client_of(turns := Turns(AGAIN))
+    err = client.get().resource("pods").throttle(Limiter()).do(CTX).error()
+    assert "client rate limiter Wait returned an error: no more" in str(err)
+    assert len(turns.requests) == 1
+
+
+@pytest.mark.parametrize("call", ["do", "watch"])
+def test_a_request_that_could_not_be_built_is_logged_for_developers(call, caplog):
+    client, _ = client_of(Turns(good))
+    before = klog.verbosity()
+    klog.set_verbosity(4)
+    try:
+        with caplog.at_level(1, logger="clientgo"):
+            send(call, client.get().name("a/b"))
+    finally:
+        klog.set_verbosity(before)
+    assert ('"Error in request"' in caplog.text) is (call == "do"), "as in Go"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import os
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -388,3 +390,40 @@ def test_the_files_of_a_config_are_read_into_its_data(tmp_path: Path) -> None:
     (tmp_path / "key").unlink()
     with pytest.raises(FileNotFoundError):
         rest.load_tls_files(config)
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "shown"),
+    [("Linux", "x86_64", "linux/amd64"), ("Darwin", "arm64", "darwin/arm64"), ("Linux", "aarch64", "linux/arm64")],
+)
+@pytest.mark.parametrize("has_uname", [True, False])
+def test_the_user_agent_names_the_system_as_go_does(monkeypatch, system, machine, shown, has_uname):
+    names = SimpleNamespace(sysname=system, machine=machine)
+    if has_uname:
+        monkeypatch.setattr(os, "uname", lambda: names)
+    else:
+        monkeypatch.delattr(os, "uname")
+        monkeypatch.setattr("platform.system", lambda: system)
+        monkeypatch.setattr("platform.machine", lambda: machine)
+    assert f"({shown}) kubernetes/" in rest.default_kubernetes_user_agent()
+
+
+def test_a_new_config_has_no_limits_of_its_own():
+    config = rest.Config(host="h")
+    assert (config.qps, config.burst, config.timeout, config.max_silence) == (0.0, 0, 0.0, 0.0)
+    assert (config.insecure, config.disable_compression) == (False, False)
+
+
+@pytest.mark.parametrize("make", [rest.rest_client_for, rest.unversioned_rest_client_for])
+def test_a_client_of_a_wrong_host_is_refused(make):
+    with pytest.raises(ValueError, match="host"):
+        make(rest.Config(host="http://host:port", group_version=V1))
+
+
+def test_clients_without_a_version_send_to_the_root():
+    config = rest.Config(host="http://h", api_path="/apis", qps=-1)
+    for client in (
+        rest.unversioned_rest_client_for(config),
+        rest.unversioned_rest_client_for_config_and_client(config, None),
+    ):
+        assert client.get().resource("x").url() == "http://h/apis/x"

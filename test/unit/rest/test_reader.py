@@ -294,3 +294,40 @@ def test_any_watch_with_a_channel_can_be_read() -> None:
     assert objects(r.read_events(NEVER, REAL_CLOCK), 1) == ["a"]
     r.stop()
     assert plain.is_stopped
+
+
+def test_an_open_watch_keeps_its_connection_between_two_reads() -> None:
+    source = Source(["a"], ["b"])
+    w = watcher_of(source)
+    events = w.read_events(NEVER, REAL_CLOCK)
+    for name in ("a", "b"):
+        assert next(events).object == name
+        assert source.calls == []
+    w.stop()
+    assert source.calls == ["released"]
+
+
+def test_a_stop_drops_the_events_in_the_result_channel() -> None:
+    source = Source(["a", "b", "c"])
+    w = watcher_of(source)
+    result = w.result_chan()
+    assert source.read_blocks.wait(10.0), "the three events are in the channel"
+    assert result.receive(10.0)[1]
+    w.stop()
+    assert list(result) == []
+    assert list(w.result_chan()) == []
+
+
+def test_a_watch_says_its_name_its_state_and_the_number_of_events_to_decode() -> None:
+    w = watcher_of(Source(["a", "b"]))
+    assert objects(w.read_events(NEVER, REAL_CLOCK), 1) == ["a"]
+    assert repr(w) == "<BatchedStreamWatcher 'pods', open, 1 events to decode>"
+    w.stop()
+    assert repr(w) == "<BatchedStreamWatcher 'pods', over, 1 events to decode>"
+
+
+def test_a_reader_has_read_at_no_time_before_its_first_read() -> None:
+    fake = new_fake()
+    for reader in (watcher_of(Source(["a"])), new_reader(fake)):
+        assert reader.read_at == 0.0
+        reader.stop()

@@ -229,6 +229,13 @@ def test_media_types():
     )
 
 
+@pytest.mark.parametrize(("length", "known"), [(4096, {"charset"}), (4097, set())])
+def test_the_parameters_of_a_media_type_without_end_are_ignored(length, known):
+    """Their parsing takes quadratic time. A server would otherwise keep a client busy with one header."""
+    media_type, params = parse_media_type("Application/JSON ;charset=".ljust(length, "u"))
+    assert (media_type, params.keys()) == ("application/json", known)
+
+
 # Go: TestParseWarningHeader, TestParseWarningHeaders
 @pytest.mark.parametrize(
     ("header", "texts"),
@@ -579,3 +586,44 @@ def test_do_raw_raises_errors_made_of_code_and_text():
         ),
     ):
         client_for(server.url).get().resource("pods").do_raw(CTX)
+
+
+class SlowLimiter:
+    """A rate limiter that takes so many seconds of a clock."""
+
+    def __init__(self, clock: SleptClock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+
+    def wait(self, ctx: context.Context) -> None:
+        self._clock.step(self._seconds)
+
+
+@pytest.mark.parametrize(
+    ("retry_info", "reason"), [("", "client-side throttling, not priority and fairness"), 2 * ("x",)]
+)
+def test_the_reason_of_a_long_wait_is_logged(retry_info, reason, caplog):
+    client = client_for("h")
+    clock = with_clock(client)
+    with caplog.at_level(1, logger="clientgo"):
+        client.get().resource("pods").throttle(SlowLimiter(clock, 2.0)).try_throttle_with_info(CTX, retry_info)
+    [line] = {each.getMessage() for each in caplog.records if "Waited before sending request" in each.getMessage()}
+    assert f'delay="2s" reason="{reason}" verb="GET" URL="http://h/api/v1/pods"' in line
+
+
+@pytest.mark.parametrize(("seconds", "logged"), [(0.05, False), (0.051, True)])
+def test_a_short_wait_for_the_limiter_is_not_logged(seconds, logged, caplog):
+    client = client_for("h")
+    clock = with_clock(client)
+    with caplog.at_level(1, logger="clientgo"):
+        client.get().resource("pods").throttle(SlowLimiter(clock, seconds)).try_throttle_with_info(CTX)
+    assert ("Waited before sending request" in caplog.text) is logged
+
+
+def test_a_request_and_a_result_show_themselves_without_credentials():
+    client = client_for("http://user:secret@h")
+    shown = repr(client.get().resource("pods").name("web"))
+    assert shown.startswith("<Request GET http://") and shown.endswith("@h/api/v1/pods/web>")
+    assert "secret" not in shown
+    assert repr(rest.Result(body=b"123", status_code=200)) == "<Result 200, 3 bytes>"
+    assert repr(rest.Result(err=ValueError("x"))) == "<Result 0, 0 bytes, ValueError('x')>"

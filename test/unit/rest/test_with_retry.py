@@ -212,6 +212,21 @@ def test_no_backoff_waits_only_in_an_explicit_sleep():
     assert clock.slept == [2.0, 3.0]
 
 
+def test_a_backoff_of_urls_sleeps_as_long_as_it_is_asked_to():
+    clock = SleptClock()
+    manager = URLBackoff(flowcontrol.new_fake_back_off(1.0, 10.0, clock))
+    manager.sleep_with_context(CTX, 2.0)
+    manager.sleep(3.0)
+    manager.sleep(0.0)
+    assert clock.slept == [2.0, 3.0]
+
+
+def test_a_backoff_of_urls_takes_a_request_with_a_context_as_one_without():
+    manager = url_backoff()
+    manager.update_backoff_with_context(CTX, "http://h:1/a", None, 429)
+    assert manager.calculate_backoff_with_context(CTX, "http://h:1/b") == 1.0
+
+
 def test_a_manager_without_contexts_is_asked_as_one_with_them():
     """Go: TestBackoffManagerNopContext"""
     calls: list[tuple[object, ...]] = []
@@ -311,6 +326,8 @@ def test_each_attempt_is_counted_and_each_but_the_first_as_a_retry(measured):
         ("200", "GET", host),
     ]
     assert measured["REQUEST_RETRY"].seen == measured["REQUEST_RESULT"].seen[1:]
+    # One latency of the call with its pauses: a second after the lost connection, and three that the server wants.
+    assert measured["REQUEST_LATENCY"].seen == [("GET", f"{server.url}/api/v1/pods", 4.0)]
 
 
 def test_resources_are_in_small_letters_where_they_are_said(measured, caplog):

@@ -649,9 +649,8 @@ def test_the_series_are_kept_up_until_the_context_is_done(bubble: synctest.Bubbl
     ctx, cancel = context.with_cancel(context.background())
     before = set(threading.enumerate())
     broadcaster.start_recording_to_sink_with_context(ctx)
-    upkeep = {thread.name: thread.daemon for thread in set(threading.enumerate()) - before}
-    assert {"event-series-refresh", "event-series-finish"} <= upkeep.keys()
-    assert all(upkeep.values()), "no thread keeps the interpreter alive"
+    upkeep = {thread.name for thread in set(threading.enumerate()) - before}
+    assert {"event-series-refresh", "event-series-finish"} <= upkeep
     cancel()
     bubble.sleep(1.0)
     left = {thread.name for thread in set(threading.enumerate()) - before}
@@ -747,3 +746,18 @@ def test_a_related_object_without_a_reference_is_logged_for_developers(
     assert event.related is None
     found = [each for each in caplog.records if each.filename == "event_recorder.py"]
     assert [(each.levelno, each.getMessage().partition(" object=")[0]) for each in found] == lines
+
+
+def test_no_thread_of_a_broadcaster_keeps_the_interpreter_alive() -> None:
+    """Outside of a bubble, which makes every thread a daemon."""
+    broadcaster = broadcaster_of(Sink())
+    ctx, cancel = context.with_cancel(context.background())
+    before = set(threading.enumerate())
+    broadcaster.start_recording_to_sink_with_context(ctx)
+    started = set(threading.enumerate()) - before
+    assert {"event-series-refresh", "event-series-finish", "event-watcher"} <= {thread.name for thread in started}
+    assert all(thread.daemon for thread in started)
+    cancel()
+    broadcaster.shutdown()
+    for thread in started:
+        thread.join(PATIENCE)
