@@ -1,4 +1,4 @@
-"""The generic clients: what each method sends and returns, and the mistakes that it refuses. Mirrors gentype/type.go."""
+"""The generic clients: requests, results, and the mistakes that they refuse. Mirrors gentype/type.go."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.serializer import JSONSerializer, protobuf
-from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError
+from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer, WireError, messages
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH, leaf
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import Kind
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes, put_varint
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.kubernetes.scheme import SCHEME
@@ -520,3 +521,125 @@ def test_an_empty_list_that_go_always_writes_is_null_after_protobuf() -> None:
     """Protobuf does not distinguish an empty list from a missing one, and Go decodes both as null."""
     spec = message(corev1.PodSpec)
     assert protobuf.decode_message(spec, protobuf.encode_message(spec, {"containers": []})) == {"containers": None}
+
+
+def every_message() -> list[protobuf.Message]:
+    """Return the messages of all built-in kinds and those in them."""
+    found: dict[str, protobuf.Message] = {}
+    waiting = [made for cls in SCHEME.all_known_types().values() if (made := protobuf.message_of(cls)) is not None]
+    while waiting:
+        each = waiting.pop()
+        if each.name not in found:
+            found[each.name] = each
+            waiting += [field.message for field in each.fields if field.kind == Kind.MESSAGE]
+    return list(found.values())
+
+
+@pytest.mark.parametrize("wire_type", [0, 1, 5])
+def test_a_text_in_another_wire_type_is_refused_by_the_name_of_the_field(wire_type: int) -> None:
+    """Also one whose value has the size of a fixed number."""
+    body = put_varint(1 << 3 | wire_type) + b"\x01" * 8
+    with pytest.raises(WireError, match=f"^proto: wrong wireType = {wire_type} for field name$"):
+        protobuf.decode_message(message(corev1.Container), body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "expected"),
+    [
+        (corev1.Event, "firstTimestamp", b"\x08\x01", "1970-01-01T00:00:01Z"),
+        (corev1.Event, "eventTime", b"\x08\x01\x10\xe8\x07", "1970-01-01T00:00:01.000001Z"),
+        (metav1.ObjectMeta, "creationTimestamp", b"\x08\x00", "1970-01-01T00:00:00Z"),
+        (appsv1.RollingUpdateDeployment, "maxSurge", b"\x08\x00\x10\x05", 5),
+        (appsv1.RollingUpdateDeployment, "maxSurge", b"\x08\x01" + sized(3, b"25%"), "25%"),
+        (appsv1.ControllerRevision, "data", sized(1, '{"a":"ä"}'.encode()), {"a": "ä"}),
+    ],
+)
+def test_a_field_that_a_form_of_its_own_does_not_have_is_ignored(
+    kind: type, path: str, value: bytes, expected: Any
+) -> None:
+    """As in Go's generated code, wherever it stands; a newer server may send one."""
+    number = message(kind).by_name[path].number
+    for body in (value, value + UNKNOWN, UNKNOWN + value, b"\x50\x07" + value):
+        assert protobuf.decode_message(message(kind), sized(number, body))[path] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "document", "value"),
+    [
+        (corev1.Event, {"firstTimestamp": "1970-01-01T00:00:01Z"}, b"\x08\x01\x10\x00"),
+        (corev1.Event, {"eventTime": "1970-01-01T00:00:01.000002Z"}, b"\x08\x01\x10\xd0\x0f"),
+        (corev1.Event, {"firstTimestamp": "0001-01-01T00:00:00Z"}, b""),
+        (appsv1.ControllerRevision, {"data": {"a": "ä"}}, sized(1, '{"a":"ä"}'.encode())),
+        (appsv1.RollingUpdateDeployment, {"maxSurge": 5}, b"\x08\x00\x10\x05\x1a\x00"),
+        (appsv1.RollingUpdateDeployment, {"maxSurge": "25%"}, b"\x08\x01\x10\x00" + sized(3, b"25%")),
+    ],
+)
+def test_a_value_with_a_form_of_its_own_is_written_as_go_writes_it(
+    kind: type, document: dict[str, Any], value: bytes
+) -> None:
+    ((name, _),) = document.items()
+    number = message(kind).by_name[name].number
+    assert sized(number, value) in protobuf.encode_message(message(kind), document)
+
+
+def test_what_is_nested_to_the_limit_is_written_and_read_and_one_deeper_is_refused() -> None:
+    schema = message(apiextensionsv1.JSONSchemaProps)
+
+    def document(depth: int) -> dict[str, Any]:
+        inner: dict[str, Any] = {}
+        for _ in range(depth):
+            inner = {"not": inner}
+        return inner
+
+    written = protobuf.encode_message(schema, document(MAX_DEPTH))
+    assert protobuf.decode_message(schema, written) == document(MAX_DEPTH)
+    with pytest.raises(protobuf.EncodeError, match="too deep"):
+        protobuf.encode_message(schema, document(MAX_DEPTH + 1))
+
+
+def test_a_message_without_fields_has_what_json_always_has() -> None:
+    """Go's zero values of the fields that omitempty does not leave out."""
+    pod = protobuf.decode_message(message(corev1.Pod), b"")
+    assert pod == {"metadata": {}, "spec": {"containers": None}, "status": {}}
+    assert protobuf.decode_message(message(corev1.ContainerStatus), b"") == {
+        "name": "", "state": {}, "lastState": {}, "ready": False, "restartCount": 0, "image": "", "imageID": ""
+    }  # fmt: skip
+    assert protobuf.decode_message(message(metav1.ObjectMeta), b"") == {}
+    port = {"port": 0, "targetPort": 0}
+    assert protobuf.decode_message(message(corev1.ServicePort), b"") == port
+    assert protobuf.decode_message(message(corev1.HTTPGetAction), b"") == {"port": 0}
+
+
+def test_fields_of_an_embedded_struct_stand_among_those_around_it() -> None:
+    source = message(corev1.EphemeralContainer)
+    data = protobuf.encode_message(source, {"name": "debug", "image": "i", "targetContainerName": "c"})
+    found = protobuf.decode_message(source, data)
+    assert (found["name"], found["image"], found["targetContainerName"]) == ("debug", "i", "c")
+    assert {"name", "image", "resources", "targetContainerName"} <= source.by_name.keys()
+    assert not any("" in each.by_name for each in every_message())
+
+
+def test_a_package_whose_tables_cannot_be_imported_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package without tables has no messages; one whose tables lack a module is broken."""
+    for name, text in (("plain_types", None), ("broken_types", "import no_such_module_at_all")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+        if text is not None:
+            (tmp_path / name / "generated_pb.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert messages.message("plain_types", "X") is None
+    with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
+        messages.message("broken_types", "X")
+
+
+def test_a_serializer_names_itself_and_its_version() -> None:
+    assert CODEC.identifier() == "protobuf:"
+    assert CODEC.writing(GroupVersion("apps", "v1")).identifier() == "protobuf:apps/v1"
+
+
+def test_an_object_without_metadata_of_an_object_is_decoded_into_its_class() -> None:
+    status = metav1.Status.from_dict({"status": "Failure", "message": "no", "code": 404})
+    data = CODEC.encode(status)
+    found, gvk = CODEC.stripping().decode(data, None, metav1.Status)
+    assert isinstance(found, metav1.Status)
+    assert (found.message, found.code, gvk.kind) == ("no", 404, "Status")

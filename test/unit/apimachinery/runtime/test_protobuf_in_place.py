@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime import ReadOnlyError
 from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf import upb
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.kubernetes.scheme import CODECS
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
@@ -404,6 +405,12 @@ def with_status(status: bytes) -> Any:
             "PodCondition.status: unexpected EOF",
         ),
         (put_bytes(b"\x12", b"\n\x05ab"), lambda pod: pod.to_dict(), "status.conditions.type: unexpected EOF"),
+        (b"\n\x05ab", lambda pod: pod.status.to_dict(), "PodStatus.phase: unexpected EOF"),
+        (
+            put_bytes(b"\x12", b"\n\x05ab"),
+            lambda pod: pod.status.conditions[0].to_dict(),
+            "PodCondition.type: unexpected EOF",
+        ),
     ],
 )
 def test_what_is_malformed_names_object_and_field(status: bytes, read: Callable[[Any], Any], reason: str) -> None:
@@ -595,3 +602,27 @@ def test_a_label_that_is_not_utf8_costs_only_itself() -> None:
             labels["b"]
         assert labels["c"] == "\udcff"
         assert dict(labels) == {"a": "b", "c": "\udcff"}
+
+
+@pytest.mark.parametrize("data", [METADATA, METADATA + put_bytes(b"\x12", b"") + put_bytes(b"\x1a", b"")])
+def test_a_field_that_is_absent_reads_as_in_the_document(make: Callable[..., Any], data: bytes) -> None:
+    """Each field of a Pod, of its spec and of its status, on the path to which nothing was sent."""
+
+    def plain(value: Any) -> Any:
+        return value.snapshot() if hasattr(value, "snapshot") else value
+
+    document = protobuf.decode_message(MESSAGE, data)
+    for name in ("spec", "status"):
+        inner = make(data)._source.root().get(name)
+        for each in MESSAGE.by_name[name].message.by_name:
+            assert plain(inner.get(each)) == document[name].get(each), f"{name}.{each}"
+        assert plain(inner) == document[name], name
+
+
+def test_the_first_object_that_is_read_loads_the_engine(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """The import of a client does not, since it takes 20 ms; without the package each object is walked over."""
+    monkeypatch.setattr(upb, "LOOKUP", upb.Lookup(is_wanted=engine == "upb"))
+    pod = from_body()
+    assert upb.LOOKUP.loaded is None
+    assert pod.spec.node_name == "n"
+    assert (upb.LOOKUP.loaded is not None) is (engine == "upb")
