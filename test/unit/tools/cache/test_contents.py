@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -123,3 +124,30 @@ def test_a_registration_shows_current_and_pending_notifications():
         source.shutdown()
         thread.join()
     assert registration.contents().closed
+
+
+@pytest.mark.parametrize("kind", ["fifo", "delta", "real"])
+def test_each_queue_counts_its_objects_and_deltas(kind: str) -> None:
+    store = cache.new_store(cache.meta_namespace_key_func)
+    fifo: Any = {
+        "fifo": lambda: cache.new_fifo(cache.meta_namespace_key_func),
+        "delta": lambda: cache.new_delta_fifo_with_options(cache.DeltaFIFOOptions(known_objects=store)),
+        "real": lambda: cache.new_real_fifo_with_options(cache.RealFIFOOptions(known_objects=store)),
+    }[kind]()
+    fifo.replace([config_map("a"), config_map("b")], "1")
+    fifo.update(config_map("a", "2"))
+    entries, deltas = {"fifo": (2, 2), "delta": (2, 3), "real": (3, 3)}[kind]
+    assert fifo.statistics() == cache.FIFOStatistics(entries, deltas, 2, False)
+    fifo.pop(lambda *_: None)
+    fifo.close()
+    left = {"fifo": (1, 1), "delta": (1, 1), "real": (2, 2)}[kind]
+    assert fifo.statistics() == cache.FIFOStatistics(*left, 1, True)
+
+
+def test_a_store_shows_one_object_by_its_key() -> None:
+    store: Any = cache.new_thread_safe_store({}, {})
+    store.add("ns/a", config_map("a"))
+    assert store.peek("ns/a") == config_map("a")
+    assert store.peek("ns/b") is None
+    assert store.size() == 1
+    assert store.get_all(["ns/b", "ns/a"]) == [None, config_map("a")]

@@ -367,3 +367,19 @@ def test_repr_shows_the_pending_items() -> None:
     queue.replace([A, B], "1")
     queue.update(A)
     assert repr(queue) == "<pods 2 keys, 3 deltas, initial 2 left, open>"
+
+
+def test_a_key_that_the_consumer_does_not_have_is_not_resynced(caplog: pytest.LogCaptureFixture) -> None:
+    class Lost(Known):
+        """It lists the key of an object that was removed meanwhile."""
+
+        def get_by_key(self, key: str) -> tuple[Any, bool]:
+            return (None, False) if key == "gone" else super().get_by_key(key)
+
+    caplog.set_level("INFO", logger="clientgo")
+    queue = cache.new_delta_fifo_with_options(
+        cache.DeltaFIFOOptions(key_function=key_of, known_objects=Lost(Item("gone"), Item("a")))
+    )
+    queue.resync()
+    assert [key for key, _ in queue.contents().deltas] == ["a"]
+    assert "Key does not exist in known objects store, unable to queue object for sync" in caplog.text

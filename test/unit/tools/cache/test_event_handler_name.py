@@ -54,3 +54,11 @@ def test_no_handler() -> None:
 def test_a_partial_is_named_after_its_function() -> None:
     handler = Handler()
     assert name_for_handler(Funcs(add_func=partial(handler.on_add, is_in_initial_list=True))) == f"{__name__}.Handler"
+
+
+def test_a_handler_that_calls_another_one_says_that_ones_name() -> None:
+    class Wrapper(Handler):
+        def handler_name(self) -> str:
+            return "the inner handler"
+
+    assert name_for_handler(Wrapper()) == "the inner handler"

@@ -160,3 +160,23 @@ def test_any_order_of_changes_keeps_the_heap() -> None:
         else:
             heap.add(Item(name, rng.randrange(100)))
         check_invariants(heap)
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda heap, item: heap.add(item),
+        lambda heap, item: heap.update(item),
+        lambda heap, item: heap.add_if_not_present(item),
+        lambda heap, item: heap.bulk_add([item]),
+    ],
+    ids=["add", "update", "add if not present", "bulk add"],
+)
+def test_each_way_to_add_wakes_a_consumer(add: Callable[[Heap, Item], None]) -> None:
+    heap = new()
+    popped: list[str] = []
+    consumer = in_threads([lambda: popped.append(heap.pop().name)])
+    wait_until_blocked(heap, 1)
+    add(heap, Item("a", 1))
+    join(consumer)
+    assert popped == ["a"]

@@ -137,3 +137,15 @@ def test_a_list_watch_from_a_client_makes_requests() -> None:
     selected = {"resourceVersion": "7", "fieldSelector": "spec.nodeName=n1", "watch": True}
     assert request.used == [*where, selected, "watch"]
     assert options == metav1.ListOptions(resource_version="7"), "the caller's options must stay as they are"
+
+
+@pytest.mark.parametrize("call", ["list", "watch"])
+def test_a_list_watch_without_functions_says_so(call: str) -> None:
+    empty, options = cache.ListWatch(), metav1.ListOptions()
+    methods = {
+        "list": (empty.list, lambda each: empty.list_with_context(context.background(), each)),
+        "watch": (empty.watch, lambda each: empty.watch_with_context(context.background(), each)),
+    }
+    for method in methods[call]:
+        with pytest.raises(ValueError, match="^a ListWatch needs a list function and a watch function$"):
+            method(options)

@@ -139,3 +139,15 @@ def test_switched_off_it_does_nothing() -> None:
     detector.add_object(obj)
     obj.metadata.name = "b"
     detector.run(Signal())  # returns at once
+
+
+def test_the_log_shows_what_was_changed(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    detector = new(monkeypatch, clocktesting.new_fake_clock(1000.0))
+    detector._failure_func = lambda message: None
+    obj = pod()
+    detector.add_object(obj)
+    obj.metadata.labels["change"] = "me"
+    detector.compare_objects()
+    assert "CACHE test[0] ALTERED!" in caplog.text
+    assert "--- cached" in caplog.text and "+++ now" in caplog.text
+    assert '"change": "me"' in caplog.text

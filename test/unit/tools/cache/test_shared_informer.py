@@ -766,3 +766,8 @@ def test_an_unrecognised_object_counts_as_changed() -> None:
     update = UpdateNotification
     assert not update("a", "a").is_sync()
     assert update(pod("a"), pod("a")).is_sync()
+
+
+def test_an_informer_has_no_resync_period_unless_it_is_given_one() -> None:
+    options = cache.SharedIndexInformerOptions()
+    assert options.resync_period == 0.0

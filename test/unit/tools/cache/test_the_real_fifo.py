@@ -9,6 +9,7 @@ import pytest
 from invariants import check_invariants
 from queueobjects import Item, Known, deltas, errors_of_blocked_pops, in_threads, join, key_of, pop, tombstone
 
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import Delta, DeltaType, RealFIFO
 
@@ -532,3 +533,50 @@ def test_repr_shows_the_pending_items() -> None:
     queue.replace([A, B], "1")
     queue.update(A)
     assert repr(queue) == "<RealFIFO 3 deltas, single events, initial 2 left, open>"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "waiting", "batch", "logged"),
+    [(0.11, 11, False, True), (0.09, 11, False, False), (0.11, 10, False, False), (0.35, 11, True, True)],
+)
+def test_a_slow_pop_is_logged_while_many_deltas_wait(
+    seconds: float, waiting: int, batch: bool, logged: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Go: the trace "RealFIFO Pop Process", from a tenth of a second on, and for each delta of a batch."""
+    caplog.set_level(1, logger="clientgo")
+    with synctest.bubble() as bubble:
+        queue = new()
+        for number in range(waiting + (3 if batch else 1)):
+            queue.add(Item(f"item-{number % 3}"))  # A batch has no key twice.
+
+        def process(deltas: Any, is_in_initial_list: bool) -> None:
+            bubble.sleep(seconds)
+
+        if batch:
+            queue.pop_batch(process, process)
+        else:
+            queue.pop(process)
+    lines = [each.getMessage() for each in caplog.records if "RealFIFO Pop" in each.getMessage()]
+    assert bool(lines) is logged
+    if logged:
+        assert "item-0" in lines[0]
+        assert str(waiting) in lines[0]
+        assert ("BatchSize" in lines[0]) is batch
+
+
+def test_a_key_that_the_consumer_does_not_have_is_not_resynced(caplog: pytest.LogCaptureFixture) -> None:
+    class Lost(Known):
+        """It lists the key of an object that was removed meanwhile."""
+
+        def get_by_key(self, key: str) -> tuple[Any, bool]:
+            return (None, False) if key == "gone" else super().get_by_key(key)
+
+    queue = new(Lost(Item("gone"), Item("a")))
+    queue.resync()
+    assert pop_all(queue) == deltas(("Sync", Item("a")))
+    assert "Key does not exist in known objects store, unable to queue object for sync" in caplog.text
+
+
+def test_options_select_gos_defaults() -> None:
+    options = cache.RealFIFOOptions()
+    assert (options.atomic_events, options.unlock_while_processing, options.emit_delta_type_bookmark) == (False,) * 3

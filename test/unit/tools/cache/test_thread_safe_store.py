@@ -307,3 +307,11 @@ def test_a_transaction_that_takes_half_a_second_an_object_is_logged(
     added = cache.TransactionType.ADD
     store.transaction(*(cache.ThreadSafeStoreTransaction(name, added, name) for name in ("a", "b")))
     assert verbose.text.count("ThreadSafeMap Transaction Process") == lines
+
+
+def test_a_replacement_whose_index_function_returns_a_text_is_refused() -> None:
+    """A text would be indexed under each of its characters."""
+    store = cache.new_thread_safe_store({"by": lambda obj: obj}, {})
+    with pytest.raises(Exception, match="by"):
+        store.replace({"a": "team", "b": ["team"]}, "1")
+    assert store.index_keys("by", "t") == []

@@ -273,3 +273,20 @@ def test_a_wait_for_an_informer_that_starts_meanwhile_is_not_reported(warnings: 
         thread.join()
 
     assert warnings() == []
+
+
+def test_a_wait_for_two_informers_of_which_one_runs_reports_the_other(warnings: Warnings) -> None:
+    with synctest.bubble() as bubble, new_informer() as running, new_informer() as other:
+        ctx, cancel = context.with_timeout(context.background(), 60.0)
+        run = threading.Thread(target=running.run_with_context, args=(ctx,))
+        run.start()
+        bubble.wait()
+        assert running.has_started()
+        waited_for = (running.has_synced, other.has_synced)
+        wait = threading.Thread(target=cache.wait_for_cache_sync, args=(ctx.done(), *waited_for))
+        wait.start()
+        bubble.sleep(10.1)
+        assert len(warnings()) == 1
+        wait.join()
+        cancel()
+        run.join()

@@ -155,3 +155,16 @@ def test_a_single_file_tracker(synced: bool, sync_first: bool, starts: int, stop
     if synced and not sync_first:
         tracker.upstream_has_synced()
     assert tracker.has_synced() is expected
+
+
+def test_a_tracker_starts_and_finishes_one_item_unless_it_is_told_a_number() -> None:
+    tracker = synctrack.new_single_file_tracker(lambda: True)
+    tracker.start()
+    tracker.start(2)
+    tracker.upstream_has_synced()
+    tracker.finished()
+    assert not tracker.has_synced()
+    tracker.finished(2)
+    assert tracker.has_synced()
+    with pytest.raises(RuntimeError, match="negative counter"):
+        tracker.finished()
