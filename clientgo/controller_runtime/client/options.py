@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.selection import Operator
+from clientgo.apimachinery.util.errors import AggregateError
 
 if TYPE_CHECKING:
     from clientgo.controller_runtime.client.client import (
@@ -434,7 +435,7 @@ class HasLabels(list[str]):
         for name in self:
             try:
                 selector = selector.add(labels.new_requirement(name, Operator.EXISTS))
-            except ValueError:
+            except AggregateError:  # of the name's defects
                 continue
         opts.label_selector = selector
 

@@ -299,3 +299,51 @@ def test_copies_can_be_spared_by_an_option(value: bool) -> None:
 def test_an_option_of_another_call_is_refused_by_its_type() -> None:
     with pytest.raises(AttributeError, match="apply_to_create"):
         client.CreateOptions().apply_options([client.Limit(1)])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        client.MatchingLabels(app="web"),
+        client.HasLabels(["app"]),
+        client.MatchingFields({"spec.nodeName": "n1"}),
+        client.MatchingFieldsSelector(NODE),
+        client.MatchingLabelsSelector(APP),
+        client.InNamespace("ns"),
+    ],
+    ids=lambda option: type(option).__name__,
+)
+def test_what_chooses_objects_of_a_list_chooses_those_to_delete(option: Any) -> None:
+    listed = client.ListOptions().apply_options([option])
+    deleted = client.DeleteAllOfOptions().apply_options([option]).list_options
+    assert (deleted.namespace, str(deleted.label_selector), str(deleted.field_selector)) == (
+        listed.namespace,
+        str(listed.label_selector),
+        str(listed.field_selector),
+    )
+    assert deleted != client.ListOptions()
+
+
+def test_a_label_name_that_cannot_be_leaves_the_others() -> None:
+    options = client.ListOptions().apply_options([client.HasLabels(["a b", "app"])])
+    assert str(options.label_selector) == "app"
+
+
+def test_a_limit_of_one_is_a_limit() -> None:
+    assert client.ListOptions().apply_options([client.ListOptions(limit=1)]).limit == 1
+    assert client.ListOptions(limit=5).apply_options([client.ListOptions()]).limit == 5
+
+
+def test_a_namespace_can_be_a_field_selector() -> None:
+    assert str(client.InNamespace("ns").as_selector()) == "metadata.namespace=ns"
+
+
+def test_options_without_fields_show_their_names() -> None:
+    assert (repr(client.DRY_RUN_ALL), repr(client.FORCE_OWNERSHIP)) == ("DRY_RUN_ALL", "FORCE_OWNERSHIP")
+
+
+def test_what_is_sent_has_each_set_value() -> None:
+    update = client.UpdateOptions(dry_run=ALL, field_manager="me", field_validation="Strict").as_update_options()
+    assert (update.dry_run, update.field_manager, update.field_validation) == (ALL, "me", "Strict")
+    patch = client.PatchOptions(force=True, field_manager="me", field_validation="Warn").as_patch_options()
+    assert (patch.force, patch.field_manager, patch.field_validation) == (True, "me", "Warn")
