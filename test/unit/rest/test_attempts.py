@@ -517,7 +517,7 @@ def test_an_error_says_when_the_server_wants_another_attempt(seconds):
 
 def test_nothing_is_sent_after_the_limiter_has_refused_a_retry():
     class Limiter:
-        """Admits one request."""
+        """A limiter that admits one request."""
 
         def __init__(self) -> None:
             self.admitted = 0

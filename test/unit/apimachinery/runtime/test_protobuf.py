@@ -557,7 +557,7 @@ def test_a_text_in_another_wire_type_is_refused_by_the_name_of_the_field(wire_ty
 def test_a_field_that_a_form_of_its_own_does_not_have_is_ignored(
     kind: type, path: str, value: bytes, expected: Any
 ) -> None:
-    """As in Go's generated code, wherever it stands; a newer server may send one."""
+    """Wherever it stands, like in Go's generated code; a newer server may send one."""
     number = message(kind).by_name[path].number
     for body in (value, value + UNKNOWN, UNKNOWN + value, b"\x50\x07" + value):
         assert protobuf.decode_message(message(kind), sized(number, body))[path] == expected

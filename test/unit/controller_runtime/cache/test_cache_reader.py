@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import fields
 from clientgo.apimachinery.api import errors, meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.controller_runtime import client
-from clientgo.controller_runtime.cache.internal.cache_reader import CacheReader
+from clientgo.controller_runtime.cache.internal.cache_reader import (
+    CacheReader,
+    field_index_name,
+    key_to_namespaced_key,
+    new_cached_list,
+)
 from clientgo.tools import cache
 
 
@@ -53,3 +59,62 @@ def test_a_list_says_that_it_cannot_be_continued() -> None:
     assert listed.metadata.continue_ == "continue-not-supported" and len(listed.items) == 1
     with pytest.raises(ValueError, match="continue list option is not supported by the cache"):
         reader.list(corev1.PodList, [client.Continue("x")])
+
+
+def pods_with(**labels: str) -> list[corev1.Pod]:
+    return [
+        corev1.Pod(metadata=metav1.ObjectMeta(namespace="ns", name=name, labels={"app": app}))
+        for name, app in labels.items()
+    ]
+
+
+def test_an_object_of_another_class_is_refused() -> None:
+    reader = reader_of(meta.RESTScopeName.NAMESPACE, *pods_with(p="a"))
+    with pytest.raises(TypeError, match="cache had type Pod, but ConfigMap was asked for"):
+        reader.get(client.ObjectKey("ns", "p"), corev1.ConfigMap)
+
+
+def test_a_limit_of_one_gives_one() -> None:
+    reader = reader_of(meta.RESTScopeName.NAMESPACE, *pods_with(p="a", q="b"))
+    assert len(reader.list(corev1.PodList, [client.Limit(1)]).items) == 1
+    assert repr(reader) == "<CacheReader of /v1, Kind=Pod>"
+
+
+def test_a_list_has_the_kind_of_its_example_and_no_version() -> None:
+    reader = reader_of(meta.RESTScopeName.NAMESPACE, *pods_with(p="a"))
+    by_class = reader.list(corev1.PodList, [])
+    assert (by_class.kind, by_class.api_version, by_class.get_resource_version()) == ("", "", "")
+    example = corev1.PodList.from_dict({"apiVersion": "v1", "kind": "PodList"})
+    found = reader.list(example, [])
+    assert (found.kind, found.api_version, len(found.items)) == ("PodList", "v1", 1)
+    without = reader.list(corev1.PodList(), [])
+    assert (without.kind, without.api_version) == ("", "")
+
+
+@pytest.mark.parametrize("version", ["", "7"])
+def test_a_cached_list_has_the_version_that_it_is_given(version: str) -> None:
+    assert new_cached_list(corev1.PodList, [], version).get_resource_version() == version
+
+
+def test_several_fields_choose_by_their_indexes() -> None:
+    reader = reader_of(meta.RESTScopeName.NAMESPACE, *pods_with(p="a", q="b"))
+
+    def index(value: Any) -> Any:
+        return lambda obj: [key_to_namespaced_key(each, value(obj)) for each in ("", "ns")]
+
+    reader._indexer.add_indexers(
+        {
+            field_index_name("app"): index(lambda pod: pod.metadata.labels["app"]),
+            field_index_name("name"): index(lambda pod: pod.name),
+        }
+    )
+
+    def found(text: str) -> list[str]:
+        options = [client.InNamespace("ns"), client.MatchingFieldsSelector(fields.parse_selector(text))]
+        return [pod.name for pod in reader.list(corev1.PodList, options).items]
+
+    assert found("app=a,name=p") == ["p"]
+    assert found("app=a,name=q") == []
+    assert found("app=c,unknown=x") == [], "no object is left to ask about the other field"
+    with pytest.raises(ValueError, match="index with name field:unknown does not exist"):
+        found("app=a,unknown=x")

@@ -10,9 +10,10 @@ import pytest
 from certificates import Authority, Pair
 from patience import PATIENCE
 
-from clientgo import context
+from clientgo import context, klog
 from clientgo.controller_runtime import certwatcher
 from clientgo.controller_runtime.metrics import REGISTRY
+from clientgo.testing import synctest
 from clientgo.utils.clock.testing import FakeClock
 
 
@@ -139,3 +140,60 @@ def test_a_pair_that_does_not_fit_together_leaves_the_one_there_was(pair: Pair, 
     changed = watcher.get_certificate()
     assert changed is not None
     assert changed.certificate == other.cert.read_bytes()
+
+
+def test_each_reading_is_logged(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:
+    """A new pair is logged at the default level, an unchanged one for developers, and a failure as an error."""
+    before = klog.verbosity()
+    klog.set_verbosity(7)
+    caplog.set_level(1)
+    try:
+        watcher = certwatcher.CertWatcher(pair.cert, pair.key)
+        watcher.watch()
+        watcher.watch()
+        pair.key.write_text("no key")
+        watcher.watch()
+        ctx, cancel = context.with_cancel(context.background())
+        cancel()
+        watcher.with_watch_interval(7.0).start(ctx)
+    finally:
+        klog.set_verbosity(before)
+    found = [(each.levelno, each.getMessage()) for each in caplog.records]
+    texts = ["Updated current TLS certificate", "certificate already cached", "failed read certificate",
+             "Starting certificate poll+watcher"]  # fmt: skip
+    assert [level for level, _ in found] == [20, 13, 40, 20]
+    for (_, line), text in zip(found, texts, strict=True):
+        assert text in line
+    assert repr(watcher) == f"<CertWatcher {pair.cert}>"
+
+
+def test_the_files_are_read_each_interval(pair: Pair) -> None:
+    with synctest.bubble() as bubble:
+        watcher = certwatcher.CertWatcher(pair.cert, pair.key).with_watch_interval(3.0)
+        at: list[float] = []
+        watcher.watch = lambda: at.append(bubble.elapsed)  # type: ignore[method-assign]
+        ctx, cancel = context.with_timeout(context.background(), 10.0)
+        watcher.start(ctx)
+        cancel()
+    assert at == [3.0, 6.0, 9.0]
+
+
+def test_a_pair_that_changes_while_it_is_read_is_refused(
+    pair: Pair, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The certificate and the key might not fit together. The next reading gets both."""
+    watcher = certwatcher.CertWatcher(pair.cert, pair.key)
+    load = ssl.SSLContext.load_cert_chain
+
+    def change(self: ssl.SSLContext, *paths: Path) -> None:
+        load(self, *paths)
+        put(authority.issue("second", "DNS:b"), pair)
+
+    with monkeypatch.context() as changing:
+        changing.setattr(ssl.SSLContext, "load_cert_chain", change)
+        with pytest.raises(ValueError, match="or its key changed while it was read"):
+            watcher.read_certificate()
+    assert watcher.get_certificate() is None
+    watcher.read_certificate()
+    current = watcher.get_certificate()
+    assert current is not None and current.certificate == pair.cert.read_bytes()

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 
 from clientgo import context
 from clientgo.controller_runtime.log import LOG
-from clientgo.controller_runtime.manager.runnable_group import ErrorSink, RunnableGroup
+from clientgo.controller_runtime.manager.runnable_group import (
+    ErrorSink,
+    ErrRunnableGroupStopped,
+    RunnableGroup,
+    Runnables,
+)
 from clientgo.golang.stop import Signal
 from clientgo.testing import synctest
 
@@ -90,3 +96,138 @@ def test_a_stop_that_need_not_wait_logs_nothing(caplog, grace) -> None:
             b.sleep(60.0)
         assert SLOW not in caplog.text
         cancel()
+
+
+def test_the_first_error_stops_the_manager_and_later_ones_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    sink = ErrorSink(LOG)
+    first, second, third = OSError("first"), OSError("second"), OSError("third")
+    sink.put(first)
+    assert (sink.first, sink.failed.is_set()) == (first, True)
+    sink.put(second)
+    assert "second" not in caplog.text, "the stop logs it"
+    sink.begin_stop()
+    assert "second" in caplog.text
+    sink.put(third)
+    sink.put(context.Canceled())
+    assert sink.first is first
+    errors = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert len(errors) == 2
+    assert all("error received after stop sequence was engaged" in each.getMessage() for each in errors)
+
+
+def test_an_error_after_the_end_is_logged_at_the_info_level(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    sink = ErrorSink(LOG)
+    sink.begin_stop()
+    sink.finish()
+    sink.put(OSError("late"))
+    assert sink.first is None and not sink.failed.is_set()
+    [record] = caplog.records
+    assert record.levelname == "INFO"
+    assert "error dropped during shutdown to prevent goroutine leak" in record.getMessage()
+
+
+def test_a_group_starts_once_and_what_is_added_later_starts_at_once() -> None:
+    with synctest.bubble() as b:
+        ran: list[str] = []
+        group = RunnableGroup("group", context.background, ErrorSink(LOG))
+        group.add("early", lambda ctx: ran.append("early"))
+        assert not group.started()
+        assert repr(group) == "<RunnableGroup group, 1 queued, 0 running, not started>"
+        group.start(context.background())
+        group.start(context.background())
+        group.add("late", lambda ctx: (ran.append("late"), ctx.done().wait()))
+        b.wait()
+        assert (ran, group.started()) == (["early", "late"], True)
+        assert repr(group) == "<RunnableGroup group, 0 queued, 1 running, started>"
+        group.stop_and_wait(context.background())
+        assert repr(group) == "<RunnableGroup group, 0 queued, 0 running, stopped>"
+
+
+def test_nothing_starts_after_a_stop() -> None:
+    with synctest.bubble() as b:
+        ran: list[str] = []
+        group = RunnableGroup("group", context.background, ErrorSink(LOG))
+        group.add("early", lambda ctx: ran.append("early"))
+        group.stop_and_wait(context.background())
+        group.start(context.background())
+        with pytest.raises(ErrRunnableGroupStopped, match="stop procedure is already engaged"):
+            group.add("late", lambda ctx: ran.append("late"))
+        b.wait()
+        assert (ran, group.started()) == ([], False)
+
+
+def test_a_runnable_that_raises_while_its_group_waits_for_it_ends_the_wait() -> None:
+    def fail(ctx: context.Context) -> None:
+        raise OSError("no start")
+
+    with synctest.bubble() as b:
+        errors = ErrorSink(LOG)
+        group = RunnableGroup("group", context.background, errors)
+        group.add("broken", fail, lambda ctx: (ctx.done().wait(), False)[1])
+        group.start(context.background())
+        assert b.elapsed == 0.0 and isinstance(errors.first, OSError)
+        group.stop_and_wait(context.background())
+
+
+def test_no_runnable_keeps_the_interpreter_alive() -> None:
+    daemons: list[bool] = []
+    group = RunnableGroup("group", context.background, ErrorSink(LOG))
+    group.add("a", lambda ctx: daemons.append(threading.current_thread().daemon))
+    group.start(context.background())
+    group.stop_and_wait(context.background())
+    assert daemons == [True]
+
+
+class Named:
+    """A runnable with a name."""
+
+    name = "the name"
+
+    def __init__(self, for_leaders: bool | None = None) -> None:
+        if for_leaders is not None:
+            self.need_leader_election = lambda: for_leaders
+
+    def start(self, ctx: context.Context) -> None:
+        ctx.done().wait()
+
+    def warmup(self, ctx: context.Context) -> None:
+        """Do nothing."""
+
+
+def a_function(ctx: context.Context) -> None:
+    ctx.done().wait()
+
+
+def test_each_runnable_joins_the_group_for_its_type() -> None:
+    with synctest.bubble() as b:
+        runnables = Runnables(context.background, ErrorSink(LOG))
+        for each in (Named(), Named(for_leaders=True), Named(for_leaders=False), a_function, partial(a_function)):
+            runnables.add(each)
+        for group in runnables.all():
+            group.start(context.background())
+        b.wait()
+        threads = sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("manager-"))
+        for group in runnables.all():
+            group.stop_and_wait(context.background())
+    assert threads == [
+        "manager-leader-election-a_function",
+        "manager-leader-election-partial",
+        "manager-leader-election-the name",
+        "manager-leader-election-the name",
+        "manager-others-the name",
+    ]
+    assert runnables.all() == [
+        runnables.others,
+        runnables.leader_election,
+        runnables.caches,
+        runnables.webhooks,
+        runnables.http_servers,
+        runnables.warmup,
+    ]
+
+
+def test_what_cannot_run_is_no_runnable() -> None:
+    with pytest.raises(TypeError, match=r"a Runnable has a method start\(ctx\), or is a function: 5"):
+        Runnables(context.background, ErrorSink(LOG)).add(5)

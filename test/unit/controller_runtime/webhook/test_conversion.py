@@ -14,6 +14,7 @@ from clientgo.apimachinery.runtime import schema
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
+from clientgo.controller_runtime.metrics import REGISTRY
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.http.server import Request, ResponseWriter
 
@@ -251,3 +252,95 @@ def test_a_kind_is_convertible_when_one_version_is_the_hub_and_all_others_conver
     assert not conversion.is_convertible(runtime.Scheme(), JobV1())
     with pytest.raises(conversion.PartialImplementationError, match="no hub defined"):
         conversion.is_convertible(scheme_of(JobV1, JobV3), JobV1())
+
+
+class SecondHub(JobV2):
+    GROUP_VERSION_KIND = kind("v4")
+
+
+class Inconvertible(Other):
+    GROUP_VERSION_KIND = kind("v5")
+
+
+@pytest.mark.parametrize(
+    ("classes", "text"),
+    [
+        ((JobV1, JobV3), "does not have any Hub defined: Job.jobs.example.com"),
+        ((JobV1, JobV2, JobV3, SecondHub), "multiple hub versions defined for Job.jobs.example.com"),
+    ],
+)
+def test_a_kind_needs_exactly_one_hub(classes: tuple[type[runtime.Object], ...], text: str) -> None:
+    review = {"request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/v3", "objects": [job("v1", every="1h")]}}
+    response = reviewed(json.dumps(review).encode(), scheme_of(*classes))
+    assert json.loads(response.body)["response"]["result"]["message"] == text
+
+
+@pytest.mark.parametrize(
+    ("classes", "text", "hubs", "non_spokes", "spokes"),
+    [
+        ((JobV1, JobV3), "no hub defined for gvk jobs.example.com/v1, Kind=Job", [], [], [JobV1, JobV3]),
+        (
+            (JobV1, JobV2, SecondHub),
+            "multiple(2) hubs defined for group-kind 'Job' hubs [JobV2 SecondHub]",
+            [JobV2, SecondHub],
+            [],
+            [JobV1],
+        ),
+        (
+            (JobV1, JobV2, Inconvertible),
+            "1 inconvertible types detected for group-kind 'Job': [Inconvertible]",
+            [JobV2],
+            [Inconvertible],
+            [JobV1],
+        ),
+    ],
+)
+def test_the_error_of_a_partial_implementation_names_the_versions(
+    classes: tuple[type[runtime.Object], ...], text: str, hubs: list[type], non_spokes: list[type], spokes: list[type]
+) -> None:
+    with pytest.raises(conversion.PartialImplementationError) as caught:
+        conversion.is_convertible(scheme_of(*classes), JobV1())
+    assert str(caught.value) == text
+    assert (caught.value.hubs, caught.value.non_spokes, caught.value.spokes) == (hubs, non_spokes, spokes)
+
+
+def reviewed(body: bytes, scheme: runtime.Scheme = SCHEME) -> ResponseWriter:
+    request = Request("POST", "/convert", read=lambda count: body[:count])
+    request.headers["Content-Length"] = str(len(body))
+    response = ResponseWriter()
+    conversion.new_webhook_handler(scheme, conversion.new_registry())(response, request)
+    return response
+
+
+def test_a_review_is_answered_in_json() -> None:
+    review = {"request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/v3", "objects": [job("v1", every="1h")]}}
+    response = reviewed(json.dumps(review).encode())
+    assert response.header()["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        (b"{", "failed to read conversion request"),
+        (b"{}", "conversion request is nil"),
+        (
+            json.dumps({"request": {"uid": "u7", "desiredAPIVersion": "x/v1", "objects": [job("v1")]}}).encode(),
+            "failed to convert",
+        ),
+    ],
+)
+def test_what_cannot_be_converted_is_logged(body: bytes, line: str, caplog: pytest.LogCaptureFixture) -> None:
+    reviewed(body)
+    [record] = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert line in record.getMessage()
+
+
+def test_a_bug_of_a_converter_is_counted() -> None:
+
+    def counted() -> float:
+        return REGISTRY.get_sample_value("controller_runtime_conversion_webhook_panics_total") or 0.0
+
+    before = counted()
+    convert("v2", job("v1", every="boom"))
+    convert("v2", {"apiVersion": f"{GROUP}/v1", "kind": "Other"})
+    assert counted() == before + 1

@@ -21,11 +21,13 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
-from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.fields import parse_selector
+from clientgo.apimachinery.runtime import ReadOnlyError, Scheme
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.serializer import new_codec_factory
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.watch import EventType
+from clientgo.applyconfigurations import new_type_converter
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import fake, interceptor
 from clientgo.kubernetes.scheme import SCHEME
@@ -944,3 +946,134 @@ def test_the_client_reports_whether_a_kind_lives_in_namespaces(obj: client.Objec
 def test_only_a_list_can_be_listed(obj: Any) -> None:
     with pytest.raises(TypeError, match="expected a list of objects, or a class of lists, got .*Pod"):
         built().list(CTX, obj)
+
+
+# --- More rules ------------------------------------------------------------------------------------------------------
+
+
+def test_a_client_can_be_made_of_objects_alone() -> None:
+    """Go: NewFakeClient"""
+    c = fake.new_fake_client(config_map("a"), node("n"))
+    assert names(c.list(CTX, corev1.ConfigMapList)) == ["a"]
+    assert repr(c).startswith("<FakeClient over <VersionedTracker over ")
+    assert c.group_version_kind_for(corev1.Pod) == GroupVersion("", "v1").with_kind("Pod")
+
+
+def test_a_builder_has_the_scheme_and_the_mapper_that_it_is_given() -> None:
+    scheme = Scheme("mine")
+    corev1.add_to_scheme(scheme)
+    mapper = meta.DefaultRESTMapper([GroupVersion("", "v1")])
+    c = fake.new_client_builder().with_scheme(scheme).with_rest_mapper(mapper).build()
+    assert c.scheme() is scheme
+    assert c.rest_mapper() is mapper
+    with pytest.raises(Exception, match="(?i)no kind|not registered|scheme"):
+        c.group_version_kind_for(appsv1.Deployment)
+
+
+@pytest.mark.parametrize("text", ["metadata.name!=a", "metadata.name=a,metadata.name!=b"])
+def test_a_field_selector_must_be_exact(text: str) -> None:
+    selector = client.MatchingFieldsSelector(parse_selector(text))
+    with pytest.raises(ValueError, match='is not in one of the two supported forms "key==val" or "key=val"'):
+        indexed("metadata.name").list(CTX, appsv1.DeploymentList, selector)
+
+
+def test_an_index_is_added_once_and_only_to_a_fake_client() -> None:
+    c = indexed("metadata.name")
+    with pytest.raises(ValueError, match=r"index metadata\.name already exists"):
+        fake.add_index(c, appsv1.Deployment, "metadata.name", lambda obj: [obj.get_name()])
+    fake.add_index(c, appsv1.Deployment, "spec.paused", lambda obj: [str(obj.spec.paused)])
+    with pytest.raises(TypeError, match="add_index can only be used with a fake client"):
+        fake.add_index(object(), appsv1.Deployment, "x", lambda obj: [])  # type: ignore[arg-type]
+
+
+def test_a_builder_refuses_a_tracker_with_type_converters() -> None:
+    tracker = testing.new_object_tracker(SCHEME, new_codec_factory(SCHEME).universal_deserializer())
+    builder = fake.new_client_builder().with_object_tracker(tracker).with_type_converters(new_type_converter())
+    with pytest.raises(ValueError, match="WithObjectTracker and WithTypeConverters are incompatible"):
+        builder.build()
+
+
+def test_a_list_without_a_class_has_its_kind_and_a_typed_one_has_none() -> None:
+    c = built(config_map())
+    found = c.list(CTX, kind_in_form(corev1.ConfigMapList, "unstructured"))
+    assert (found.get_kind(), found.get_api_version()) == ("ConfigMapList", "v1")
+    assert c.list(CTX, corev1.ConfigMapList).kind == ""
+
+
+@pytest.mark.parametrize("name", ["status", "log"])
+def test_only_a_scale_can_be_read(name: str) -> None:
+    with pytest.raises(ValueError, match=f"fakeSubResourceClient does not support get for {name}"):
+        built(deployment("ns", "s")).sub_resource(name).get(CTX, deployment("ns", "s"), autoscalingv1.Scale)
+
+
+def test_a_scale_is_read_and_written_as_a_scale() -> None:
+    made = deployment("ns", "s", replicas=2)
+    scales = built(made).sub_resource("scale")
+    assert "expected Scale, got ConfigMap" in failure(
+        lambda: scales.get(CTX, made, corev1.ConfigMap), apierrors.is_bad_request
+    )
+    assert "missing SubResourceBody" in failure(lambda: scales.update(CTX, made), apierrors.is_bad_request)
+    body = client.with_sub_resource_body(config_map())
+    assert "expected Scale, got ConfigMap" in failure(
+        lambda: scales.update(CTX, made, body), apierrors.is_bad_request
+    )
+
+
+def test_a_scale_has_one_replica_by_default_and_the_selector_as_text() -> None:
+    made = appsv1.Deployment(
+        metadata=metav1.ObjectMeta(namespace="ns", name="s"),
+        spec=appsv1.DeploymentSpec(selector=metav1.LabelSelector(match_labels={"app": "web"})),
+    )
+    scale = built(made).sub_resource("scale").get(CTX, made, autoscalingv1.Scale)
+    assert (scale.spec.replicas, scale.status.selector) == (1, "app=web")
+
+
+def test_the_object_of_a_scale_has_the_new_replicas_and_version() -> None:
+    made = deployment("ns", "s", replicas=2)
+    c = built(made)
+    scale = autoscalingv1.Scale(spec=autoscalingv1.ScaleSpec(replicas=7))
+    c.sub_resource("scale").update(CTX, made, client.with_sub_resource_body(scale))
+    assert (made.spec.replicas, made.get_resource_version()) == (7, "1000")
+
+
+def test_only_a_status_can_be_applied() -> None:
+    with pytest.raises(ValueError, match="only supports Apply for status subresource"):
+        built(deployment("ns", "s")).sub_resource("scale").apply(CTX, Unstructured.from_dict({}))
+
+
+def test_a_token_expires_in_the_far_future() -> None:
+    account = corev1.ServiceAccount(metadata=metav1.ObjectMeta(namespace="ns", name="robot"))
+    request = authenticationv1.TokenRequest()
+    built(account).sub_resource("token").create(CTX, account, request)
+    assert request.status.token == "fake-token"
+    assert request.status.expiration_timestamp == datetime(6041, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c, obj: c.create(CTX, obj),
+        lambda c, obj: c.update(CTX, obj),
+        lambda c, obj: c.patch(CTX, obj, client.merge_from(config_map())),
+        lambda c, obj: c.sub_resource("scale").update(CTX, obj),
+    ],
+    ids=["create", "update", "patch", "scale"],
+)
+def test_an_object_of_a_cache_cannot_be_written(call: Callable[[Any, Any], Any]) -> None:
+    c = built(config_map())
+    with pytest.raises(ReadOnlyError):
+        call(c, config_map().freeze())
+
+
+def test_a_tracker_of_a_client_is_written_to_directly() -> None:
+    tracker = testing.new_object_tracker(SCHEME, new_codec_factory(SCHEME).universal_deserializer())
+    c = fake.new_client_builder().with_object_tracker(tracker).with_objects(config_map(a="1")).build()
+    gvr = GroupVersion("", "v1").with_resource("configmaps")
+    versioned = c._tracker  # type: ignore[attr-defined]
+    changed = c.get(CTX, key(config_map()), corev1.ConfigMap)
+    for number, write in enumerate((versioned.update, versioned.patch)):
+        changed.data["a"] = f"changed {number}"
+        changed.set_resource_version("")
+        write(gvr, changed, "ns")
+        assert c.get(CTX, key(config_map()), corev1.ConfigMap).data["a"] == f"changed {number}"
+    assert repr(versioned).startswith("<VersionedTracker over ")
