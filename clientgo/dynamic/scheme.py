@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
@@ -68,7 +69,9 @@ def _name_items(document: JSONObject) -> None:
             item["apiVersion"] = api_version
 
 
-def _new_serializer() -> _UnstructuredSerializer:
+@cache
+def _serializer() -> _UnstructuredSerializer:
+    """Return the serializer of all dynamic clients. Nothing changes its scheme."""
     scheme = Scheme("dynamic")
     metav1.add_to_group_version(scheme, _V1)
     return _UnstructuredSerializer(scheme)
@@ -78,7 +81,7 @@ class BasicNegotiatedSerializer:
     """A JSON serializer without classes for kinds. Go: basicNegotiatedSerializer."""
 
     def __init__(self) -> None:
-        self._serializer = _new_serializer()
+        self._serializer = _serializer()
         stream = StreamSerializerInfo(encodes_as_text=True, serializer=self._serializer, framer=LINE_FRAMER)
         self._info = SerializerInfo(
             media_type="application/json",

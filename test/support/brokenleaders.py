@@ -37,9 +37,9 @@ class Leads(Operator):
         )
         config = leaderelection.LeaderElectionConfig(
             lock=lock,
-            lease_duration=15.0,
-            renew_deadline=10.0,
-            retry_period=4.0,
+            lease_duration=60.0,
+            renew_deadline=40.0,
+            retry_period=15.0,
             callbacks=leaderelection.LeaderCallbacks(
                 on_started_leading=self.lead, on_stopped_leading=lambda: None, on_new_leader=None
             ),
@@ -128,6 +128,8 @@ class NeverBack(Widgets):
     replicas = 2
     operator = Fenced
     quiet_for = 30.0
+    # An update without a version also loses the fields of others. LosesFields shows that bug.
+    skip = ("second run", "lost update")
     faults = tuple(each for each in ct.FAULTS if each not in ("Remove", "Linger"))
 
     def __init__(self) -> None:

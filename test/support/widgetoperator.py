@@ -58,11 +58,12 @@ class Operator:
 
     threads = 1
     namespace = "default"
+    resync = 0.0
 
     def __init__(self, config: rest.Config, ctx: context.Context) -> None:
         self.ctx = ctx
         self.client = dynamic.new_for_config(config)
-        self.factory = dynamicinformer.new_dynamic_shared_informer_factory(self.client, 0.0)
+        self.factory = dynamicinformer.new_dynamic_shared_informer_factory(self.client, self.resync)
         self.widgets, self.maps = (self.factory.for_resource(each) for each in (WIDGETS, MAPS))
         limiter: Any = workqueue.new_typed_item_exponential_failure_rate_limiter(0.005, 30.0)
         self.made: set[tuple[str, str]] = set()
@@ -105,6 +106,8 @@ class Operator:
         self.queue.add(new.get_name())
 
     def widget_deleted(self, obj: Any) -> None:
+        uid = (obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj).get_uid()
+        self.made = {each for each in list(self.made) if each[0] != uid}
         self.queue.add(cache.deletion_handling_meta_namespace_key_func(obj).partition("/")[2])
 
     def child_changed(self, obj: Any) -> None:

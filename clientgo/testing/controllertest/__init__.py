@@ -34,6 +34,7 @@ from clientgo.testing.controllertest.history import History, Row
 from clientgo.testing.controllertest.machine import ControllerMachine, eventually, invariant, replay
 from clientgo.testing.controllertest.reconciler import explore_reconciler
 from clientgo.testing.controllertest.runner import ControllerFailure, Result
+from clientgo.testing.controllertest.soak import Resources, Soak, soak
 from clientgo.testing.controllertest.steps import (
     Before,
     ChangeLeader,
@@ -77,11 +78,13 @@ __all__ = [
     "Pause",
     "Reject",
     "Remove",
+    "Resources",
     "Result",
     "Rewind",
     "Row",
     "Set",
     "Sleep",
+    "Soak",
     "Step",
     "Touch",
     "eventually",
@@ -89,4 +92,5 @@ __all__ = [
     "invariant",
     "objects",
     "replay",
+    "soak",
 ]

@@ -54,6 +54,8 @@ class Call:
         return self.query.get(parameter, [""])[0]
 
     def __str__(self) -> str:
+        if not self.resource:
+            return f"{self.verb} {self.name}"
         return f"{self.verb} {self.resource} {self.namespace}/{self.name}".rstrip("/ ")
 
 

@@ -98,6 +98,13 @@ class ControllerMachine:
     TestCase: ClassVar[Any] = _TestCase()
     _test_case: ClassVar[type[unittest.TestCase]]
 
+    outside: Any = None
+    """The result of `new_outside`. It is the same for all lives of a run and for the rules."""
+
+    def new_outside(self) -> Any:
+        """Return the systems outside the cluster that the controller manages, for a run. They outlive a kill."""
+        return None
+
     def start(self, config: rest.Config, ctx: Context) -> object:
         """Run the controller as in its main function: blocks until `ctx` is done and all its threads have ended."""
         raise NotImplementedError

@@ -17,6 +17,8 @@ State = dict[str, list[str]]
 
 # Fields that count or identify writes, so that they depend on the course of a run.
 _OF_THE_COURSE = ("uid", "resourceVersion", "generation", "managedFields", "observedGeneration", "creationTimestamp")
+# Fields that the server or the scheduler chooses from a pool, unless they are "None".
+_ASSIGNED = ("clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName", "nodeName", "podIP", "podIPs")
 # A time in RFC 3339's form.
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -44,6 +46,9 @@ def _normal(value: Any, uids: dict[str, str]) -> Any:
     if isinstance(value, dict):
         out = {key: _normal(item, uids) for key, item in value.items() if key not in _OF_THE_COURSE}
         out.pop(TOUCHED, None)
+        for key in _ASSIGNED:
+            if key in out and out[key] not in ("None", ["None"]):
+                out[key] = "<assigned>"
         if out.get("annotations") == {}:
             del out["annotations"]
         if "uid" in value and "kind" in value:  # a reference to an object

@@ -96,7 +96,9 @@ class Process:
     def _run_once(self, life: Life) -> None:
         world = self._world
         try:
-            world.new_machine().start(life.config, life.ctx)
+            machine = world.new_machine()
+            machine.outside = world.machine.outside
+            machine.start(life.config, life.ctx)
         except Exception as err:
             if not life.is_dead and not world.is_expected(err):
                 world.report("crash", f"start() raised {type(err).__name__}: {err}")

@@ -125,12 +125,21 @@ class Pause(Step):
 
 @dataclass(frozen=True)
 class ChangeLeader(Step):
-    """The process that makes the call stands still before it until the leases have expired and another one leads."""
+    """The process that makes the call stands still before it until the leases have expired and another one leads.
+
+    The optional step, such as a user action, happens as soon as the process stands still.
+    """
 
     call: int
+    step: Step | None = None
 
     def run(self, world: World) -> None:
-        world.faults.arm(self.call, Armed(0, "change leader"))
+        step = self.step
+        act = (lambda: None) if step is None else (lambda: step.run(world))
+        world.faults.arm(self.call, Armed(0, "change leader", act=act))
+
+    def __repr__(self) -> str:
+        return f"ChangeLeader({self.call})" if self.step is None else f"ChangeLeader({self.call}, ct.{self.step!r})"
 
 
 @dataclass(frozen=True)

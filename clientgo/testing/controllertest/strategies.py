@@ -37,6 +37,8 @@ FAULTS = (
 _CALLS = st.sampled_from((1, 1, 1, 2, 2, 3, 4, 5))
 # The client itself retries after 429 and 503; they seldom reach a controller.
 _CODES = st.sampled_from((409, 500, 409, 500, 409, 429, 503, 504))
+# Only machines with several processes have this fault, and most of their bugs need it.
+_WEIGHTS = {"ChangeLeader": 4}
 _SECONDS = st.sampled_from((5.0, 1.0, 20.0))
 
 
@@ -137,12 +139,13 @@ def fault_steps(
     }
 
     if machine.replicas > 1:
-        faults["ChangeLeader"] = lambda: st.builds(steps.ChangeLeader, _CALLS)
+        faults["ChangeLeader"] = lambda: st.builds(steps.ChangeLeader, _CALLS, st.one_of(st.none(), desired))
     if machine.namespaces:
         names = st.sampled_from(tuple(machine.namespaces))
         interference["DeleteNamespace"] = lambda: st.builds(steps.DeleteNamespace, names)
 
     def chosen(each: dict[str, Callable[[], st.SearchStrategy[Any]]]) -> st.SearchStrategy[Step | None]:
-        return st.one_of([make() for name, make in each.items() if name in machine.faults] or [st.none()])
+        made = [[make()] * _WEIGHTS.get(name, 1) for name, make in each.items() if name in machine.faults]
+        return st.one_of([one for several in made for one in several] or [st.none()])
 
     return chosen(faults), chosen(interference)

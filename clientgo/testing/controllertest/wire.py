@@ -40,6 +40,7 @@ class Wire:
         self._world = world
         self._life = life
         self._bodies: list[http.Body] = []
+        self._has_watched: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Wire of {self._life!r}>"
@@ -65,6 +66,7 @@ class Wire:
                 seconds = fault.seconds if fault.name == "pause" else world.leases_expire_within()
                 world.note(self._life.name, str(call), f"paused for {seconds:g} s before the request")
                 self._life.paused_until = world.now() + seconds
+                fault.act()
                 self._pause()
             elif fault.name == "fail" and (response := self._failure(call, fault.code)) is not None:
                 return response
@@ -137,6 +139,7 @@ class Wire:
         world, name = self._world, self._life.name
         if call.resource:
             world.watched.add(call.resource)
+            self._has_watched.add(call.resource)
         if world.faults.is_out(call.resource, world.now()):
             raise ConnectionRefusedError(f"connection refused: {call.resource}")
         lag = world.faults.lag_of(call.resource, world.now())
@@ -180,6 +183,11 @@ class Wire:
     def open_watches(self) -> list[str]:
         """The resources of the open watches."""
         return sorted(resource for resource, _ in self._watches())
+
+    @property
+    def lost_watches(self) -> set[str]:
+        """The resources that this life of the process has tried to watch, without an open watch now."""
+        return self._has_watched.difference(self.open_watches)
 
 
 class WatchBody:

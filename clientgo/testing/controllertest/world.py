@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -36,9 +38,10 @@ _MISTAKES = (TypeError, AttributeError, LookupError, NameError, AssertionError, 
 IGNORED_BUCKETS = ("/events", "events.k8s.io/events", "coordination.k8s.io/leases")
 _BESIDE = "events and leases"
 # Requests of a run; more are an endless loop.
-MOST_REQUESTS = 1000
-MOST_ERRORS = 500
-
+MOST_REQUESTS = 700
+MOST_ERRORS = 250
+# Virtual seconds after the end of all faults.
+_RECONNECTS_WITHIN = 180
 
 # The contents of a cluster before the first run and the number of used uids, by machine. Making them takes long.
 _first_contents: dict[type[ControllerMachine], tuple[Contents, int]] = {}
@@ -51,7 +54,9 @@ class Violated(Exception):
 class World:
     """The state of one run. A context manager; it belongs to the thread that enters it."""
 
-    def __init__(self, machine_type: type[ControllerMachine], schedule: int = 0) -> None:
+    def __init__(self, machine_type: type[ControllerMachine], schedule: int = 0, *, endless: bool = False) -> None:
+        """Prepare a run; an `endless` one has no limits of requests and of operations."""
+        self._most_requests = sys.maxsize if endless else MOST_REQUESTS
         self.new_machine = machine_type
         self.machine = machine_type()
         self.history = History()
@@ -70,7 +75,7 @@ class World:
         """The actors that created the living objects, by bucket and key."""
         self._actors: dict[int, tuple[str, list[int]]] = {}
         chooser = synctest.RandomSchedule(schedule) if schedule else None
-        self._bubble = synctest.bubble(chooser, max_steps=1_000_000, two_clocks=True)
+        self._bubble = synctest.bubble(chooser, max_steps=sys.maxsize if endless else 1_000_000, two_clocks=True)
         self._undo = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -84,6 +89,7 @@ class World:
             undo.callback(random.setstate, state)
             random.seed(0)
             undo.enter_context(self._bubble)
+            self.machine.outside = self.machine.new_outside()
             first = _first_contents.get(self.new_machine)
             contents, used = first if first is not None else (None, 0)
             self._uids = itertools.count(used + 1)
@@ -187,6 +193,7 @@ class World:
         if self.errors > MOST_ERRORS:
             self.report("backoff", f"{MOST_ERRORS} errors, the last one at {self.now():.3f} s: {err or msg}")
             self._end_processes()
+            time.sleep(1.0)  # A worker that never blocks lets the others end this way.
         self.reported(err)
 
     def reported(self, err: BaseException | None) -> None:
@@ -223,8 +230,8 @@ class World:
     def count(self, name: str, call: Call) -> None:
         """Count a request of a process. Ends the process after MOST_REQUESTS."""
         self.requests[_BESIDE if call.is_beside else name] += 1
-        if self.work() > MOST_REQUESTS or self.requests.total() > 10 * MOST_REQUESTS:
-            self.report("hot loop", f"{MOST_REQUESTS} requests, the last one at {self.now():.3f} s: {call}")
+        if self.work() > self._most_requests or self.requests.total() > 10 * self._most_requests:
+            self.report("hot loop", f"{self._most_requests} requests, the last one at {self.now():.3f} s: {call}")
             self._end_processes()
 
     def work(self) -> int:
@@ -280,10 +287,13 @@ class World:
         return found[index % len(found)] if found else None
 
     def leases_expire_within(self) -> float:
-        """Return the seconds after which another process leads if the leader stands still; 0 without leases."""
+        """Return the seconds after which another process leads if the leader stands still; 0 without leases.
+
+        A candidate sees the last renewal, and the end of the lease, only when it asks, which it does after pauses.
+        """
         leases = self.cluster.list("Lease")
         longest = max((each["spec"].get("leaseDurationSeconds") or 0 for each in leases), default=0)
-        return 1.5 * longest
+        return 2.5 * longest
 
     def rewind(self, resource: str, changes: int, seconds: float) -> None:
         """Kill the processes, and let them read the resource as it was before its last changes."""
@@ -330,13 +340,21 @@ class World:
             self.wait()
 
     def heal(self) -> None:
-        """End all faults and wait for lags and outages to end."""
+        """End all faults, and wait until the processes watch again what they watched before."""
         self.sleep(self.faults.end(self.now()))
         self.user.remove_finalizers()
+        # A reflector's backoff after an outage is up to a minute, and its next request may find a compacted history.
+        for _ in range(_RECONNECTS_WITHIN // 10):
+            if not any(process.life.wire.lost_watches for process in self.processes):
+                break
+            self.sleep(10.0)
 
     def settle(self, seconds: float = 0.0) -> None:
-        """Wait until nothing has changed for `seconds`, by default the machine's `quiet_for`. Reports endless work."""
-        period = seconds or self.machine.quiet_for
+        """Wait until nothing has changed for `seconds`, and report endless work.
+
+        The default is the machine's `quiet_for`, or the time in which another process takes over a lease if longer.
+        """
+        period = seconds or max(self.machine.quiet_for, self.leases_expire_within())
         for _ in range(20):
             changes, requests, errors = self.changes, self.work(), self.errors
             self.sleep(period)

@@ -1,0 +1,58 @@
+"""The programs under cmd/ under random user actions and faults. CONTROLLERTEST_CASES sets the number of cases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import Phase, Verbosity, given, settings
+from operatormachines import Guestbooks, Networks, Pods, ProgramMachine
+
+from clientgo.testing import controllertest as ct
+from clientgo.testing.controllertest import runner, strategies
+
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "4"))
+
+
+@pytest.fixture
+def machine(request: pytest.FixtureRequest) -> Iterator[type[ProgramMachine]]:
+    with request.param.program:
+        yield request.param
+
+
+@pytest.mark.parametrize("machine", [Networks, Pods, Guestbooks], indirect=True)
+def test_the_program_passes(machine: type[ProgramMachine]) -> None:
+    @settings(max_examples=CASES, phases=[Phase.generate, Phase.shrink], verbosity=Verbosity.quiet, database=None)
+    @given(strategies.scripts(machine))
+    def search(script: tuple[list[ct.Step], int]) -> None:
+        runner.check(machine, *script)
+
+    search()
+
+
+NETWORK = {
+    "apiVersion": "samplecrd.k8s.io/v1",
+    "kind": "Network",
+    "metadata": {"name": "a"},
+    "spec": {"cidr": "10.0.0.0/8", "gateway": "10.0.0.1"},
+}
+
+
+@pytest.mark.parametrize("machine", [Networks], indirect=True)
+def test_systems_outside_the_cluster_outlive_a_kill(machine: type[ProgramMachine]) -> None:
+    seen: list[Any] = []
+
+    class Watched(machine):  # type: ignore[misc]
+        def start(self, config: Any, ctx: Any) -> None:
+            seen.append((self.outside, dict(self.outside.list())))
+            super().start(config, ctx)
+
+    ct.replay(Watched, [ct.Set(NETWORK), ct.Sleep(1.0), ct.Kill(0), ct.Sleep(5.0)])
+
+    # The lives before the kill, after it, and in the check of a second run.
+    first, second, third = seen[:3]
+    assert first[0] is second[0] is third[0]
+    assert [len(networks) for _, networks in (first, second, third)] == [0, 1, 1]
+    assert seen[3][0] is not first[0], "the run without faults has a system of its own"
