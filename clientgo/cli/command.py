@@ -121,6 +121,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "scaffold": Command("create the project of an operator", _module("clientgo.scaffold.command", "scaffold")),
     "explain": Command("describe a field of a resource, from the server", _module("clientgo.cli.explain", "explain")),
+    "dashboard": Command(
+        "print a Grafana dashboard of the metrics", _module("clientgo.metrics.dashboard", "dashboard")
+    ),
     "shell": Command("open a Python shell with clients of the kubeconfig", _module("clientgo.cli.shell", "shell")),
     "completion": Command("print the completion of a shell: bash, zsh or fish", _module("clientgo.cli.completion", "")),
 }
