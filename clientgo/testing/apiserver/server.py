@@ -32,7 +32,7 @@ from clientgo.testing.apiserver.policies.chain import AdmissionChain
 from clientgo.testing.apiserver.store.local_watch import LocalPump
 from clientgo.testing.apiserver.store.storage import DEFAULT_HISTORY, Contents, Store, Stored, Unwritten
 from clientgo.testing.apiserver.store.watch import Pump, Watches
-from clientgo.testing.apiserver.verbs.core import Services
+from clientgo.testing.apiserver.verbs.core import Containers, Services
 from clientgo.testing.apiserver.verbs.deleting import Deleter
 from clientgo.testing.apiserver.verbs.dispatch import Dispatcher
 from clientgo.testing.apiserver.verbs.reading import Reader
@@ -53,6 +53,7 @@ from clientgo.utils.clock import REAL_CLOCK, Clock
 
 if TYPE_CHECKING:
     from clientgo.testing.apiserver.store.persistence import SqliteJournal
+    from clientgo.testing.apiserver.streams.runtime import Runtime
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -125,6 +126,7 @@ class Server:
         self._lock = threading.Lock()
         self._identity: Identity | None = None
         self._given_tls = tls
+        self._containers = Containers()
         self._new_uid = new_uid
         self._host = host
         self._running = False
@@ -186,6 +188,7 @@ class Server:
             authorize=self._authorizer.check,
             new_uid=self._new_uid,
             gates=self._gates,
+            containers=self._containers,
         )
         reader = Reader(services)
         self._writer, deleter = Writer(services), Deleter(services, reader)
@@ -295,6 +298,10 @@ class Server:
                 "spec": {"type": "ClusterIP", "clusterIP": "10.96.0.1", "ports": ports},
             }
             self._objects.create("", "v1", "services", "default", service)
+
+    def run_containers(self, runtime: Runtime | None) -> None:
+        """Serve the logs and streams of pods with these containers; None to refuse them again."""
+        self._containers.runtime = runtime
 
     def create(self, resource: Resource, namespace: str, obj: Json) -> Stored:
         """Create an object without a request. Raises ApiError."""

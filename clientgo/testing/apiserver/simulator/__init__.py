@@ -3,7 +3,8 @@
 Small controllers and a simulated kubelet, written with this library's own informers, listers and work queues. To other
 controllers they behave like Kubernetes' controllers: rolling updates within maxSurge and maxUnavailable, revisions,
 status and conditions, rollbacks, graceful deletion, StatefulSets in order, DaemonSets, Jobs and CronJobs, disruption
-budgets, autoscaling by given metrics. Annotations make Pods fail (pods.py).
+budgets, autoscaling by given metrics. Annotations make Pods fail (pods.py). Containers are small scripted processes,
+for `kubectl logs`, `exec`, `attach`, `cp` and `port-forward` (containers.py, shell.py).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from clientgo.testing.apiserver.server import Server
 from clientgo.testing.apiserver.simulator.autoscalers import Autoscalers
 from clientgo.testing.apiserver.simulator.budgets import Budgets
 from clientgo.testing.apiserver.simulator.claims import Claims, claim_names
+from clientgo.testing.apiserver.simulator.containers import Containers
 from clientgo.testing.apiserver.simulator.cronjobs import CronJobs
 from clientgo.testing.apiserver.simulator.daemonsets import DaemonSets
 from clientgo.testing.apiserver.simulator.deployments import REVISION, Deployments
@@ -52,6 +54,8 @@ class Simulator:
     ) -> None:
         self._ready_delay = ready_delay
         self._times = server.times
+        self._server = server
+        self._containers = Containers(server.times)
         config = Config(
             host=server.url,
             bearer_token=server.token,
@@ -82,11 +86,14 @@ class Simulator:
         self._make_controllers()
         self._factory.start(self._ctx.done())
         self._factory.wait_for_cache_sync(self._ctx.done())
+        self._server.run_containers(self._containers)
         for loop in self._loops.values():
             loop.start(self._ctx)
 
     def stop(self) -> None:
         """End all threads. Idempotent."""
+        self._server.run_containers(None)
+        self._containers.stop()
         self._cancel()
         for loop in self._loops.values():
             loop.stop()
@@ -123,10 +130,26 @@ class Simulator:
         self._watch(self._factory.apps().v1().replica_sets().informer(), "ReplicaSet", "Deployment")
         self._watch(self._factory.batch().v1().jobs().informer(), "Job", "CronJob")
         self._watch(pods.informer(), "Pod", "ReplicaSet", "Job", "StatefulSet", "DaemonSet")
+        self._run_containers(pods.informer())
         self._watch(budgets.informer(), "PodDisruptionBudget")
         self._watch(nodes.informer(), "Node")
         self._each_change(pods.informer(), lambda pod: self._queue("PodDisruptionBudget", guard.keys_of(pod)))
         self._each_change(nodes.informer(), lambda node: self._queue_all("Pod", pods.lister()))
+
+    def _run_containers(self, pods: cache.SharedIndexInformer) -> None:
+        """Let the containers follow the changes of their pods."""
+
+        def deleted(obj: Any) -> None:
+            pod = obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj
+            self._containers.gone(pod.to_dict())
+
+        pods.add_event_handler(
+            cache.ResourceEventHandlerFuncs(
+                add_func=lambda pod: self._containers.observe(pod.to_dict()),
+                update_func=lambda old, new: self._containers.observe(new.to_dict()),
+                delete_func=deleted,
+            )
+        )
 
     def _make_stateful(self, pods: cache.SharedIndexInformer, nodes: cache.SharedIndexInformer) -> None:
         """Create the controllers of StatefulSets, DaemonSets and claims."""

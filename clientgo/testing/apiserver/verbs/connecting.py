@@ -1,10 +1,14 @@
 """Connections to a node or a service: log, exec, attach, portforward, proxy.
 
-Mirrors the checks of the registries of pods/log, pods/exec and services/proxy. This server has no kubelet, so a valid
-request ends in an error that says so.
+Mirrors the checks of the registries of pods/log, pods/exec and services/proxy. With the simulator the pods' streams are
+served (streams); this server has no kubelet otherwise, so a valid request ends in an error that says so.
 """
 
 from __future__ import annotations
+
+import datetime
+import functools
+from typing import TYPE_CHECKING
 
 from clientgo.golang.strconv import parse_int, quote
 from clientgo.testing.apiserver.store.storage import Stored
@@ -14,6 +18,9 @@ from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError, FieldError
 from clientgo.testing.apiserver.wire.jsonio import Json
 
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.streams.runtime import LogOptions, Runtime
+
 _NODES = "/nodes"
 
 
@@ -21,12 +28,24 @@ def log(verb: Verb, call: Call) -> http.Response:
     """Handle GET pods/NAME/log. A pod without a node has an empty log."""
     _check_log_options(call)
     pod = verb.current(call).obj
-    _check_container(call, pod)
+    container = _container(call, pod)
     node = pod["spec"].get("nodeName")
     if not node:
         return http.Response(204, b"", "")
     _check_node(verb, node)
-    raise _not_available(call)
+    runtime = _runtime(verb, call)
+    # Here, not above: few servers need it.
+    from clientgo.testing.apiserver.streams import logs
+    from clientgo.testing.apiserver.streams.runtime import NoSuchContainer
+
+    try:
+        reader = runtime.log(pod, container, _log_options(verb, call))
+    except NoSuchContainer as err:
+        raise errors.bad_request(str(err)) from None
+    limit = int(call.request.param("limitBytes")) if call.request.param("limitBytes") else None
+    if call.request.flag("follow"):
+        return logs.follow(call.request, reader, limit)
+    return logs.answer(reader, limit)
 
 
 def connect(verb: Verb, call: Call) -> http.Response:
@@ -39,7 +58,55 @@ def connect(verb: Verb, call: Call) -> http.Response:
         if not node:
             raise errors.bad_request(f"pod {call.name} does not have a host assigned")
         _check_node(verb, node)
+        if call.subresource != "proxy":
+            return _stream(verb, call, current.obj)
     raise _not_available(call)
+
+
+def _stream(verb: Verb, call: Call, pod: Json) -> http.Response:
+    """Serve exec, attach and portforward with the simulator's containers."""
+    runtime, request = _runtime(verb, call), call.request
+    # Here, not above: few servers need it.
+    from clientgo.testing.apiserver.streams import commands, portforward
+
+    if call.subresource == "portforward":
+        return portforward.run(request, functools.partial(runtime.dial, pod))
+    container = _container(call, pod)
+    if call.subresource == "attach":
+        return commands.run(request, functools.partial(runtime.attach, pod, container))
+    command = request.params.get("command", [])
+    if not command:
+        raise errors.bad_request("you must specify at least one command for the container")
+    return commands.run(request, functools.partial(runtime.exec, pod, container, command))
+
+
+def _runtime(verb: Verb, call: Call) -> Runtime:
+    """Return the runtime of the containers. Raises ApiError if there is none, or no connection to stream on."""
+    runtime = verb.containers.runtime
+    if runtime is None or call.request.connection is None:
+        raise _not_available(call)
+    return runtime
+
+
+def _log_options(verb: Verb, call: Call) -> LogOptions:
+    # Here, not above: few servers need it.
+    from clientgo.testing.apiserver.streams.runtime import LogOptions
+
+    request = call.request
+    since: float | None = None
+    if request.param("sinceSeconds"):
+        since = verb.times.clock.now() - int(request.param("sinceSeconds"))
+    elif request.param("sinceTime"):
+        try:
+            since = datetime.datetime.fromisoformat(request.param("sinceTime")).timestamp()
+        except ValueError as err:
+            raise errors.bad_request(str(err)) from None
+    return LogOptions(
+        previous=request.flag("previous"),
+        timestamps=request.flag("timestamps"),
+        tail=int(request.param("tailLines")) if request.param("tailLines") else None,
+        since=since,
+    )
 
 
 def _service(verb: Verb, call: Call) -> http.Response:
@@ -83,7 +150,8 @@ def _check_log_options(call: Call) -> None:
         raise errors.invalid("", "PodLogOptions", call.name, found)
 
 
-def _check_container(call: Call, pod: Json) -> None:
+def _container(call: Call, pod: Json) -> str:
+    """Return the name of the container in question. Raises ApiError."""
     spec = pod["spec"]
     wanted = call.request.param("container")
     names = [container["name"] for container in spec.get("containers") or ()]
@@ -96,6 +164,7 @@ def _check_container(call: Call, pod: Json) -> None:
         if inits:
             text += f" or one of the init containers: [{' '.join(inits)}]"
         raise errors.bad_request(text)
+    return wanted or names[0]
 
 
 def _check_node(verb: Verb, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.access.users import User
@@ -20,6 +20,9 @@ from clientgo.testing.apiserver.views.documents import Documents
 from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
+
+if TYPE_CHECKING:
+    from clientgo.testing.apiserver.streams.runtime import Runtime
 
 _MAX_ATTEMPTS = 50
 
@@ -59,6 +62,13 @@ class Plugins(Protocol):
         ...
 
 
+class Containers:
+    """The containers of the server's pods, which the simulator runs; None without it."""
+
+    def __init__(self) -> None:
+        self.runtime: Runtime | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The parts of the server that verbs use. Thread-safe: all state is in the store."""
@@ -82,6 +92,8 @@ class Services:
     # The uid of a new object.
     new_uid: Callable[[], str]
     gates: FeatureGates
+    # The containers of pods, for logs and streams.
+    containers: Containers
 
 
 class Verb:
@@ -99,6 +111,7 @@ class Verb:
         self.may_grant = services.may_grant
         self.authorize = services.authorize
         self.new_uid = services.new_uid
+        self.containers = services.containers
         self._gates = services.gates
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ PACKAGE = "clientgo.testing.apiserver"
 ROOT = Path(clientgo.testing.apiserver.__file__).parent
 # From the ground up: a room imports itself and what stands before it.
 ROOMS = [
-    *("wire", "store", "cel", "kinds", "admission", "access", "views"),
+    *("wire", "store", "cel", "kinds", "admission", "access", "views", "streams"),
     *("verbs", "webhooks", "policies", "controllers", "server", "local", "environment", "simulator"),
 ]
 LONGEST = 600
