@@ -19,7 +19,7 @@ def diff(a: Any, b: Any) -> str:
     """Return a unified diff of two objects as indented JSON, "" if they are equal.
 
     It compares the output of `pprint` for values that JSON cannot represent. Raises TooDeepError for values nested
-    deeper than a few hundred levels.
+    deeper than Python's json module supports: a few hundred levels, from Python 3.13 on about 10,000.
 
     >>> print(diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), end="")
     @@ -1,4 +1,4 @@
