@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.golang.channel import Done, Signal, StopChannel
+from clientgo.golang.stop import run_logging_exit
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, WithDelayedExecution
 
 __all__ = [
@@ -353,9 +354,14 @@ def after_func(ctx: Context, fn: Callable[[], None]) -> Callable[[], bool]:
     """Run `fn` in its own thread once `ctx` is done.
 
     Returns a function that prevents the call, and returns True if it did. Unlike a callback of
-    `Context.add_done_callback`, a slow `fn` does not block the cancelling thread. Go: context.AfterFunc.
+    `Context.add_done_callback`, a slow `fn` does not block the cancelling thread. `sys.exit` in `fn` is logged, since
+    it does not end the program. Go: context.AfterFunc.
     """
-    return ctx.add_done_callback(lambda: threading.Thread(target=fn, name="context-after-func", daemon=True).start())
+
+    def start() -> None:
+        threading.Thread(target=run_logging_exit, args=(fn,), name="context-after-func", daemon=True).start()
+
+    return ctx.add_done_callback(start)
 
 
 def cause(ctx: Context) -> BaseException | None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["Done", "Signal", "StopChannel", "add_done_callback"]
+__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "run_logging_exit"]
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
@@ -124,11 +124,26 @@ class Signal:
             assert not (self._set and self._callbacks)
 
 
-def _run_callback(fn: Callable[[], None]) -> None:
+def run_logging_exit(fn: Callable[[], object]) -> None:
+    """Call `fn` as the body of a thread. Logs `sys.exit`, which Python ignores there without a message, with its stack.
+
+    Go's runtime.Goexit ends only the goroutine too, and os.Exit the process; `sys.exit` is meant as the latter.
+    """
     try:
         fn()
-    except Exception:
+    except SystemExit:
+        if threading.current_thread() is threading.main_thread():
+            raise
         # The only logger this module may know: everything else, klog included, stands above it.
+        logging.getLogger("clientgo").exception(
+            "sys.exit ends the program only in the main thread: cancel the program's context instead"
+        )
+
+
+def _run_callback(fn: Callable[[], None]) -> None:
+    try:
+        run_logging_exit(fn)
+    except Exception:
         logging.getLogger("clientgo").exception("A done callback failed")
 
 

@@ -218,7 +218,7 @@ class RunnableGroup:
         try:
             if check(self.ctx):
                 runnable.ready.set()
-        except Exception as err:
+        except (Exception, SystemExit) as err:
             self._errors.put(err)
             runnable.failed.set()
 

@@ -21,6 +21,7 @@ from itertools import count
 from typing import Protocol, runtime_checkable
 
 from clientgo.golang.channel import Channel
+from clientgo.golang.stop import run_logging_exit
 from clientgo.golang.time import Time
 from clientgo.golang.time import now as time_now
 
@@ -333,7 +334,7 @@ class RealClock:
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
         """See `WithDelayedExecution.after_func`; the thread is a daemon named "clock-after-func".
 
-        Go: RealClock.AfterFunc.
+        `sys.exit` in `f` is logged, since it does not end the program. Go: RealClock.AfterFunc.
         """
         return _RealTimer(d, f)
 
@@ -427,7 +428,7 @@ class _RealTimer:
             if self._f is None:
                 self._c.try_send(self._source.now())
                 return
-        threading.Thread(target=self._f, name="clock-after-func", daemon=True).start()
+        threading.Thread(target=run_logging_exit, args=(self._f,), name="clock-after-func", daemon=True).start()
 
 
 class _RealTicker:

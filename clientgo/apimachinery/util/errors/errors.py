@@ -138,7 +138,7 @@ def aggregate_goroutines(*funcs: Callable[[], None]) -> AggregateError | None:
     def run(func: Callable[[], None]) -> None:
         try:
             func()
-        except Exception as err:
+        except (Exception, SystemExit) as err:  # SystemExit would end only this thread, without a message
             with lock:
                 raised.append(err)
 

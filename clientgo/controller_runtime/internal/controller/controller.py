@@ -414,11 +414,20 @@ class _SourceStart(Generic[RequestT]):
             if isinstance(self._source, TypedSyncingSource):
                 self._did_start_syncing.set()
                 self._wait_for_sync(self._source)
-        except Exception as err:
+        except (Exception, SystemExit) as err:
             # The controller has ended, so this is not a failure.
             if self._did_start_syncing.is_set() or self._ctx.err() is None:
-                outcome = (REAL_CLOCK.now(), 1, err)
+                outcome = (REAL_CLOCK.now(), 1, err if isinstance(err, Exception) else self._exit_error(err))
         self._outcome.send(outcome)
+
+    def _exit_error(self, err: SystemExit) -> Exception:
+        """Return the error of a source that called `sys.exit`. It ends the controller, as a panic ends Go's process."""
+        failure = RuntimeError(
+            f"source {_name_of(self._source)} called sys.exit({err.code!r}), which ends the program only in the main "
+            "thread: raise an exception instead"
+        )
+        failure.__cause__ = err
+        return failure
 
     def _wait_for_sync(self, source: TypedSyncingSource[RequestT]) -> None:
         try:

@@ -91,6 +91,8 @@ class Kind(Generic[ObjectT, RequestT]):
                 raise RuntimeError("handler did not sync")
         except Exception as err:
             started.send(err)
+        except SystemExit as err:  # it would end only this thread, and the source would seem to have synced
+            started.send(RuntimeError(f"{self} called sys.exit({err.code!r}): raise an exception instead"))
         finally:
             started.close()
 

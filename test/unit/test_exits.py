@@ -1,0 +1,162 @@
+"""`sys.exit` outside the main thread, which Python ignores there: each call is an error or a log line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+
+from clientgo import context, klog
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.util.errors import aggregate_goroutines
+from clientgo.controller_runtime.controller import priorityqueue
+from clientgo.controller_runtime.internal import controller
+from clientgo.controller_runtime.internal.source.kind import Kind
+from clientgo.golang.stop import Signal
+from clientgo.testing import synctest
+from clientgo.tools.cache.controller import ResourceEventHandlerFuncs
+from clientgo.tools.cache.notifications import AddNotification, notify_each
+from clientgo.util import workqueue
+from clientgo.utils.clock import RealClock
+
+REMEDY = "sys.exit ends the program only in the main thread: cancel the program's context instead"
+
+
+def leave(*_: Any) -> Any:
+    sys.exit("done here")
+
+
+def in_thread(fn: Callable[[], object]) -> None:
+    thread = threading.Thread(target=fn, name="other")
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def clock_after_func() -> None:
+    RealClock().after_func(1.0, leave)
+
+
+def clock_after_func_at_once() -> None:
+    RealClock().after_func(0.0, leave)
+
+
+def context_after_func() -> None:
+    ctx, cancel = context.with_cancel(context.background())
+    context.after_func(ctx, leave)
+    cancel()
+
+
+def done_callback() -> None:
+    ctx, cancel = context.with_cancel(context.background())
+    ctx.add_done_callback(leave)
+    in_thread(cancel)
+
+
+@pytest.mark.parametrize("call", [clock_after_func, clock_after_func_at_once, context_after_func, done_callback])
+def test_an_exit_in_a_callback_is_logged_with_its_location(
+    call: Callable[[], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    with synctest.bubble() as bubble:
+        call()
+        bubble.sleep(2.0)
+    [record] = caplog.records
+    assert record.levelno == logging.ERROR
+    assert REMEDY in record.getMessage()
+    assert "in leave" in caplog.text
+
+
+def test_the_callbacks_after_one_that_exits_run_too(caplog: pytest.LogCaptureFixture) -> None:
+    signal, ran = Signal(), Signal()
+    signal.add_done_callback(leave)
+    signal.add_done_callback(ran.set)
+    in_thread(signal.set)
+    assert ran.is_set()
+    assert REMEDY in caplog.text
+
+
+def test_an_exit_in_the_main_thread_ends_the_program(caplog: pytest.LogCaptureFixture) -> None:
+    signal = Signal()
+    signal.add_done_callback(leave)
+    with pytest.raises(SystemExit):
+        signal.set()
+    assert caplog.records == []
+
+
+def test_an_exit_of_a_handler_is_logged_and_the_next_notification_delivered(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[str] = []
+
+    def add(pod: corev1.Pod) -> None:
+        seen.append(pod.metadata.name)
+        if pod.metadata.name == "a":
+            leave()
+
+    notify = notify_each(klog.background(), ResourceEventHandlerFuncs(add_func=add))
+    pods = [corev1.Pod.from_dict({"metadata": {"name": name}}) for name in "ab"]
+    in_thread(lambda: notify([AddNotification(pod, False) for pod in pods]))
+    assert seen == ["a", "b"]
+    [record] = caplog.records
+    assert REMEDY in record.getMessage()
+
+
+def test_an_exit_of_a_goroutine_is_a_member_of_the_aggregate() -> None:
+    err = aggregate_goroutines(leave, lambda: None)
+    assert err is not None
+    assert [type(each) for each in err.errors()] == [SystemExit]
+
+
+class Source:
+    """A source that exits in `start` or in `wait_for_sync`."""
+
+    def __init__(self, exits_in: str) -> None:
+        self.exits_in = exits_in
+
+    def start(self, ctx: context.Context, queue: Any, /) -> None:
+        if self.exits_in == "start":
+            leave()
+
+    def wait_for_sync(self, ctx: context.Context, /) -> None:
+        leave()
+
+
+class StartOnly:
+    def start(self, ctx: context.Context, queue: Any, /) -> None:
+        leave()
+
+
+def cache_that_exits() -> Any:
+    class Cache:
+        def get_informer(self, *_: Any) -> Any:
+            leave()
+
+    return Kind(type=corev1.Pod(), cache=Cache(), handler=object())  # type: ignore[arg-type, call-arg]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [Source("start"), Source("wait_for_sync"), StartOnly(), cache_that_exits()],
+    ids=["start of a syncing source", "wait", "start", "a kind's cache"],
+)
+def test_an_exit_of_a_source_ends_the_controller_at_once(source: Any) -> None:
+    with synctest.bubble() as bubble:
+        tested: controller.Controller[str] = controller.Controller(
+            controller.Options(
+                name="exits",
+                new_queue=lambda name, limiter: priorityqueue.new(name),
+                rate_limiter=workqueue.default_typed_controller_rate_limiter(),
+                do=lambda ctx, request: None,
+                cache_sync_timeout=120.0,
+                log_constructor=lambda request: klog.background(),
+            )
+        )
+        tested.watch(source)
+        ctx, cancel = context.with_cancel(context.background())
+        with pytest.raises(RuntimeError, match=r"called sys\.exit\('done here'\)"):
+            tested.start(ctx)
+        assert bubble.elapsed < 60.0
+        cancel()
