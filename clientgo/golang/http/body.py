@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin
 from clientgo.golang.io import ErrUnexpectedEOF
+from clientgo.utils.shortcache import short_cache
 
 if TYPE_CHECKING:
     from clientgo.golang.http.connection import Answer
@@ -228,7 +228,7 @@ class ChunkedReader:
             self._trailers = 0
 
 
-@lru_cache(maxsize=1024)
+@short_cache(maxsize=1024)
 def _chunk_size(header: bytes) -> int | None:
     """Return the chunk size from its header, or None if it is invalid. Cached, since a watch repeats the same sizes."""
     digits = header.partition(b";")[0].strip()

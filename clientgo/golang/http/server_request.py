@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeVar, overload
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from clientgo.utils.shortcache import short_cache
 
 __all__ = [
     "LAST_CHUNK",
@@ -274,23 +275,30 @@ def _request_line(line: str) -> tuple[str, str, int]:
 def _header_values(lines: list[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     last: list[str] = []
+    # The last value and its continuations in the next lines.
+    folded: list[str] = []
     for line in lines:
         if line[:1] in (" ", "\t") and last:
-            # A header that goes on in the next line.
-            last[-1] = f"{last[-1]} {line.strip(_BLANKS)}"
+            folded = folded or [last[-1]]
+            folded.append(line.strip(_BLANKS))
             continue
+        if folded:
+            last[-1] = " ".join(folded)
+            folded = []
         name, colon, value = line.partition(":")
         if not colon or not _is_token(name):
             raise Malformed(400, "invalid header name")
         last = found.setdefault(name.lower(), [])
         last.append(value.strip(_BLANKS))
+    if folded:
+        last[-1] = " ".join(folded)
     if _has_control("".join(map("".join, found.values()))):
         raise Malformed(400, "invalid header value")
     return found
 
 
 # Methods and the names of headers come again and again; whether one is a token depends on nothing else.
-@lru_cache(maxsize=512)
+@short_cache(maxsize=512, longest=64)
 def _is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 

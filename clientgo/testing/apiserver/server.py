@@ -13,7 +13,7 @@ import secrets
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clientgo import klog
 from clientgo.testing.apiserver.access import escalation, impersonation, rbac, routing
@@ -54,6 +54,8 @@ from clientgo.utils.clock import REAL_CLOCK, Clock
 if TYPE_CHECKING:
     from clientgo.testing.apiserver.store.persistence import SqliteJournal
     from clientgo.testing.apiserver.streams.runtime import Runtime
+
+T = TypeVar("T")
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -119,7 +121,7 @@ class Server:
         """
         self._gates = FeatureGates(feature_gates or {})
         # First, because nothing else has to be closed yet when the port is taken.
-        self._http = HttpServer(host, port, self.handle, self._tls_context) if listen else None
+        self._http = HttpServer(host, port, self.handle, self._tls_context, self.admit) if listen else None
         self.clock = clock
         self.times = Times(clock)
         # Guards making the certificate.
@@ -313,21 +315,39 @@ class Server:
 
     # ---- requests
 
+    def admit(self, request: Request) -> Response | None:
+        """Authenticate and authorize a request whose body was not read. Returns the response if it is refused."""
+        return self._guarded(request, self._admit)
+
     def handle(self, request: Request, too_large: bool) -> Response:
-        """Answer one request; never raises."""
-        response = self._answer(request, too_large)
+        """Answer one request; never raises. Admits it first unless `admit` has."""
+        response = self._guarded(request, functools.partial(self._answer, too_large))
         if request.warnings:
             response.headers["Warning"] = warning_headers(request.warnings)
         return response
 
-    def _answer(self, request: Request, too_large: bool) -> Response:
+    def _admit(self, request: Request) -> None:
+        user = self._authenticator.authenticate(request)
+        user = request.user = impersonation.impersonated(self._authorizer, request, user)
+        info = request.info = routing.parse(request.method, request.path, request.flag("watch"))
+        if info is None:
+            self._authorizer.check(user, Attributes(request.method.lower(), path=request.path))
+        else:
+            self._authorizer.check(user, routing.attributes(request, info))
+
+    def _answer(self, too_large: bool, request: Request) -> Response:
+        if request.user is None:
+            self._admit(request)
+        if too_large:
+            raise errors.too_large(f"limit is {http.MAX_BODY}")
+        if request.info is None:
+            return self._index.handle(request)
+        return self._resources.handle(request, request.info, request.user)
+
+    def _guarded(self, request: Request, act: Callable[[Request], T]) -> T | Response:
+        """Call a function. Returns its result, or the response to what it raises."""
         try:
-            if too_large:
-                raise errors.too_large(http.MAX_BODY)
-            user = request.user = impersonation.impersonated(
-                self._authorizer, request, self._authenticator.authenticate(request)
-            )
-            return self._route(request, user)
+            return act(request)
         except ApiError as err:
             form = Form(pretty=True) if err.pretty else self._form_of_errors(request)
             return render(err.status(), form, err.code, err.headers)
@@ -355,11 +375,3 @@ class Server:
         if media == negotiation.PROTOBUF:
             return Form(media)
         return Form(pretty=negotiation.pretty(request))
-
-    def _route(self, request: Request, user: User) -> Response:
-        info = routing.parse(request.method, request.path, request.flag("watch"))
-        if info is None:
-            self._authorizer.check(user, Attributes(request.method.lower(), path=request.path))
-            return self._index.handle(request)
-        self._authorizer.check(user, routing.attributes(request, info))
-        return self._resources.handle(request, info, user)

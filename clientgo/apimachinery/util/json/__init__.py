@@ -1,6 +1,6 @@
 """JSON as Go writes it (k8s.io/apimachinery/pkg/util/json)."""
 
-from clientgo.apimachinery.util.json.deep import MAX_DEPTH, TooDeepError, limited_by_stack
+from clientgo.apimachinery.util.json.deep import MAX_DEPTH, TooDeepError, limit_of_stack, limited_by_stack
 from clientgo.apimachinery.util.json.json import encode, escape_html, marshal, scan, scan_at_any_depth, unmarshal
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "TooDeepError",
     "encode",
     "escape_html",
+    "limit_of_stack",
     "limited_by_stack",
     "marshal",
     "scan",

@@ -34,6 +34,11 @@ class TooDeepError(ValueError):
         super().__init__(f"{function}: exceeded max depth of {limit}" if function else f"exceeded max depth of {limit}")
 
 
+def limit_of_stack() -> str:
+    """Return the limit of a recursive function, for the message of an error."""
+    return f"a few hundred (Python's stack has {sys.getrecursionlimit()} frames)"
+
+
 def limited_by_stack(function: Callable[P, R]) -> Callable[P, R]:
     """Return a recursive function that raises TooDeepError in place of RecursionError."""
 
@@ -42,8 +47,7 @@ def limited_by_stack(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except RecursionError:
-            frames = sys.getrecursionlimit()
-            raise TooDeepError(f"a few hundred (Python's stack has {frames} frames)", function.__name__) from None
+            raise TooDeepError(limit_of_stack(), function.__name__) from None
 
     return limited
 

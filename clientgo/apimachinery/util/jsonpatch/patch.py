@@ -14,6 +14,7 @@ import json
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
+from clientgo.apimachinery.util.json import TooDeepError, limit_of_stack
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.strconv import parse_int
 
@@ -60,7 +61,7 @@ def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: 
             document = _apply_operation(document, operation or {}, copies)
     except RecursionError:
         # Copies of a value into itself add nesting levels as fast as bytes.
-        raise PatchError("exceeded max depth") from None
+        raise PatchError(str(TooDeepError(limit_of_stack()))) from None
     return document
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from clientgo.apimachinery.util.json import marshal
 from clientgo.golang import utf8
 from clientgo.golang.fmt import go_value
 from clientgo.golang.strconv import parse_int, quote
+from clientgo.utils.shortcache import short_cache
 
 Path: TypeAlias = tuple[str, ...]
 FieldSet: TypeAlias = set[Path]
@@ -81,7 +81,7 @@ def _parse_into(trie: Any, path: Path, out: FieldSet) -> bool:
     return has_children
 
 
-@lru_cache(maxsize=4096)
+@short_cache(maxsize=4096)
 def parse_element(text: str) -> str | None:
     """Return the canonical form of a path element, or None for an unknown type. Raises ValueError.
 
@@ -118,7 +118,8 @@ def format_set(paths: FieldSet) -> dict[str, Any]:
     return _format(frozenset(paths))
 
 
-@lru_cache(maxsize=1024)
+# A longer set belongs to one large object.
+@short_cache(maxsize=1024, longest=1024)
 def _format(paths: frozenset[Path]) -> dict[str, Any]:
     trie: dict[str, Any] = {}
     intern = sys.intern

@@ -35,6 +35,7 @@ from clientgo.apimachinery.util.mergepatch import (
     new_err_precondition_failed,
 )
 from clientgo.apimachinery.util.strategicpatch.meta import LookupPatchMeta, new_patch_meta_from_struct
+from clientgo.apimachinery.util.strategicpatch.positions import Positions
 from clientgo.golang.fmt import go_value
 
 JSONMap: TypeAlias = dict[str, Any]
@@ -436,7 +437,8 @@ def _merge_lists(
         return original
     if _element_type(original, patch) is not dict:
         if options.merge_parallel_list and deleting:
-            return [value for value in original if value not in patch]
+            deleted = Positions(patch)
+            return [value for value in original if value not in deleted]
         merged = _without_duplicates(original + patch)
     else:
         if not merge_key:
@@ -452,33 +454,38 @@ def _merge_lists(
 def _apply_element_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
     """Apply the elements with `$patch`; return the rest of both lists."""
     plain: list[Any] = []
+    gone = Positions()
     replacing = False
     for element in patch:
         directive = element.get(_DIRECTIVE_MARKER)
         if _DIRECTIVE_MARKER not in element:
             plain.append(element)
         elif directive == _DELETE:
-            gone = _merge_value(element, merge_key)
-            original = [each for each in original if _require_map(each).get(merge_key) != gone]
+            gone.append(_merge_value(element, merge_key))
         elif directive == _REPLACE:
             replacing = True
         elif directive == _MERGE:
             raise MergePatchError("merging lists cannot yet be specified in the patch")
         else:
             raise err_bad_patch_type(directive, element)
-    return (plain, []) if replacing else (original, plain)
+    if replacing:
+        return plain, []
+    return [each for each in original if each.get(merge_key) not in gone], plain
 
 
 def _merge_elements(
     original: list[Any], patch: list[Any], merge_key: str, schema: LookupPatchMeta, options: MergeOptions
 ) -> list[Any]:
     merged = list(original)
+    positions = _positions(merged, merge_key)
     for element in patch:
-        position = _index(merged, _merge_value(element, merge_key), merge_key)
+        name = _merge_value(element, merge_key)
+        position = positions.find(name)
         if position >= 0:
             merged[position] = _merge_map(merged[position], element, schema, options)
         else:
             merged.append(element)
+            positions.append(name)
     return merged
 
 
@@ -546,11 +553,11 @@ def _order_after_merge(present: list[Any], patch: list[Any], merge_key: str) -> 
     if not merge_key:
         return present
     directives = [(each.get(merge_key), each.get(_DIRECTIVE_MARKER)) for each in patch]
-    deleted = [name for name, directive in directives if directive == _DELETE]
+    deleted = Positions(name for name, directive in directives if directive == _DELETE)
     kept = [each for each in present if each.get(merge_key) not in deleted]
     if any(directive == _REPLACE for _, directive in directives):
         return kept
-    known = [each.get(merge_key) for each in kept]
+    known = _positions(kept, merge_key)
     added = [each for each in patch if _DIRECTIVE_MARKER not in each and each.get(merge_key) not in known]
     return kept + added[: len(present) - len(kept)]
 
@@ -574,18 +581,20 @@ def _partition(merged: list[Any], order: list[Any], merge_key: str) -> tuple[lis
     """Return the elements that `order` names, and the others."""
     named: list[Any] = []
     others: list[Any] = []
+    ordered = _positions(order, merge_key)
     for element in merged:
-        (named if _index(order, _identity(element, merge_key), merge_key) >= 0 else others).append(element)
+        (named if _identity(element, merge_key) in ordered else others).append(element)
     return named, others
 
 
 def _merge_sorted(left: list[Any], right: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
     """Merge both lists: an element of `left` comes first if the server has it before the element of `right`."""
     merged: list[Any] = []
+    positions = _positions(server_order, merge_key)
     i = j = 0
     while i < len(left) and j < len(right):
-        mine = _index(server_order, _identity(left[i], merge_key), merge_key)
-        theirs = _index(server_order, _identity(right[j], merge_key), merge_key)
+        mine = positions.find(_identity(left[i], merge_key))
+        theirs = positions.find(_identity(right[j], merge_key))
         if 0 <= mine < theirs:
             merged.append(left[i])
             i += 1
@@ -603,7 +612,8 @@ def _in_order(elements: list[Any], order: list[Any], merge_key: str) -> list[Any
     """
     kept = [each for each in elements if not (isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE)]
     deleted = [each for each in elements if isinstance(each, dict) and each.get(_DIRECTIVE_MARKER) == _DELETE]
-    placed = [(_index(order, _identity(each, merge_key), merge_key), each) for each in kept]
+    positions = _positions(order, merge_key)
+    placed = [(positions.find(_identity(each, merge_key)), each) for each in kept]
     if all(position >= 0 for position, _ in placed):
         placed.sort(key=lambda pair: pair[0])
     else:
@@ -784,12 +794,9 @@ def _identity(element: Any, merge_key: str) -> Any:
     return _merge_value(element, merge_key) if merge_key else element
 
 
-def _index(elements: list[Any], identity: Any, merge_key: str) -> int:
-    """Return the position of the element with this identity, or -1."""
-    for position, element in enumerate(elements):
-        if (_require_map(element).get(merge_key) if merge_key else element) == identity:
-            return position
-    return -1
+def _positions(elements: list[Any], merge_key: str) -> Positions:
+    """Return the positions of the elements' identities. An element without its merge key has the identity None."""
+    return Positions(_require_map(each).get(merge_key) for each in elements) if merge_key else Positions(elements)
 
 
 def _extract_key(directive: str, prefix: str) -> str:
@@ -810,7 +817,9 @@ def _text(value: Any) -> str:
 
 def _without_duplicates(values: list[Any]) -> list[Any]:
     kept: list[Any] = []
+    known = Positions()
     for value in values:
-        if value not in kept:
+        if value not in known:
             kept.append(value)
+            known.append(value)
     return kept

@@ -7,7 +7,7 @@ messages do not have are dropped from requests, as in Go.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clientgo.api import facts
@@ -41,7 +41,6 @@ def decode(body: bytes) -> Json:
     return {"kind": envelope.kind, "apiVersion": envelope.api_version, **document}
 
 
-@cache
 def message_of(api_version: str, kind: str) -> protobuf.Message | None:
     """Return the message of a kind, or None for kinds without one, such as custom resources and tables."""
     if kind in _EVERYWHERE or api_version == "meta.k8s.io/v1":

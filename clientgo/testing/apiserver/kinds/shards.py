@@ -5,13 +5,13 @@ Mirrors the shard's part of apiserver's storage/selection_predicate.go.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from clientgo.apimachinery import sharding
 from clientgo.testing.apiserver.kinds import shard_selector
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.utils.shortcache import short_cache
 
 
 def parse_shard(text: str) -> sharding.Selector:
@@ -38,6 +38,6 @@ def shard_predicate(selector: sharding.Selector) -> Callable[[Json], bool]:
     return matches
 
 
-@functools.lru_cache(maxsize=1024)
+@short_cache(maxsize=1024)
 def _hash_of_namespace(namespace: str) -> int:
     return int(sharding.hash_field(namespace), 16)

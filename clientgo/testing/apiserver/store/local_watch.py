@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from clientgo.testing.apiserver.store.storage import Event, Store
-from clientgo.testing.apiserver.store.watch import BOOKMARK_PERIOD, View, Watcher
+from clientgo.testing.apiserver.store.view import View
+from clientgo.testing.apiserver.store.watch import BOOKMARK_PERIOD, Watcher
 from clientgo.testing.apiserver.wire.http import HttpServer
 from clientgo.utils.clock import Clock
 

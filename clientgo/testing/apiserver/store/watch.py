@@ -14,16 +14,22 @@ import socket
 import ssl
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from clientgo import klog
-from clientgo.testing.apiserver.store.storage import Event, Store, Stored
+from clientgo.testing.apiserver.store.storage import Event, Store
+from clientgo.testing.apiserver.store.view import View
 from clientgo.testing.apiserver.wire.http import LAST_CHUNK, HttpServer, chunk, head
-from clientgo.testing.apiserver.wire.jsonio import Json, dumps
 from clientgo.utils.clock import Clock
 
 MAX_BACKLOG = 8 * 1024 * 1024
+# Bytes that all backlogs may hold together. Watchers that share a view share them.
+MAX_BACKLOG_IN_ALL = 256 * 1024 * 1024
+# Seconds for a client to read the end of a watch.
+_CLOSING_SECONDS = 60.0
+# Timers of watches that have ended, above which they are removed.
+_MAX_DEAD_TIMERS = 256
 BOOKMARK_PERIOD = 60.0
 # A bookmark comes this long before the end, so that the next watch can start from it.
 BOOKMARK_BEFORE_END = 2.0
@@ -33,107 +39,6 @@ _MAX_PAUSE = 0.01
 _BUSY_GAP = 0.05
 _LONGEST_SLEEP = 3600.0
 _PIECE = 128 * 1024
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-
-
-class Selector(Protocol):
-    """The selection of a bucket's objects for a watch."""
-
-    @property
-    def source(self) -> tuple[str, ...]:
-        """The texts of the selectors; equal sources select the same objects."""
-        ...
-
-    @property
-    def everything(self) -> bool: ...
-
-    def matches(self, obj: Json) -> bool: ...
-
-
-class Framing(NamedTuple):
-    """The framing of events on the stream of a watch."""
-
-    media: str
-    # An event of a type and with an object that is encoded already.
-    frame: Callable[[str, bytes], bytes]
-    encode: Callable[[Json], bytes]
-
-
-def _line(kind: str, raw: bytes) -> bytes:
-    return b'{"type":"%b","object":%b}\n' % (kind.encode(), raw)
-
-
-JSON_LINES = Framing("application/json", _line, dumps)
-
-
-class View:
-    """A watcher's view of a resource: the selected objects and their form.
-
-    `encode(stored)` turns a stored object into the bytes of the event's object; None means its JSON.
-    """
-
-    def __init__(
-        self,
-        bucket: str,
-        prefix: str,
-        selection: Selector,
-        form: str,
-        encode: Callable[[Stored], bytes] | None,
-        bookmark: Callable[[int, bool], Json],
-        after: int,
-        framing: Framing = JSON_LINES,
-    ) -> None:
-        self.bucket = bucket
-        self.prefix = prefix
-        self.selection = None if selection.everything else selection
-        self._encode = encode
-        self._bookmark = bookmark
-        self.media = framing.media
-        self._framed = framing.frame
-        self._encode_object = framing.encode
-        # Events up to this version are not sent: the asked version, which may lie in the future.
-        self.after = after
-        self.key = (bucket, prefix, selection.source, form, after)
-
-    def __repr__(self) -> str:
-        return f"<View {self.bucket} {self.prefix!r} {self.key[3]}>"
-
-    def line(self, event: Event) -> bytes:
-        """Return the line of an event, or b"" if this view does not show it."""
-        new = event.new
-        if event.rv <= self.after or not new.key.startswith(self.prefix):
-            return b""
-        kind = event.type
-        selection = self.selection
-        if selection is not None:
-            old = event.old
-            before = old is not None and selection.matches(old.obj)
-            now = kind != "DELETED" and selection.matches(new.obj)
-            if not before and not now:
-                return b""
-            if before and not now:
-                if kind != "DELETED":
-                    assert old is not None
-                    new = _left(old, event.rv)
-                kind = "DELETED"
-            else:
-                kind = "MODIFIED" if before else "ADDED"
-        return self._framed(kind, new.raw if self._encode is None else self._encode(new))
-
-    def initial(self, item: Stored) -> bytes:
-        if self.selection is not None and not self.selection.matches(item.obj):
-            return b""
-        return self._framed("ADDED", item.raw if self._encode is None else self._encode(item))
-
-    def bookmark(self, version: int, end: bool = False) -> bytes:
-        return self._framed("BOOKMARK", self._encode_object(self._bookmark(version, end)))
-
-
-def _left(old: Stored, version: int) -> Stored:
-    """Return the last matching state of an object that left the selection, at the version of the change."""
-    metadata = dict(old.obj["metadata"])
-    metadata["resourceVersion"] = str(version)
-    return Stored(old.key, {**old.obj, "metadata": metadata}, version)
 
 
 class Watcher:
@@ -182,6 +87,14 @@ class Watcher:
     def push(self, data: bytes) -> None:
         self.out.append(data)
         self.backlog += len(data)
+
+    def forget(self) -> None:
+        """Release the events and the initial state, which a timer would keep until the deadline."""
+        self.lines = iter(())
+        self.source = None
+        self.out.clear()
+        self.backlog = 0
+        self.pending = memoryview(b"")
 
     def next_piece(self) -> bool:
         """Load `pending` with the next bytes to send; False when there are none now."""
@@ -282,6 +195,8 @@ class Pump:
         self._stopping = False
         self._version = 0
         self._count = 0
+        # Bytes added to backlogs since the sum of all was last computed; those of a view count once.
+        self._added = 0
         self._last_delivery = 0.0
 
     def __repr__(self) -> str:
@@ -363,6 +278,22 @@ class Pump:
         self._fire_timers(dirty)
         for watcher in dirty:
             self._flush(watcher)
+        if self._added > MAX_BACKLOG_IN_ALL // 8:
+            self._added = 0
+            self._bound_backlogs()
+
+    def _bound_backlogs(self) -> None:
+        """Drop the slow watchers of the views with the largest backlogs until all of them fit."""
+        groups = [watchers for views in self._watchers.values() for watchers in views.values()]
+        views = [(max(watcher.backlog for watcher in group), group) for group in groups]
+        views.sort(key=lambda view: view[0])
+        total = sum(backlog for backlog, _ in views)
+        while total > MAX_BACKLOG_IN_ALL:
+            backlog, watchers = views.pop()
+            total -= backlog
+            for watcher in [each for each in watchers if each.backlog]:
+                klog.v(2).info("Dropping a slow watcher", bucket=watcher.view.bucket)
+                self._drop(watcher)
 
     def _timeout(self) -> float | None:
         if not self._timers:
@@ -438,6 +369,7 @@ class Pump:
                 if not data:
                     continue
                 framed = chunk(data)
+                self._added += len(framed)
                 for watcher in watchers:
                     watcher.push(framed if watcher.chunked else data)
                     dirty.add(watcher)
@@ -482,6 +414,10 @@ class Pump:
             if not views:
                 self._watchers.pop(watcher.view.bucket, None)
         watcher.deadline = 0.0
+        watcher.forget()
+        if len(self._timers) > 2 * self._count + _MAX_DEAD_TIMERS:
+            self._timers = [timer for timer in self._timers if timer[2].deadline]
+            heapq.heapify(self._timers)
         return True
 
     def _lose_interest(self, bucket: str) -> None:
@@ -514,12 +450,19 @@ class Pump:
         watcher.closing = True
         if watcher.chunked:
             watcher.push(LAST_CHUNK)
+        watcher.deadline = self._clock.now() + _CLOSING_SECONDS
+        watcher.bookmarks = False
+        self._schedule(watcher)
 
     def _fire_timers(self, dirty: set[Watcher]) -> None:
         now = self._clock.now()
         while self._timers and self._timers[0][0] <= now:
             _, _, watcher = heapq.heappop(self._timers)
-            if watcher.deadline == 0.0 or watcher.closing:
+            if watcher.deadline == 0.0:
+                continue
+            if watcher.closing:
+                if now >= watcher.deadline:
+                    self._drop(watcher)
                 continue
             if now >= watcher.deadline:
                 self._finish(watcher)

@@ -368,8 +368,7 @@ def _operations(body: Any) -> list[Any]:
         if not isinstance(step, dict):
             raise errors.bad_request(f"error decoding patch: {schema.mismatch(step, '', 'handlers.jsonPatchOp')}")
     if len(body) > MAX_OPERATIONS:
-        text = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(body)}"
-        raise ApiError(413, "RequestEntityTooLarge", text, {})
+        raise errors.too_large(f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(body)}")
     return body
 
 

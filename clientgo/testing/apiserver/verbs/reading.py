@@ -8,7 +8,8 @@ from typing import Any
 
 from clientgo.testing.apiserver.kinds.selectors import Selection
 from clientgo.testing.apiserver.store.storage import Compacted, Event, Stored
-from clientgo.testing.apiserver.store.watch import View, Watcher
+from clientgo.testing.apiserver.store.view import View
+from clientgo.testing.apiserver.store.watch import Watcher
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Verb
 from clientgo.testing.apiserver.verbs.options import ListOptions, decode_token, encode_token, version_number

@@ -10,7 +10,7 @@ from clientgo.testing.apiserver import kinds
 from clientgo.testing.apiserver.kinds import schema
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Stored
-from clientgo.testing.apiserver.store.watch import INITIAL_EVENTS_END, JSON_LINES, Framing
+from clientgo.testing.apiserver.store.view import INITIAL_EVENTS_END, JSON_LINES, Framing
 from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, loads, sort_keys
 from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form

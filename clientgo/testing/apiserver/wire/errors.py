@@ -163,8 +163,9 @@ def resource_version_too_large(requested: int, current: int) -> ApiError:
     )
 
 
-def too_large(limit: int) -> ApiError:
-    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}", {})
+def too_large(why: str) -> ApiError:
+    """Return the error for a request with too many bytes or operations. Go: NewRequestEntityTooLargeError."""
+    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {why}", {})
 
 
 # ---- field errors

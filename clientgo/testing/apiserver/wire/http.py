@@ -6,6 +6,7 @@ socket until the watch ends.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import socket
 import ssl
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 MAX_BODY = 3 * 1024 * 1024
+# The body of a refused request that is discarded to keep the connection. Go: maxPostHandlerReadBytes.
+_MAX_DISCARDED = 256 * 1024
 GZIP_THRESHOLD = 128 * 1024
 _MAX_PORT = 65535
 
@@ -35,7 +38,7 @@ _MAX_PORT = 65535
 class Request(HTTPRequest):
     """A request to the API server, and the state of its handling."""
 
-    __slots__ = ("body", "user", "warnings")
+    __slots__ = ("body", "info", "user", "warnings")
 
     def __init__(
         self,
@@ -50,7 +53,9 @@ class Request(HTTPRequest):
         """Initialize a request. The response on `connection` may become a stream. Raises Malformed."""
         super().__init__(method, target, headers, connection, minor=minor, repeated=repeated)
         self.body = b""
+        # Set when the request is admitted: its user, and its resource request, None for other paths.
         self.user: Any = None
+        self.info: Any = None
         # Warnings for the client, which go into the response's headers.
         self.warnings: list[str] = []
 
@@ -65,6 +70,8 @@ class Request(HTTPRequest):
 
 Handler = Callable[[Request, bool], Response]
 """Returns the response to a request. The flag reports that its body exceeds the limit and was not read."""
+Admit = Callable[[Request], Response | None]
+"""Returns the response to a refused request. The bodies of these are not read."""
 
 
 class HttpServer(ConnectionServer):
@@ -72,7 +79,14 @@ class HttpServer(ConnectionServer):
 
     request_type = Request
 
-    def __init__(self, host: str, port: int, handler: Handler, tls: Callable[[], ssl.SSLContext]) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        handler: Handler,
+        tls: Callable[[], ssl.SSLContext],
+        admit: Admit = lambda request: None,
+    ) -> None:
         """Bind the port. `tls` returns the TLS context; the first TLS client causes the call."""
         if not 0 <= port <= _MAX_PORT:
             # Python would leave the socket open.
@@ -80,8 +94,16 @@ class HttpServer(ConnectionServer):
         listener = socket.create_server((host, port), family=_family(host), backlog=512)
         super().__init__(listener, self._respond, "apiserver", tls=tls, tls_only=False, idle_seconds=None)
         self._handle = handler
+        self._admit = admit
 
     def _respond(self, request: Request) -> Response:
+        request.connection.check_body(request)
+        refused = self._admit(request)
+        if refused is not None:
+            if not request.header("expect"):
+                with contextlib.suppress(RequestBodyTooLarge):
+                    request.connection.read_body(request, _MAX_DISCARDED)
+            return refused
         is_too_large = False
         try:
             request.body = request.connection.read_body(request, MAX_BODY)

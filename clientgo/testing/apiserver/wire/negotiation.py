@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
+from clientgo.utils.shortcache import short_cache
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -38,7 +38,7 @@ class Form:
 
 
 # A client sends the same text with every request.
-@lru_cache(maxsize=256)
+@short_cache(maxsize=256, longest=1024)
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
     """Return the clauses of an Accept header, the best first. Callers must not change the result."""
     out = []

@@ -17,11 +17,21 @@ from webhookserver import Webhooks, hook
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.kinds import schema_formats, schema_validation, strategy, structural
+from clientgo.testing.apiserver.kinds import (
+    patchrules,
+    schema,
+    schema_formats,
+    schema_validation,
+    strategy,
+    structural,
+)
+from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.kinds.validation import cron, fields
+from clientgo.testing.apiserver.kinds.validation.metadata import metadata_update
 from clientgo.testing.apiserver.verbs.sizes import MAX_REQUEST_BYTES
 from clientgo.testing.apiserver.views import table
 from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.jsonio import copy as json_copy
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -66,6 +76,15 @@ def test_copies_of_a_json_patch_stay_below_three_mebibytes(api: Api) -> None:
     status = api("PATCH", f"{MAPS}/grows", doubling(20), want=422, media=JSON_PATCH)
     assert (status["reason"], status["details"]) == ("Invalid", {})
     assert status["message"] == "the server rejected our request due to an error in our request"
+
+
+def test_a_json_patch_with_too_many_operations_names_the_limit(api: Api) -> None:
+    api("POST", MAPS, {"metadata": {"name": "grows"}}, want=201)
+    add = {"op": "add", "path": "/metadata/annotations", "value": {}}
+    api("PATCH", f"{MAPS}/grows", [add] * 10_000, want=200, media=JSON_PATCH)
+    status = api("PATCH", f"{MAPS}/grows", [add] * 10_001, want=413, media=JSON_PATCH)
+    why = "The allowed maximum operations in a JSON patch is 10000, got 10001"
+    assert (status["reason"], status["message"]) == ("RequestEntityTooLarge", f"Request entity too large: {why}")
 
 
 def test_copies_of_a_webhooks_patch_stay_below_three_mebibytes(hooks: Webhooks) -> None:
@@ -301,6 +320,62 @@ def test_owners_are_compared_in_linear_time() -> None:
     assert time.thread_time() - started < 5
     assert warning.endswith("duplicate UID(s) observed: u7")
     assert metadata["ownerReferences"] == owners
+
+
+def test_finalizers_of_a_deleted_object_are_compared_in_linear_time() -> None:
+    old = {"name": "n", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [f"a/f{i}" for i in range(40_000)]}
+    configmaps = Registry().find("", "v1", "configmaps")
+    assert configmaps is not None
+    started = time.thread_time()
+    found = metadata_update(configmaps, old, {**old, "finalizers": old["finalizers"][::-1]})
+    assert time.thread_time() - started < 5
+    assert found == []
+
+
+MANY_NAMES = [f"a.example/f{i}" for i in range(20_000)]
+OWNED = [{"uid": name, "apiVersion": "v1", "kind": "Pod", "name": "n"} for name in MANY_NAMES]
+LONG_LISTS = {
+    "scalars": ({"finalizers": MANY_NAMES}, {"finalizers": [f"{name}-new" for name in MANY_NAMES]}),
+    "the order of scalars": (
+        {"finalizers": MANY_NAMES},
+        {"finalizers": MANY_NAMES[::-1], "$setElementOrder/finalizers": MANY_NAMES[::-1]},
+    ),
+    "deletions of scalars": ({"finalizers": MANY_NAMES}, {"$deleteFromPrimitiveList/finalizers": MANY_NAMES[1:]}),
+    "maps": (
+        {"ownerReferences": OWNED},
+        {"ownerReferences": [{**each, "uid": f"{each['uid']}-new"} for each in OWNED]},
+    ),
+    "changes of maps": ({"ownerReferences": OWNED}, {"ownerReferences": [{**each, "name": "m"} for each in OWNED]}),
+    "the order of maps": (
+        {"ownerReferences": OWNED},
+        {
+            "ownerReferences": OWNED[::-1],
+            "$setElementOrder/ownerReferences": [{"uid": each["uid"]} for each in OWNED[::-1]],
+        },
+    ),
+    "deletions of maps": (
+        {"ownerReferences": OWNED},
+        {"ownerReferences": [{"uid": each["uid"], "$patch": "delete"} for each in OWNED[1:]]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("live", "patch"), LONG_LISTS.values(), ids=LONG_LISTS.keys())
+def test_a_strategic_patch_of_a_long_list_takes_linear_time(live: Json, patch: Json) -> None:
+    struct = schema.kind_struct("v1", "ConfigMap")
+    started = time.thread_time()
+    merged = patchrules.strategic_patch({"metadata": json_copy(live)}, {"metadata": json_copy(patch)}, struct)
+    assert time.thread_time() - started < 10
+    merged = merged["metadata"]
+    (name,) = live
+    uids = [each["uid"] if isinstance(each, dict) else each for each in merged[name]]
+    assert len(set(uids)) == len(uids)
+    if "new" in json.dumps(patch):
+        assert set(uids) == {*MANY_NAMES, *(f"{each}-new" for each in MANY_NAMES)}
+    elif "elete" in json.dumps(patch):
+        assert uids == MANY_NAMES[:1]
+    else:
+        assert uids == (MANY_NAMES[::-1] if f"$setElementOrder/{name}" in patch else MANY_NAMES)
 
 
 def test_repeated_fields_are_found_in_linear_time(api: Api) -> None:

@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -260,6 +261,14 @@ def test_a_large_head_is_refused_and_costs_linear_time(env: Environment, send: S
     full = head + line * ((server_connection.MAX_HEAD - len(head) - 2) // len(line)) + b"\r\n"
     assert send(env, full).startswith(b"HTTP/1.1 200 ")
     assert send(env, head + line * (server_connection.MAX_HEAD // 2)).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_header_of_many_lines_costs_linear_time() -> None:
+    head = b"GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n" + b"\t2\r\n" * 240_000 + b"B: 3\r\n 4"
+    started = time.thread_time()
+    request = parse_head(head)
+    assert time.thread_time() - started < 1.5, "copying the value for each line takes several seconds"
+    assert (request.header("a"), request.header("b")) == ("1" + " 2" * 240_000, "3 4")
 
 
 def test_an_answer_names_its_media_type_and_one_without_a_body_none(env: Environment, send: Send) -> None:

@@ -17,7 +17,6 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 
 from clientgo.apimachinery.runtime.serializer.json import parse_json
@@ -38,11 +37,14 @@ from clientgo.apimachinery.runtime.timestamps import format_micro_time, format_t
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.golang import utf8
 from clientgo.golang.duration import format_nanoseconds
+from clientgo.utils.shortcache import short_cache
 
 JSONObject = dict[str, Any]
 
-# Messages inside each other, none of the built-in kinds but JSONSchemaProps has more than 20.
-MAX_DEPTH: Final = 100
+# Messages inside each other. No built-in kind has more than 20, except for the schemas of CRDs. Go has no limit; the
+# functions here are recursive, and need three frames of Python's stack for each message.
+MAX_DEPTH: Final = 200
+TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} messages"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Go's zero time.
@@ -67,7 +69,10 @@ def decode_message(message: Message, data: bytes, at: int = 0, end: int | None =
     If a field in it, at any depth, is not in the table, the document is of type UnknownFields.
     """
     reading = _Reading()
-    document = _document(message, data, at, len(data) if end is None else end, 0, reading)
+    try:
+        document = _document(message, data, at, len(data) if end is None else end, 0, reading)
+    except RecursionError:  # The caller's stack is deep already.
+        raise WireError(f"proto: {TOO_DEEP}") from None
     return UnknownFields(document, {}) if reading.found_unknown and type(document) is dict else document
 
 
@@ -111,7 +116,7 @@ def _read(
 ) -> None:
     """Put the fields of a message into the document `out`."""
     if depth > MAX_DEPTH:
-        raise WireError("proto: message too deep")
+        raise WireError(f"proto: {TOO_DEEP}")
     field: Field | None = None
     find = message.by_key.get
     try:
@@ -350,7 +355,7 @@ def _read_time(field: Field, data: bytes, at: int, end: int, depth: int, reading
     return _time(data[at:end], field.kind is Kind.MICROTIME) if at < end else None
 
 
-@lru_cache(maxsize=4096)
+@short_cache(maxsize=4096)
 def _time(data: bytes, is_micro: bool) -> str | None:
     """Return the RFC 3339 text of a metav1.Timestamp (seconds since 1970 and nanoseconds), or None for the zero time.
     """

@@ -12,10 +12,10 @@ import json
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH
+from clientgo.apimachinery.runtime.serializer.protobuf.decoding import MAX_DEPTH, TOO_DEEP
 from clientgo.apimachinery.runtime.serializer.protobuf.messages import Field, Kind, Message, Shape
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import SHORT, put_bytes, put_varint
 from clientgo.apimachinery.runtime.timestamps import parse_time
@@ -23,6 +23,7 @@ from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
 from clientgo.apimachinery.util.json import encode as encode_json
 from clientgo.golang import utf8
 from clientgo.golang.duration import parse_nanoseconds
+from clientgo.utils.shortcache import short_cache
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
@@ -55,13 +56,16 @@ def encode_message(message: Message, document: dict[str, Any]) -> bytes:
     Omits apiVersion and kind, which no message has. A field that the message does not have is an error, unless it is
     null.
     """
-    return _encode(message, document, 0, _is_type_meta)
+    try:
+        return _encode(message, document, 0, _is_type_meta)
+    except RecursionError:  # The caller's stack is deep already.
+        raise EncodeError(TOO_DEEP) from None
 
 
 def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _MayHave) -> bytes:
     """Return the bytes of one message. `may_have` reports whether its document may have a key that is not a field."""
     if depth > MAX_DEPTH:
-        raise EncodeError("nested too deep")
+        raise EncodeError(TOO_DEEP)
     plan = _plan(message)
     steps = plan.steps
     parts = plan.empty.copy()
@@ -240,7 +244,7 @@ def _write_time(field: Field, value: Any, depth: int) -> bytes:
     return b"\0" if value is None else _time(value, field.kind is Kind.MICROTIME)
 
 
-@lru_cache(maxsize=4096)
+@short_cache(maxsize=4096)
 def _time(text: str, is_micro: bool) -> bytes:
     """Return a metav1.Timestamp (seconds since 1970 and nanoseconds) with its length."""
     moment = parse_time(text)

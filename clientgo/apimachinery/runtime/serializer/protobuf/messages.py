@@ -206,16 +206,21 @@ def names_in(package: str) -> list[str]:
     return [*_table(package)[0]]
 
 
-@cache
 def message(package: str, name: str) -> Message | None:
     """Return the message of a type in a package such as "clientgo.api.core.v1", or None when the type has none."""
     try:
-        lines = _table(package)[0].get(name)
+        known = name in _table(package)[0]
     except ModuleNotFoundError as err:
         if err.name == f"{package}.generated_pb":
             return None
         raise
-    return None if lines is None else Message(name, lines, package)
+    return _message(package, name) if known else None
+
+
+# Only of known names: bodies of requests have others too.
+@cache
+def _message(package: str, name: str) -> Message:
+    return Message(name, _table(package)[0][name], package)
 
 
 def _resolve(name: str, package: str) -> Message:

@@ -175,7 +175,8 @@ def _generic_only(found: list[FieldError]) -> list[FieldError]:
 def _changes(old: Json, new: Json) -> list[FieldError]:
     errors = []
     if old.get("deletionTimestamp"):
-        added = [f for f in new.get("finalizers") or () if f not in (old.get("finalizers") or ())]
+        known = {*(old.get("finalizers") or ())}
+        added = [each for each in new.get("finalizers") or () if each not in known]
         if added:
             detail = (
                 f"no new finalizers can be added if the object is being deleted, found new finalizers {_go_list(added)}"

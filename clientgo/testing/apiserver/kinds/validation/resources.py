@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from clientgo.apimachinery.api import resource as quantities
 from clientgo.apimachinery.util.validation import is_qualified_name
 from clientgo.testing.apiserver.kinds.validation.fields import NOT_NEGATIVE, named
 from clientgo.testing.apiserver.wire.errors import FieldError, field_forbidden, field_invalid, field_required
 from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.utils.shortcache import short_cache
 
 _HUGE = "hugepages-"
 _CONTAINER = {"cpu", "memory", "ephemeral-storage"}
@@ -34,7 +33,7 @@ def parse(amount: str) -> quantities.Quantity:
 
 
 # The same few amounts are written everywhere; quantities do not change.
-_parsed = lru_cache(maxsize=1024)(quantities.parse_quantity)
+_parsed = short_cache(maxsize=1024)(quantities.parse_quantity)
 
 
 def is_standard(name: str) -> bool:
