@@ -643,3 +643,9 @@ def test_an_object_without_metadata_of_an_object_is_decoded_into_its_class() -> 
     found, gvk = CODEC.stripping().decode(data, None, metav1.Status)
     assert isinstance(found, metav1.Status)
     assert (found.message, found.code, gvk.kind) == ("no", 404, "Status")
+
+
+def test_an_error_shows_the_beginning_of_a_long_value() -> None:
+    with pytest.raises(protobuf.EncodeError) as caught:
+        protobuf.encode_message(message(corev1.PodSpec), {"hostNetwork": "x" * 100})
+    assert str(caught.value) == 'hostNetwork: expected a boolean, got "' + "x" * 63

@@ -626,3 +626,6 @@ def test_the_first_object_that_is_read_loads_the_engine(monkeypatch: pytest.Monk
     assert upb.LOOKUP.loaded is None
     assert pod.spec.node_name == "n"
     assert (upb.LOOKUP.loaded is not None) is (engine == "upb")
+    # The package refuses such a message as a whole, and the walk names the field.
+    with pytest.raises(protobuf.WireError, match=r"PodStatus\.phase: unexpected EOF"):
+        assert from_body(METADATA + put_bytes(b"\x1a", b"\n\x05ab")).status.phase
