@@ -174,6 +174,24 @@ def test_every_fault_is_shown_in_chinese(scenario):
         assert found == set(), tour.FAULTS[screen.decisions[0].name]
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_lesson_loses_no_letter_at_any_width(language):
+    """Its lines are broken where the terminal ends, and not cut there."""
+    screen = terminal.Screen("queue", RUNS, language=language)
+    screen.press(ENTER)
+
+    def text(width: int) -> str:
+        return "".join(line for line in shown(screen, width, 200).splitlines() if line.startswith("│ "))
+
+    def letters(width: int) -> str:
+        return "".join(text(width).replace("│", "").split())
+
+    widest = letters(200)
+    assert len(widest) > 100
+    for width in range(60, 100):
+        assert letters(width) == widest
+
+
 def test_the_keys_of_a_lesson_lead_back():
     screen = terminal.Screen("queue", RUNS)
     seen = []

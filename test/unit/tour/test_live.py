@@ -218,6 +218,32 @@ def test_a_watch_that_fails_ends_with_its_error(monkeypatch):
     assert any("no disk" in error for error in errors)
 
 
+@pytest.mark.parametrize("attached", [False, True])
+def test_a_list_that_fails_reaches_the_programs_error_handler_with_and_without_the_tour(monkeypatch, attached):
+    """The tour shows the error and does not take it."""
+    errors: list[str] = []
+
+    def fail(*_: object) -> None:
+        raise ConnectionError("no network")
+
+    with synctest.bubble() as bubble:
+        live = tour.Live()
+        if attached:
+            live.attach()
+        program = Program(bubble)
+        program.informer.set_watch_error_handler_with_context(lambda ctx, r, err: errors.append(str(err)))
+        monkeypatch.setattr(program.source, "list", fail)
+        monkeypatch.setattr(program.source, "watch", fail)
+        program.start()
+        hops = live.hops(-1, most=10_000)
+        program.stop()
+        live.detach()
+    assert errors and "no network" in errors[0]
+    failed = [hop.more["error"] for hop in hops if (hop.station, hop.kind) == ("reflector", "failed")]
+    assert bool(failed) is attached
+    assert all("no network" in error for error in failed)
+
+
 @contextmanager
 def two_programs() -> Iterator[tour.LiveView]:
     """Run two programs with an informer of ConfigMaps and a queue each; the second handles only its first object."""

@@ -22,6 +22,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.simulator import NODE, Simulator
 from clientgo.testing.apiserver.simulator.schedules import Schedule
+from clientgo.testing.apiserver.simulator.statefulsets import StatefulSets
 from clientgo.testing.apiserver.store.storage import Event
 
 CTX = context.background()
@@ -493,6 +494,37 @@ def test_a_stateful_set_deleted_without_its_pods_comes_back_around_them(client: 
     # And it updates them as its own.
     set_image(sets, 2)
     eventually(lambda: images(client) == {"db-0": "2", "db-1": "2"})
+
+
+class DeletedMeanwhile:
+    """A client with which the set is deleted after it was read, and before its pods are listed."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def apps_v1(self) -> Any:
+        return self._client.apps_v1()
+
+    def core_v1(self) -> Any:
+        self._client.apps_v1().stateful_sets("default").delete(CTX, "db")
+        return self._client.core_v1()
+
+
+def test_a_set_that_is_deleted_meanwhile_adopts_no_pod() -> None:
+    """A deletion with the policy Orphan would otherwise delete the pods of the set with it."""
+    with Environment() as env:
+        client = kubernetes.new_for_config(env.config)
+        held = stateful_set(1)
+        held.metadata.finalizers = ["example.com/hold"]
+        client.apps_v1().stateful_sets("default").create(CTX, held)
+        pod = corev1.Pod.from_dict({**template(), "metadata": {"name": "db-0", "labels": LABELS}})
+        client.core_v1().pods("default").create(CTX, pod)
+        unused: Any = None
+        controller = StatefulSets(DeletedMeanwhile(client), unused, unused, unused)  # type: ignore[arg-type]
+        with pytest.raises(RuntimeError, match="default/db has just been deleted at"):
+            controller.sync(CTX, "default", "db")
+        assert metav1.get_controller_of(pods(client)["db-0"]) is None
+        client.close()
 
 
 def test_containers_of_a_stateful_set_mount_what_its_claim_templates_name(client: Any) -> None:

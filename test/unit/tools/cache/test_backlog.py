@@ -22,7 +22,7 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.beyond.backlog import merge, stamp
+from clientgo.tools.cache.beyond.backlog import check_handler, merge, stamp
 from clientgo.tools.cache.notifications import (
     AddNotification,
     DeleteNotification,
@@ -369,3 +369,12 @@ def test_a_tombstone_without_a_state_and_a_new_object_are_an_addition() -> None:
     stamp(notified, 3.0)
     (merged,) = merge(notified)
     assert isinstance(merged, AddNotification)
+
+
+@pytest.mark.parametrize("missing", ["on_add", "on_update", "on_delete"])
+def test_a_handler_without_one_of_its_methods_is_refused(missing: str) -> None:
+    methods = {name: staticmethod(lambda *_: None) for name in ("on_add", "on_update", "on_delete")}
+    check_handler(type("Whole", (), dict(methods))())
+    del methods[missing]
+    with pytest.raises(TypeError, match="a handler is an object with on_add, on_update and on_delete"):
+        check_handler(type("Part", (), dict(methods))())
