@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from clientgo.apimachinery.api.validate import content
 from clientgo.apimachinery.labels.labels import Labels, Set
@@ -185,6 +185,10 @@ def _by_key(requirements: Iterable[Requirement]) -> list[Requirement]:
 
 class ByKey(list["Requirement"]):
     """A list of requirements with Go's sort methods; `sort()` sorts by key. Go: labels.ByKey."""
+
+    def sort(self, *, key: Callable[[Requirement], Any] | None = None, reverse: bool = False) -> None:
+        """Sort the requirements in place, by their keys unless `key` selects another order."""
+        super().sort(key=key or (lambda requirement: requirement._key), reverse=reverse)
 
     def len(self) -> int:
         """Go: ByKey.Len."""

@@ -9,7 +9,7 @@ kinds in documents into classes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -383,8 +383,3 @@ class Scheme:
 def new_scheme() -> Scheme:
     """Return an empty scheme. Go: NewScheme."""
     return Scheme()
-
-
-def known_kinds(schemes: Iterable[Scheme]) -> set[GroupVersionKind]:
-    """Return all kinds of several schemes."""
-    return {gvk for scheme in schemes for gvk in scheme.all_known_types()}
