@@ -37,8 +37,6 @@ FAULTS = (
 _CALLS = st.sampled_from((1, 1, 1, 2, 2, 3, 4, 5))
 # The client itself retries after 429 and 503; they seldom reach a controller.
 _CODES = st.sampled_from((409, 500, 409, 500, 409, 429, 503, 504))
-# Only machines with several processes have this fault, and most of their bugs need it.
-_WEIGHTS = {"ChangeLeader": 4}
 _SECONDS = st.sampled_from((5.0, 1.0, 20.0))
 
 
@@ -90,17 +88,28 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
         desired = machine().desired()
         fault, interference = fault_steps(machine, desired)
         sleep = st.builds(steps.Sleep, st.sampled_from((1.0, 5.0, 20.0)))
-        rounds = st.tuples(
+        rounds: st.SearchStrategy[tuple[Step | None, ...]] = st.tuples(
             _either(fault, 2),
             _either(desired, 4),
             _either(sleep, 1),
             _either(interference, 1),
         )
+        if machine.replicas > 1 and "ChangeLeader" in machine.faults:
+            rounds = st.one_of(rounds, rounds, _handover(desired))
         schedule = st.one_of(st.just(0), st.just(0), st.integers(0, 1000))
         flat = st.lists(rounds, min_size=1, max_size=machine.max_rounds).map(_flatten)
         return st.tuples(flat, schedule)
 
     return st.deferred(build)
+
+
+def _handover(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which the user acts before, during and after a change of the leader.
+
+    Most bugs of several leaders need that, and independent steps seldom have it.
+    """
+    change = st.builds(steps.ChangeLeader, _CALLS, desired)
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), change, desired)
 
 
 def _either(step: st.SearchStrategy[Any], weight: int) -> st.SearchStrategy[Step | None]:
@@ -145,7 +154,6 @@ def fault_steps(
         interference["DeleteNamespace"] = lambda: st.builds(steps.DeleteNamespace, names)
 
     def chosen(each: dict[str, Callable[[], st.SearchStrategy[Any]]]) -> st.SearchStrategy[Step | None]:
-        made = [[make()] * _WEIGHTS.get(name, 1) for name, make in each.items() if name in machine.faults]
-        return st.one_of([one for several in made for one in several] or [st.none()])
+        return st.one_of([make() for name, make in each.items() if name in machine.faults] or [st.none()])
 
     return chosen(faults), chosen(interference)

@@ -41,7 +41,7 @@ _BESIDE = "events and leases"
 MOST_REQUESTS = 700
 MOST_ERRORS = 250
 # Virtual seconds after the end of all faults.
-_RECONNECTS_WITHIN = 180
+_RECONNECTS_WITHIN = 600
 
 # The contents of a cluster before the first run and the number of used uids, by machine. Making them takes long.
 _first_contents: dict[type[ControllerMachine], tuple[Contents, int]] = {}
@@ -340,12 +340,13 @@ class World:
             self.wait()
 
     def heal(self) -> None:
-        """End all faults, and wait until the processes watch again what they watched before."""
+        """End all faults, and wait until no process stands still and each watches again what it watched before."""
         self.sleep(self.faults.end(self.now()))
         self.user.remove_finalizers()
         # A reflector's backoff after an outage is up to a minute, and its next request may find a compacted history.
         for _ in range(_RECONNECTS_WITHIN // 10):
-            if not any(process.life.wire.lost_watches for process in self.processes):
+            lives = [process.life for process in self.processes]
+            if not any(life.wire.lost_watches or life.paused_until > self.now() for life in lives):
                 break
             self.sleep(10.0)
 

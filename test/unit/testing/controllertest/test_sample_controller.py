@@ -8,19 +8,15 @@ from __future__ import annotations
 import os
 
 import pytest
-from samplemachine import SampleMachine, StrictSampleMachine, foo
+from samplemachine import SampleMachine, SearchedSampleMachine, StrictSampleMachine, foo
 
 from clientgo.testing import controllertest as ct
 
 CASES = int(os.environ.get("CONTROLLERTEST_CASES", "10"))
 
 
-class Searched(SampleMachine):
-    """The search leaves out the fault and the checks of the fourth rule: see the test of an old Foo in the cache."""
-
+class Searched(SearchedSampleMachine):
     cases = CASES
-    faults = tuple(fault for fault in ct.FAULTS if fault != "Rewind")
-    skip = (*SampleMachine.skip, "backoff", "hot loop")
 
 
 TestSampleController = Searched.TestCase

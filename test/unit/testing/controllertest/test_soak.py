@@ -42,14 +42,9 @@ def test_a_leak_is_found(machine: type[ct.ControllerMachine], problem: str) -> N
     assert raised.value.check == "soak"
     assert problem in raised.value.problem, raised.value.problem
     assert len(raised.value.script.splitlines()) <= 15
-
-
-def test_the_printed_program_repeats_the_failure() -> None:
-    with pytest.raises(ct.ControllerFailure) as raised:
-        ct.soak(LeaksThreads, 1.0, period=300.0, steps=STEPS)
-
-    with pytest.raises(ct.ControllerFailure, match="poller of a"):
-        exec(raised.value.script, {})
+    if machine is LeaksThreads:  # one of them is enough
+        with pytest.raises(ct.ControllerFailure, match="poller of a"):
+            exec(raised.value.script, {})
 
 
 def test_a_soak_needs_rounds_for_both_halves() -> None:
