@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -215,12 +216,21 @@ def _short(key: str) -> str:
 
 def plain(text: str) -> str:
     """Return the text without characters that move the cursor: keys and errors come from others."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in "WF"
+
+
+@functools.lru_cache(maxsize=4096)
+def _columns_of(letter: str) -> int:
+    return 1 + _is_wide(letter) - (unicodedata.combining(letter) > 0)
 
 
 def _columns(text: str) -> int:
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 
 def cut(text: str, width: int) -> str:
@@ -246,9 +256,9 @@ def _chunks(text: str) -> list[str]:
     """Return the parts of a text that no line break may divide; a space belongs to the part before it."""
     chunks: list[str] = []
     for letter in text:
-        is_wide = unicodedata.east_asian_width(letter) in "WF"
+        is_wide = _is_wide(letter)
         before = chunks[-1][-1:] if chunks else ""
-        was_wide = bool(before) and unicodedata.east_asian_width(before) in "WF"
+        was_wide = bool(before) and _is_wide(before)
         divides = before == " " or is_wide or was_wide
         if not chunks or (letter != " " and divides and letter not in _CLOSING and before not in _OPENING):
             chunks.append(letter)

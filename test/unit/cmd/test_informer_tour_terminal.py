@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import unicodedata
@@ -19,12 +20,26 @@ from clientgo.tour.boxes import wrap
 from clientgo.tour.lessontext import LETTERS
 from clientgo.tour.words import Words
 
+
+def kept(runs: terminal.Runs) -> terminal.Runs:
+    """Return runs that are computed once and kept: most tests ask for the same, and a run is the same each time."""
+    known: dict[str, tour.Trace] = {}
+
+    def execute(scenario: Any, machine: Any, decisions: Any, limit: int) -> tour.Trace:
+        key = repr((scenario.name, machine, decisions, limit))
+        if key not in known:
+            known[key] = runs.execute(scenario, machine, decisions, limit)
+        return known[key]
+
+    return dataclasses.replace(runs, execute=execute)
+
+
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:
     lessons: Any = PROGRAM.module("lessons")
     pageserver: Any = PROGRAM.module("pageserver")
 LESSONS = {lesson.scenario: pageserver.about_lesson(lesson) for lesson in lessons.all_()}
-RUNS = terminal.scripted(lessons.SCENARIOS, LESSONS)
+RUNS = kept(terminal.scripted(lessons.SCENARIOS, LESSONS))
 ENTER, DOWN, BACKSPACE, ESCAPE = "\r", "\x1b[B", "\x7f", "\x1b"
 
 
@@ -333,6 +348,14 @@ def test_every_hop_and_fault_has_words_in_both_languages():
             assert any("\u4e00" <= letter <= "\u9fff" for letter in Words("zh").kind(station, kind)), (station, kind)
             assert Words("en").kind(station, kind) == kinds[kind]
     assert Words("fr").language == "en" and Words("zh")("no such word") == "no such word"
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [("", "...."), ("abc", "abc."), ("abcde", "abcd"), ("中a", "中a."), ("a中文", "a中."), ("e\u0301x", "e\u0301x..")],
+)
+def test_a_text_is_filled_or_cut_to_a_number_of_columns(text, filled):
+    assert boxes.fill(text, 4, ".") == filled
 
 
 @pytest.mark.parametrize(
