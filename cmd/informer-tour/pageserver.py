@@ -1,6 +1,6 @@
 """The page's requests next to its files (see clientgo.tour.web): scenarios, lessons, runs.
 
-No request changes anything: the server computes an answer and keeps no state.
+No request changes anything: the server computes an answer, and keeps only the last runs, which are the same each time.
 
     GET  /api/tour             scenarios, faults, kinds of hops, lessons
     GET  /api/lesson?name=     one lesson
@@ -9,6 +9,7 @@ No request changes anything: the server computes an answer and keeps no state.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -88,7 +89,13 @@ def _run(request: Request, query: dict[str, str]) -> Json:
         raise Refused(400, "a run has at most 100 decisions: undo some")
     made = [tour.Decision.of(each) for each in decisions]
     chosen = tour.Settings.of({**scenario.settings.to_dict(), **settings})
-    return tour.execute(scenario, chosen, made, limit).to_dict()
+    return _trace(scenario.name, chosen, tuple(made), limit)
+
+
+@functools.lru_cache(maxsize=16)
+def _trace(scenario: str, settings: tour.Settings, decisions: tuple[tour.Decision, ...], limit: int) -> Json:
+    """Return a run as JSON. Callers must not change it: the next request for the same run gets the same object."""
+    return tour.execute(lessons.SCENARIOS[scenario], settings, decisions, limit).to_dict()
 
 
 _GET: Mapping[str, Route] = {"/api/tour": _tour, "/api/lesson": _lesson}

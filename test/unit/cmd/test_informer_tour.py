@@ -446,6 +446,20 @@ def test_a_run_comes_as_its_trace(server):
     assert json.loads(answer) == json.loads(json.dumps(expected))
 
 
+def test_equal_requests_get_one_run_and_others_a_run_of_their_own(server, monkeypatch):
+    pageserver._trace.cache_clear()
+    execute, computed = tour.execute, []
+
+    def counted(*asked: Any) -> tour.Trace:
+        computed.append(asked)
+        return execute(*asked)
+
+    monkeypatch.setattr(tour, "execute", counted)
+    broken = run_of(decisions=[{"at": 1, "kind": "fault", "name": "cut"}])
+    answers = [ask(server, "POST", "/api/run", body)[2] for body in (RUN, broken, RUN, broken)]
+    assert answers[:2] == answers[2:] and answers[0] != answers[1] and len(computed) == 2
+
+
 def test_only_the_source_of_watched_functions_is_shown(server):
     status, _, answer = ask(server, "GET", "/api/source?file=clientgo/util/workqueue/queue.py&function=Typed.add")
     source = json.loads(answer)
