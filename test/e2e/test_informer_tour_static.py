@@ -14,6 +14,7 @@ import pytest
 from processes import ROOT
 from programs import ImportedProgram
 from tourbrowser import Page
+from wheel import made_once
 
 # One with a DeltaFIFO, one with two machines.
 LESSONS = {"02-deltas": "deltas", "03-queue": "queue", "10-resync": "resync"}
@@ -29,18 +30,17 @@ def export(folder: Path, *names: str, seed: str = "0", flags: Sequence[str] = ()
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("static")
-    output = export(folder, *LESSONS)
-    assert (folder / "index.html").as_uri() in output
-    return folder
+    def make(folder: Path) -> None:
+        output = export(folder, *LESSONS)
+        assert (folder / "index.html").as_uri() in output
+
+    return made_once(tmp_path_factory, "static", make)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Export all lessons without breaks, which saves a minute."""
-    folder = tmp_path_factory.mktemp("whole")
-    export(folder, flags=["--no-breaks"])
-    return folder
+    return made_once(tmp_path_factory, "whole", lambda folder: export(folder, flags=["--no-breaks"]))
 
 
 @contextlib.contextmanager

@@ -43,21 +43,11 @@ with apiserver.Environment() as env:
 """
 
 
-def test_a_clone_runs_the_demo_and_runs_it_again(tmp_path: Path) -> None:
-    """These are a new user's first commands. The second run finds the environment of the first."""
-    clone = clone_into(tmp_path)
-
-    first = run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
-    second = run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
-
-    assert "12 of 12 checks hold" in first
-    assert "12 of 12 checks hold" in second
-    assert run("git", "status", "--short", cwd=clone) == ""
-
-
-def test_a_clone_shows_the_tour_with_one_command(tmp_path: Path) -> None:
+def test_a_clone_shows_the_tour_and_runs_the_demo_each_with_one_command(tmp_path: Path) -> None:
+    """These are a new user's first commands. The first makes the environment; the others find it."""
     clone = clone_into(tmp_path)
     command = [str(clone / "hack" / "tour"), "--no-browser"]
+    stamp = clone / ".venv" / ".stamp"
 
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tour:
         assert tour.stdout is not None and tour.stderr is not None
@@ -66,15 +56,23 @@ def test_a_clone_shows_the_tour_with_one_command(tmp_path: Path) -> None:
         assert found is not None, line + tour.stderr.read()
         with urllib.request.urlopen(found[0], timeout=PATIENCE) as response:
             assert b"The informer tour" in response.read()
+        # The demo needs the same environment, and would make it if it were out of date and no other command used it.
+        made = stamp.read_text()
+        stamp.write_text("another version")
+        with pytest.raises(AssertionError, match=r"\.venv has to be made anew, and another run is using it"):
+            run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
+        stamp.write_text(made)
         tour.send_signal(signal.SIGINT)
         assert tour.wait(PATIENCE) == 0
         assert "Making a virtual environment" in tour.stderr.read()
 
-    # The second time there is an environment, whose Python runs the program that the tour is attached to.
+    # Its Python runs the program that the tour is attached to, too.
     program = "from clientgo import tour; print('attached')"
     (tmp_path / "program.py").write_text(program)
     attached = run(command[0], "--no-browser", "--", "python", str(tmp_path / "program.py"), cwd=tmp_path)
     assert "attached" in attached
+    assert "12 of 12 checks hold" in run(clone / "hack" / "demo", "--quiet", cwd=tmp_path)
+    assert stamp.read_text() == made
     assert run("git", "status", "--short", cwd=clone) == ""
 
 

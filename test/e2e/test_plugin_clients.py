@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from processes import ROOT
-from wheel import build_wheel, run
+from wheel import build_wheel, made_once, run
 
 CLIENTS = ["kubernetes", "lightkube", "kr8s", "kubernetes_asyncio", "kopf"]
 
@@ -128,12 +128,14 @@ TESTS = {
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with the wheel, pytest and the clients. A failed installation is an error."""
-    folder = tmp_path_factory.mktemp("clients")
-    venv.create(folder / "venv")
-    found = folder / "venv" / "bin" / "python"
     wheel = f"{build_wheel(tmp_path_factory)}[testing]"
-    run(sys.executable, "-m", "pip", "--python", found, "install", "--quiet", wheel, *CLIENTS, cwd=folder)
-    return found
+
+    def make(folder: Path) -> None:
+        venv.create(folder / "venv")
+        found = folder / "venv" / "bin" / "python"
+        run(sys.executable, "-m", "pip", "--python", found, "install", "--quiet", wheel, *CLIENTS, cwd=folder)
+
+    return made_once(tmp_path_factory, "clients", make) / "venv" / "bin" / "python"
 
 
 @pytest.mark.parametrize("name", sorted(TESTS))

@@ -1,4 +1,4 @@
-"""The project as a wheel, and what builds it, made once for all tests that want one, in whichever process they run."""
+"""The project as a wheel, what builds it, and other folders made once for all tests, in whichever process they run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def build_wheel(factory: pytest.TempPathFactory) -> Path:
         command = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder / "dist", clone)
         run(*command, cwd=folder, **tools)
 
-    (wheel,) = (_made_once(factory, "wheel", make) / "dist").glob("clientgo-*.whl")
+    (wheel,) = (made_once(factory, "wheel", make) / "dist").glob("clientgo-*.whl")
     return wheel
 
 
@@ -63,7 +63,7 @@ def build_sdist(factory: pytest.TempPathFactory) -> Path:
         build = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
         run(sys.executable, "-c", build, folder / "dist", cwd=clone_into(folder), **tools)
 
-    (sdist,) = (_made_once(factory, "sdist", make) / "dist").glob("clientgo-*.tar.gz")
+    (sdist,) = (made_once(factory, "sdist", make) / "dist").glob("clientgo-*.tar.gz")
     return sdist
 
 
@@ -75,7 +75,7 @@ def unpack_sdist(factory: pytest.TempPathFactory) -> Path:
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")
 
-    (folder,) = _made_once(factory, "unpacked", make).iterdir()
+    (folder,) = made_once(factory, "unpacked", make).iterdir()
     return folder
 
 
@@ -105,12 +105,12 @@ def build_tools(factory: pytest.TempPathFactory) -> dict[str, str]:
         needed = project["build-system"]["requires"]
         run(sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, *needed, cwd=folder)
 
-    tools = _made_once(factory, "build-tools", make)
+    tools = made_once(factory, "build-tools", make)
     # 0 is no isolation: pip sets the option to this. What pyproject.toml asks for has to be there.
     return {"PYTHONPATH": str(tools), "PIP_NO_BUILD_ISOLATION": "0", "PIP_CHECK_BUILD_DEPENDENCIES": "1"}
 
 
-def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """Return a folder that all workers share. The first worker fills it while the others wait."""
     base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
