@@ -31,13 +31,19 @@ _NO_VERBS = re.compile(
     r"|none|nothing|one|other|several|some|something|such|these|this|those|two|three|its|itself|he|it|they|their|theirs"
     r"|we|us|you|your|same|after|again|also|and|at|before|beside|between|but|by|during|else|exactly|for|from|if|in"
     r"|inside|instead|like|meanwhile|never|not|of|off|on|once|only|or|over|since|so|then|there|to|true|false|unless"
-    r"|until|up|under|usually|while|with|within|without)\b",
+    r"|until|up|under|usually|while|with|within|without|absent|around|common|data|done|enough|head|kept|kind|out|path"
+    r"|rare|regular|resident|semantic|server-side|short|simple|ten|unhealthy|virtual)\b",
     re.I,
 )
+# STYLE.md replaces these verbs by the field's terms.
+_OTHER_TERMS = re.compile(r"(Tell|Say|Hear)\b")
 _LABELS = ("Go:", "See ", "Deprecated:")
 _ENDS_LIKE_NO_VERB = re.compile(r"\w*([^s]s|(?<!e)ed|ing)$")
 _VERBS = frozenset({"Embed", "Shed", "Bring", "Ping", "String"})  # They only end like other forms.
 _THIRD_PERSON = re.compile(r"\w+s (a|an|the|one|all|its|each|every|to|what|how|whether)\b")
+# A class's summary that is a sentence ("The user deletes the object"), or that names methods ("create, delete: ...").
+_SENTENCE = re.compile(r"(The|A|An) \w+ (?!(as|is|has|was|this|its)\b)\w+s (the|all|its|another)\b")
+_METHODS = re.compile(r"[a-z_]+(, [a-z_]+)*:")
 
 
 def problems(source: str) -> Iterator[tuple[int, str]]:
@@ -94,11 +100,14 @@ def _summary_problem(summary: str, owner: ast.AST | None) -> str | None:
     if problem := _question_or_reference(summary):
         return problem
     if isinstance(owner, ast.ClassDef):
-        return f"a class's summary is no noun phrase: {summary}" if _THIRD_PERSON.match(summary) else None
+        is_statement = any(pattern.match(summary) for pattern in (_THIRD_PERSON, _SENTENCE, _METHODS))
+        return f"a class's summary is no noun phrase: {summary}" if is_statement else None
     if not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)) or owner.name.startswith("test_"):
         return None
     if any("property" in ast.unparse(decorator) for decorator in owner.decorator_list):
         return None
+    if _OTHER_TERMS.match(summary):
+        return f"a summary's verb is none of the field's terms (report, notify, log, record, send): {summary}"
     return None if _is_imperative(summary) else f"a function's summary begins with no imperative verb: {summary}"
 
 

@@ -46,5 +46,5 @@ class ImportedFolder:
         sys.modules.update(self._aside)
 
     def _take(self) -> dict[str, ModuleType]:
-        """Out of sys.modules, what has a name that is one of this folder's."""
+        """Remove this folder's modules from sys.modules, and return them."""
         return {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in self._own}

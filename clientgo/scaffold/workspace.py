@@ -210,7 +210,7 @@ def _locked(root: Path) -> Iterator[None]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Regular files and folders; links lead where they led, anything else is left out."""
+    """Copy files and folders; links keep their targets. Skips everything else."""
     if source.is_symlink():
         target.symlink_to(source.resolve())
     elif source.is_dir():

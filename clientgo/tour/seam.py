@@ -365,7 +365,7 @@ _User = tuple[Seam, Tap, Meter | None]
 
 
 def _instead(code: CodeType, body: str, **constants: object) -> CodeType:
-    """Code with the parameters of `code` that returns `body`, in which {0} stands for the arguments.
+    """Return code with the parameters of `code` that returns `body`, in which {0} stands for the arguments.
 
     Code can be exchanged only for such with as many variables of outer functions: the new one has them for show.
     """

@@ -295,7 +295,7 @@ def unrelated_deployment(name: str) -> appsv1.Deployment:
 
 
 def apply_crd(cluster: Cluster) -> None:
-    """Server-side apply, as `kubectl apply --server-side -f crd.yaml` does it."""
+    """Apply the CRD on the server, like `kubectl apply --server-side -f crd.yaml`."""
     document = yaml.safe_load((EXAMPLES / "crd.yaml").read_text())
     crds = cluster.dynamic.resource(CRDS)
     name = document["metadata"]["name"]

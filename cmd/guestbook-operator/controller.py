@@ -123,7 +123,7 @@ class GuestbookReconciler:
     def _record(
         self, ctx: Context, guestbook: Guestbook, owned: client.Object, result: controllerutil.OperationResult
     ) -> None:
-        """Tell the user and the log what was done, if anything was."""
+        """Report a change to the user and in the log."""
         if result == controllerutil.OperationResult.NONE:
             return
         kind = self.client.group_version_kind_for(owned).kind

@@ -109,7 +109,7 @@ class SiteReconciler(ReconcilerBase):
         return self.manage_success(ctx, site)
 
     def is_valid(self, site: Site) -> tuple[bool, Exception | None]:
-        """Semantic validation once more, for Sites that no webhook has seen."""
+        """Report whether the Site is valid, and the error. Some Sites have passed no webhook."""
         found = validation.validate(site, self.domain)
         if not found:
             return True, None

@@ -38,7 +38,7 @@ class ReconcilerBase:
         self._clock = clock
 
     def manage_success(self, ctx: Context, obj: client.Object) -> ctrl.Result:
-        """Say in the status that all is well; if it says so already, write nothing.
+        """Report success in the status. Writes nothing if the status reports it already.
 
         The guides write `lastUpdate` each time: then an operator that starts writes to every object there is.
         """
@@ -52,7 +52,7 @@ class ReconcilerBase:
         return ctrl.Result() if self._write_status(ctx, obj) else ctrl.Result(requeue_after=FIRST_RETRY)
 
     def manage_error(self, ctx: Context, obj: client.Object, issue: Exception) -> ctrl.Result:
-        """Say what went wrong, in an event and in the status, and try again later and later.
+        """Report the error in an event and in the status, and retry with growing delays.
 
         An error that is raised from `reconcile` is tried again too, but its user never hears of it, and the operator
         has forgotten how often it failed when it starts again. The status has not.

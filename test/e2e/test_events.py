@@ -22,7 +22,7 @@ from clientgo.tools import events, record
 
 @pytest.fixture
 def ctx() -> Iterator[Context]:
-    """Done when the test is over."""
+    """Yield a context that ends with the test."""
     ctx, cancel = context.with_cancel(context.background())
     yield ctx
     cancel()

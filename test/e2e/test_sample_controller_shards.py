@@ -88,7 +88,7 @@ def replicas() -> Iterator[Replicas]:
 
 
 def names(prefix: str) -> list[str]:
-    """Enough for every shard to have one."""
+    """Return enough names for every shard to have one."""
     found = [f"{prefix}-{number}" for number in range(12)]
     return [*found, *(f"{prefix}-more-{number}" for number in range(12))]
 

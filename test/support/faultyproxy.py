@@ -474,7 +474,7 @@ def _response_head(server: socket.socket) -> tuple[bytes, bytes]:
 
 
 def _read_response(server: socket.socket) -> tuple[bytes, bytes | None]:
-    """Head and body of the next response; of a stream, which has no end, the head only."""
+    """Return head and body of the next response; of a stream, which has no end, only the head."""
     head, body = _response_head(server)
     length = re.search(rb"(?i)content-length: *(\d+)", head)
     if length is None:

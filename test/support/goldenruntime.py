@@ -47,7 +47,7 @@ def kind_of(api_version: str, kind: str) -> GroupVersionKind:
 
 
 def is_typed(as_: str, kind: str) -> bool:
-    """Widget has no class, so it is never typed."""
+    """Report whether the kind is typed. Widget has no class, so it never is."""
     return as_ == "typed" and kind in TYPED
 
 

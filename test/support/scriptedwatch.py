@@ -82,7 +82,7 @@ class ScriptedListerWatcher:
         self._watches: list[ScriptedWatch] = []
 
     def now_ms(self) -> int:
-        """Virtual milliseconds since the case began."""
+        """Return the virtual milliseconds since the case began."""
         return round(self._bubble.elapsed * 1000)
 
     def list_with_context(self, ctx: context.Context, opts: metav1.ListOptions) -> Any:

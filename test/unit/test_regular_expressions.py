@@ -398,7 +398,7 @@ def test_the_worst_text_takes_linear_time(uses: dict[str, Use], key: str) -> Non
 
 
 def _pumps(pattern: str) -> list[str]:
-    """Short texts to repeat: usual characters, the signs that the pattern mentions, and pairs of them."""
+    """Return short texts to repeat: usual characters, the pattern's signs, and pairs of them."""
     signs = [char for char in dict.fromkeys(pattern) if not char.isalnum()]
     single = list(dict.fromkeys(["a", "A", "0", ".", "-", " ", "\n", '"', "\\", *signs]))
     return single + ["".join(pair) for pair in itertools.product(single[:8] + signs[:4], repeat=2)]

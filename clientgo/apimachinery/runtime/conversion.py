@@ -29,7 +29,7 @@ def convert_slice_string_to_int(values: Sequence[str]) -> int:
 
 
 def convert_slice_string_to_bool(values: Sequence[str]) -> bool:
-    """Absent, "0" and "false" in any case are False; all else, "" too, is True. Go: Convert_Slice_string_To_bool."""
+    """Return False for no value, "0" and "false" in any case; True otherwise. Go: Convert_Slice_string_To_bool."""
     if not values:
         return False
     return values[0].lower() not in ("0", "false")

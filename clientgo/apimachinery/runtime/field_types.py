@@ -122,7 +122,7 @@ class _IntOrString(FieldType):
 
 
 class _Raw(FieldType):
-    """runtime.RawExtension and the like: any JSON value, as it is. Reading gives a copy: it is no view."""
+    """A field of any JSON value, such as runtime.RawExtension. A read returns a copy, not a view."""
 
     is_scalar = False
 

@@ -129,7 +129,7 @@ class SerializerInfo:
 
 
 class NegotiatedSerializer(Protocol):
-    """The media types a client can speak, and encoders and decoders for a version."""
+    """The supported media types, and their encoders and decoders for a version."""
 
     def supported_media_types(self) -> list[SerializerInfo]: ...
 

@@ -59,7 +59,7 @@ class _ClientNegotiator:
 
 
 def new_client_negotiator(serializer: NegotiatedSerializer, gv: GroupVersion) -> ClientNegotiator:
-    """Encode to `gv`, decode whatever comes. Go: NewClientNegotiator."""
+    """Return a negotiator that encodes to `gv` and decodes every version. Go: NewClientNegotiator."""
     return _ClientNegotiator(serializer, gv)
 
 

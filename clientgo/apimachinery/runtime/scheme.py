@@ -213,7 +213,7 @@ class Scheme:
         return group_version in self._observed_versions
 
     def known_types(self, group_version: GroupVersion) -> dict[str, type[Object]]:
-        """Kind to class in one group version. Go: KnownTypes."""
+        """Return the class of each kind in one group version. Go: KnownTypes."""
         self._fill(group_version)
         return {gvk.kind: cls for gvk, cls in list(self._classes.items()) if gvk.group_version() == group_version}
 

@@ -14,7 +14,7 @@ __all__ = ["Exchange", "Socket"]
 
 
 class Socket(Protocol):
-    """The methods that an exchange needs of a connected socket; urllib3's TLS within TLS has no more."""
+    """The socket methods that an exchange uses. urllib3's sockets for TLS within TLS have only these."""
 
     def fileno(self) -> int: ...
 

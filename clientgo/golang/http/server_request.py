@@ -146,7 +146,7 @@ class Request:
 
 
 def _split_target(target: str) -> tuple[str, str]:
-    """Path and query of a request's target, which is a path or a whole URL. Raises Malformed."""
+    """Return path and query of a request's target, which is a path or a whole URL. Raises Malformed."""
     if target.startswith("/"):
         path, _, query = target.partition("?")
     else:

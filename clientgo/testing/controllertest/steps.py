@@ -27,7 +27,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Set(Step):
-    """The user creates the object, or replaces its spec."""
+    """A user action: create the object, or replace its spec."""
 
     obj: Json
 
@@ -41,7 +41,7 @@ class Set(Step):
 
 @dataclass(frozen=True)
 class Delete(Step):
-    """The user deletes an object. `kind` is "Kind" or "group/version/Kind"."""
+    """A user action: delete an object. `kind` is "Kind" or "group/version/Kind"."""
 
     kind: str
     name: str
@@ -54,7 +54,7 @@ class Delete(Step):
 
 @dataclass(frozen=True)
 class DeleteNamespace(Step):
-    """The user deletes the namespace with all objects."""
+    """A user action: delete the namespace with all its objects."""
 
     name: str = "default"
 
@@ -65,7 +65,7 @@ class DeleteNamespace(Step):
 
 @dataclass(frozen=True)
 class Sleep(Step):
-    """Virtual seconds pass."""
+    """A pause of some seconds of virtual time."""
 
     seconds: float
 
@@ -78,7 +78,7 @@ class Sleep(Step):
 
 @dataclass(frozen=True)
 class Kill(Step):
-    """The controller is killed before or after a call, or immediately (`call=0`). It restarts a second later."""
+    """A crash of the controller before or after a call, or immediately (`call=0`). It restarts a second later."""
 
     call: int = 0
     when: str = "after"
@@ -93,7 +93,7 @@ class Kill(Step):
 
 @dataclass(frozen=True)
 class Lose(Step):
-    """The server completes a call, but the connection breaks before the response arrives."""
+    """A lost response: the server completes a call, and the connection breaks before the response arrives."""
 
     call: int
 
@@ -103,7 +103,7 @@ class Lose(Step):
 
 @dataclass(frozen=True)
 class Fail(Step):
-    """The server refuses a call with 409, 429, 500, 503 or 504."""
+    """A failed call: the server rejects it with 409, 429, 500, 503 or 504."""
 
     call: int
     code: int
@@ -114,7 +114,7 @@ class Fail(Step):
 
 @dataclass(frozen=True)
 class Pause(Step):
-    """The process that makes the call stands still before it, as in a garbage collection or a suspended machine."""
+    """A pause of the calling process before a call, as in a garbage collection or on a suspended machine."""
 
     call: int
     seconds: float
@@ -125,7 +125,7 @@ class Pause(Step):
 
 @dataclass(frozen=True)
 class ChangeLeader(Step):
-    """The process that makes the call stands still before it until the leases have expired and another one leads.
+    """A pause of the calling process before a call, until its leases have expired and another process leads.
 
     The optional step, such as a user action, happens as soon as the process stands still.
     """

@@ -33,7 +33,7 @@ SHUTDOWNS = st.sampled_from(("not yet", "not yet", "not yet", "with drain", "at 
 
 @functools.cache
 def _one_of(values: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Kept: Hypothesis hashes all values of a strategy that it sees for the first time, here in every step."""
+    """Return a cached strategy: Hypothesis hashes all values of each new one, which would be one per step."""
     return st.sampled_from(values)
 
 
@@ -116,7 +116,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.session.shut_down()
 
     def fail_metrics(self, draw: Draw) -> None:
-        """Rare, since it ends the session."""
+        """Let the metrics raise. Happens rarely, since it ends the session."""
         model = self.session.model
         if model.shutting_down or model.blocked_gets or draw(METRICS_FAIL) == "not yet":
             return

@@ -46,7 +46,7 @@ class TunnelingConnection:
         self._conn.write_message(BINARY, bytes(data))
 
     def close(self) -> None:
-        """Tell the peer, and close the WebSocket. Idempotent. Go: Close."""
+        """Notify the peer, and close the WebSocket. Idempotent. Go: Close."""
         with self._lock:
             is_first, self._closed = not self._closed, True
         if is_first:

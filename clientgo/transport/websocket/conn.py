@@ -171,7 +171,7 @@ class Conn:
         self._send(lambda: self._protocol.send_ping(data), wait=False)
 
     def write_close(self, code: int = CLOSE_NORMAL_CLOSURE, text: str = "") -> None:
-        """Tell the peer that this end closes. Thread-safe. Go: WriteControl."""
+        """Notify the peer that this end closes. Thread-safe. Go: WriteControl."""
         self._send(lambda: self._protocol.send_close(code, text), wait=False)
 
     # ---- the connection

@@ -69,7 +69,7 @@ class Cache:
         return len(self._entries)
 
     def clear(self) -> None:
-        """Forget everything. Go: Cache.Clear."""
+        """Remove all entries. Go: Cache.Clear."""
         with self._lock:
             entries, self._entries = self._entries, OrderedDict()
         if self._on_evicted is not None:

@@ -82,7 +82,7 @@ def _depends_on(roles: set[str], others: set[str]) -> bool:
 
 @_predicate
 def data_tier_with_higher_priority_must_be_upgraded_first(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """Data moves on to colder tiers, and no node takes data of a newer version: so the colder nodes come first."""
+    """Upgrade colder tiers first: data moves on to them, and no node takes data of a newer version."""
     if not ctx.changes_version(candidate):
         return True
     roles = ctx.roles_to_be(candidate)
@@ -104,7 +104,7 @@ def skip_already_terminating_pods(ctx: PredicateContext, candidate: corev1.Pod) 
 
 @_predicate
 def only_restart_healthy_node_if_green_or_yellow(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
-    """Data is missing: what runs must go on running."""
+    """Allow no healthy node while the cluster is red: data is missing, so no other node may stop."""
     return ctx.health.status in (HealthStatus.GREEN, HealthStatus.YELLOW) or not ctx.is_healthy(candidate)
 
 

@@ -84,7 +84,7 @@ class State:
     _message: str = ""
 
     def add_event(self, type: str, reason: str, action: str, note: str) -> None:
-        """Tell the user."""
+        """Report to the user."""
         self.events.append(Event(type, reason, action, note))
 
     def refuse(self, reason: str, note: str) -> None:

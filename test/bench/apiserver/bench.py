@@ -108,7 +108,7 @@ def cpu(pid: int) -> float:
 
 
 def resident(pid: int) -> int:
-    """Resident memory in MB."""
+    """Return the resident memory in MB."""
     text = Path(f"/proc/{pid}/status").read_text()
     match = re.search(r"VmRSS:\s+(\d+)", text)
     return int(match[1]) // 1024 if match else 0

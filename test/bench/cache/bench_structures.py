@@ -279,7 +279,7 @@ def bench_queues(report: Report, n: int) -> None:
         return prepare
 
     def beside_slow_handlers(unlock: bool) -> Prepare:
-        """Producer and a consumer that takes 1 ms for each batch, with the lock free meanwhile or not."""
+        """Run a producer and a consumer that takes 1 ms for each batch, with or without the lock."""
 
         def prepare() -> Callable[[], None]:
             queue = cache.new_real_fifo_with_options(

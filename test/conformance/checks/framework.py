@@ -93,7 +93,7 @@ class Watch:
         self.q.put(None)
 
     def next(self, timeout=300):
-        """Next event, or Fail when nothing arrives in time / the stream ended."""
+        """Return the next event. Raises Fail if none arrives in time or the stream has ended."""
         try:
             ev = self.q.get(timeout=timeout)
         except queue.Empty:
@@ -217,7 +217,7 @@ CORE_KINDS = {
 
 
 def P(ns, plural, name=None, sub=None):
-    """Path of a namespaced core object/collection."""
+    """Return the path of a namespaced core object or collection."""
     p = f"/api/v1/namespaces/{ns}/{plural}"
     return p + ("/" + name if name else "") + ("/" + sub if sub else "")
 

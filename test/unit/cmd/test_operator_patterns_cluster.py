@@ -136,7 +136,7 @@ class Operators:
 
     @contextlib.contextmanager
     def at_work(self, name: str, life: Life) -> Iterator[None]:
-        """Around a reconcile."""
+        """Surround a reconcile."""
         self.reconciled.append((self.cluster.bubble.elapsed, name))
         with self._lock:
             others = self._at_work.setdefault(name, [])

@@ -51,6 +51,10 @@ def test_an_imperative_verb_begins_a_functions_summary(summary: str) -> None:
         "Without the lock.",
         "Itself.",
         "False.",
+        "Path and query of a target.",
+        "Kind to class.",
+        "Ten characters.",
+        "Kept, since it is slow.",
     ],
 )
 def test_any_other_beginning_of_a_functions_summary_is_a_problem(summary: str) -> None:
@@ -81,6 +85,25 @@ def test_a_question_is_no_statement_about_a_question() -> None:
 def test_a_property_and_a_test_have_other_summaries_than_functions() -> None:
     assert in_function("The number of items.", decorator="@property") == []
     assert in_function("The store is empty at first.", name="test_it") == []
+
+
+@pytest.mark.parametrize("summary", ["Tell the user.", "Say what failed.", "Hear of events."])
+def test_a_summarys_verb_is_a_term_of_the_field(summary: str) -> None:
+    ((_, problem),) = in_function(summary)
+
+    assert problem.startswith("a summary's verb is none of the field's terms")
+
+
+@pytest.mark.parametrize("summary", ["The user deletes the object.", "A server drops its queue.", "add, get: full."])
+def test_a_sentence_or_a_list_of_methods_describes_no_class(summary: str) -> None:
+    ((_, problem),) = english.problems(f'class C:\n    """{summary}"""\n')
+
+    assert problem.startswith("a class's summary is no noun phrase")
+
+
+@pytest.mark.parametrize("summary", ["The kinds that the server has.", "The group as the API has it."])
+def test_a_noun_with_a_clause_describes_a_class(summary: str) -> None:
+    assert list(english.problems(f'class C:\n    """{summary}"""\n')) == []
 
 
 def test_a_class_is_described_by_a_noun_phrase() -> None:

@@ -35,7 +35,7 @@ class FakeTime:
         return self.now
 
     def looks(self, b: synctest.Bubble, at_most: int = 50) -> tuple[int, str]:
-        """Number of looks after which the bubble reports a hang, and its text."""
+        """Return the number of looks until the bubble reports a hang, and its text."""
         for number in range(at_most):
             if (hang := b._look()) is not None:
                 return number, str(hang)

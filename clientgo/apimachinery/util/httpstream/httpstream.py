@@ -47,7 +47,7 @@ class Stream(Protocol):
         ...
 
     def close(self) -> None:
-        """Tell the peer that this side writes no more; reading continues. Raises OSError."""
+        """Signal to the peer that this side writes no more; reading continues. Raises OSError."""
         ...
 
     def reset(self) -> None:

@@ -136,7 +136,7 @@ def _covers_url(known: Iterable[str], url: str) -> bool:
 
 
 def _compact(rules: list[Json]) -> list[Json]:
-    """Simple rules that differ in their verbs only, as one."""
+    """Merge simple rules that differ only in their verbs."""
     merged: dict[str, Json] = {}
     for rule in rules:
         key = dumps_text({name: value for name, value in rule.items() if name != "verbs"})

@@ -70,7 +70,7 @@ def _wanted(request: Request) -> User:
 
 
 def _service_account(name: str) -> tuple[str, str] | None:
-    """Namespace and name of a service account, None for the name of another user."""
+    """Return namespace and name of a service account, or None for another user."""
     if not name.startswith(_ACCOUNT):
         return None
     namespace, colon, account = name.removeprefix(_ACCOUNT).partition(":")

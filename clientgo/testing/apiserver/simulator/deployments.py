@@ -143,7 +143,7 @@ class Deployments:
         old: list[appsv1.ReplicaSet],
         least_available: int,
     ) -> None:
-        """Unhealthy replicas of old ReplicaSets go at once, healthy ones as the new ones become available.
+        """Remove unhealthy replicas of old ReplicaSets at once, healthy ones as the new ones become available.
 
         The sizes bound both: a status may not show yet what an earlier round has scaled down.
         """

@@ -27,7 +27,7 @@ R = TypeVar("R", bound=ResourceObject)
 
 
 def hash_text(value: Json) -> str:
-    """Ten characters that tell one value from another, of those that Kubernetes uses in names."""
+    """Return a hash of ten characters, from those that Kubernetes uses in names."""
     number = int(hashlib.sha256(dumps_sorted(value)).hexdigest()[:12], 16)
     text = ""
     for _ in range(10):

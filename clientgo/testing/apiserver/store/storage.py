@@ -24,19 +24,19 @@ MAX_HISTORY_BYTES = 64 * 1024 * 1024
 
 
 class Exists(Exception):
-    """create: there is an object under this key."""
+    """The error of `create` when the key exists already."""
 
 
 class Missing(Exception):
-    """update, delete: there is no object under this key."""
+    """The error of `update` and `delete` when no object has the key."""
 
 
 class Changed(Exception):
-    """update, delete: the object has another version than expected."""
+    """The error of `update` and `delete` when the object does not have the expected version."""
 
 
 class Compacted(Exception):
-    """The asked version is older than the history. `oldest` is the first version still known."""
+    """The error for a version that is older than the history. `oldest` is the oldest available version."""
 
     def __init__(self, oldest: int) -> None:
         super().__init__(oldest)
@@ -44,7 +44,7 @@ class Compacted(Exception):
 
 
 class Unwritten(OSError):
-    """create, update, delete: the journal did not take the change, and nothing has changed."""
+    """The error of a write that the journal could not store. The store has not changed."""
 
 
 class Stored:

@@ -161,7 +161,7 @@ def disruption_condition(status: Json, allowed: int, generation: int, now: str) 
 
 
 def _mark_as_target(writer: Writer, call: Call) -> None:
-    """Say in the pod's status why it goes."""
+    """Record the reason of the eviction in the pod's status."""
     status_call = Call(call.request, call.resource, call.namespace, call.name, "status", call.form)
     options = WriteOptions(call.request, "CreateOptions")
 

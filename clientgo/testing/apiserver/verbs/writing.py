@@ -323,7 +323,7 @@ class Writer(Verb):
         base: Any,
         managed: list[Json] | None = None,
     ) -> Stored:
-        """Common end of PUT, PATCH, apply and scale. `obj` is owned and decoded; raises Changed when overtaken."""
+        """Finish a PUT, PATCH, apply or scale. `obj` is owned and decoded; raises Changed when overtaken."""
         resource = call.resource
         metadata, old_meta = obj["metadata"], live["metadata"]
         call.warnings += strategy.drop_repeated_owners(metadata)

@@ -36,7 +36,7 @@ class InitialPopulation:
             self.synced.set()
 
     def processed(self, count: int = 1) -> None:
-        """Record that `count` items were processed; the last of them may not be of the first batch."""
+        """Record that `count` items were processed. Items after the first batch have no effect."""
         if self.left > 0:
             self.left = max(self.left - count, 0)
             if self.left == 0:

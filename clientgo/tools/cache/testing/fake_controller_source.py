@@ -64,7 +64,7 @@ class FakeControllerSource:
         self.list_error: BaseException | None = None
 
     def reset_watch(self) -> None:
-        """Close all watches and forget the past, as after a lost connection: clients must list anew. Go: ResetWatch."""
+        """Close all watches and drop the history, as after a lost connection: clients must relist. Go: ResetWatch."""
         with self._lock:
             self._raise_if_shut_down()
             self.broadcaster.shutdown()
@@ -72,15 +72,15 @@ class FakeControllerSource:
             self._changes = []
 
     def add(self, obj: Object) -> None:
-        """Put `obj` into the collection, give it the next version, and tell the watchers. Go: Add."""
+        """Add `obj` with the next version, and notify the watchers. Go: Add."""
         self.change(Event(EventType.ADDED, obj), 1.0)
 
     def modify(self, obj: Object) -> None:
-        """Put `obj` in the place of the one there is, and so on as `add`. Go: Modify."""
+        """Replace the stored object by `obj` with the next version, and notify the watchers. Go: Modify."""
         self.change(Event(EventType.MODIFIED, obj), 1.0)
 
     def delete(self, last_value: Object) -> None:
-        """Take the object out, give `last_value` the next version, and tell the watchers. Go: Delete."""
+        """Remove the object, give `last_value` the next version, and notify the watchers. Go: Delete."""
         self.change(Event(EventType.DELETED, last_value), 1.0)
 
     def add_drop_watch(self, obj: Object) -> None:
@@ -96,7 +96,7 @@ class FakeControllerSource:
         self.change(Event(EventType.DELETED, last_value), 0.0)
 
     def change(self, e: Event, watch_probability: float) -> None:
-        """Give the object the next version and make the change; the watchers hear of it with that probability.
+        """Make the change with the next version, and notify the watchers with probability `watch_probability`.
 
         Go: Change.
         """

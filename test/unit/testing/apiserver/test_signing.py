@@ -60,7 +60,7 @@ SIGNER_RULES = (("approval", "approve"), ("status", "sign"))
 
 @pytest.fixture
 def bob(api: Api) -> Iterator[Api]:
-    """Bob, who may write every part of a request; `let_signers` adds rights on signers."""
+    """Return Bob's client. Bob may write every part of a request; `let_signers` adds rights on signers."""
     rule = {
         "apiGroups": ["certificates.k8s.io"],
         "resources": [f"certificatesigningrequests{part}" for part in ("", "/approval", "/status")],
