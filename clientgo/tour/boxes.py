@@ -120,6 +120,8 @@ def _fifo(view: Json, words: Words) -> Iterator[str]:
         yield f"{_short(each['key'])}{words('colon')}" + _join(
             f"{delta['type']} @{delta['version']}{' †' if delta['tombstone'] else ''}" for delta in each["deltas"]
         )
+    if view.get("length", 0) > len(view["keys"]):
+        yield f"+{view['length'] - len(view['keys'])} {words.label('box-more', 'more')}"
 
 
 def _indexer(view: Json, words: Words) -> Iterator[str]:
@@ -145,9 +147,11 @@ def _handlers(view: Json, words: Words) -> Iterator[str]:
             calls, raised = words.label("calls"), words.label("raised")
             counts = (each["calls"], calls), (each["raised"], raised)
             yield f"{informer}{name}{colon}{', '.join(_counted(count, of, words) for count, of in counts)}"
-        yield f"pendingNotifications{colon}" + _notices(each["pending"])
+        totals = each.get("totals", {})
+        yield f"pendingNotifications{colon}" + _notices(each["pending"], totals.get("pending", 0))
         if each["taken"]:
-            yield f"{words.label('nextCh', 'taken (not in Go)')}{colon}" + _notices(each["taken"])
+            taken = _notices(each["taken"], totals.get("taken", 0))
+            yield f"{words.label('nextCh', 'taken (not in Go)')}{colon}{taken}"
         if each["delivering"]:
             yield f"{words.label('calling', 'being called')}{colon}" + _notices([each["delivering"]])
 
@@ -157,14 +161,15 @@ def _counted(count: int, of: str, words: Words) -> str:
 
 
 def _queue(view: Json, words: Words) -> Iterator[str]:
-    colon = words("colon")
+    colon, totals = words("colon"), view.get("totals", {})
     for name in ("order", "dirty", "processing"):
         label = words.label("box-order", name) if name == "order" else name
-        yield f"{label}{colon}" + _join(map(_short, view[name]))
+        yield f"{label}{colon}" + _join(map(_short, view[name]), totals.get(name, 0))
     due = words.label("box-in", "in")
-    yield f"waitingForQueue{colon}" + _join(f"{_short(each['key'])} {due} {each['due']:g}s" for each in view["waiting"])
-    failures = words.label("box-failures", "failures")
-    yield f"{failures}{colon}" + _join(f"{_short(key)} x{count}" for key, count in view["failures"].items())
+    waiting = (f"{_short(each['key'])} {due} {each['due']:g}s" for each in view["waiting"])
+    yield f"waitingForQueue{colon}" + _join(waiting, totals.get("waiting", 0))
+    failures = (f"{_short(key)} x{count}" for key, count in view["failures"].items())
+    yield f"{words.label('box-failures', 'failures')}{colon}" + _join(failures, totals.get("failures", 0))
 
 
 def _workers(view: Json, words: Words) -> Iterator[str]:
@@ -202,12 +207,15 @@ _CONTENT = {
 }
 
 
-def _notices(notifications: Sequence[Json]) -> str:
-    return _join(f"{each['method']} {_short(each['key'])}{' †' if each['tombstone'] else ''}" for each in notifications)
+def _notices(notifications: Sequence[Json], total: int = 0) -> str:
+    texts = (f"{each['method']} {_short(each['key'])}{' †' if each['tombstone'] else ''}" for each in notifications)
+    return _join(texts, total)
 
 
-def _join(parts: Any) -> str:
-    return ", ".join(parts) or "-"
+def _join(parts: Any, total: int = 0) -> str:
+    """Return the parts with commas; `total` is their number if some were not sent."""
+    shown = list(parts)
+    return ", ".join([*shown, f"+{total - len(shown)}"] if total > len(shown) else shown) or "-"
 
 
 def _short(key: str) -> str:

@@ -385,6 +385,13 @@ class LiveView:
                 if item in contents.priorities
             },
             "length": len(contents.order),
+            "totals": {
+                "order": len(contents.order),
+                "dirty": len(contents.dirty),
+                "processing": len(contents.processing),
+                "waiting": len(contents.waiting),
+                "failures": len(contents.failures),
+            },
             "facts": facts + rates["queue"],
         }
 

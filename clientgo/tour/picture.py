@@ -68,7 +68,7 @@ class Painter:
     """
 
     def __init__(self, scene: Scene, *, most: int = sys.maxsize) -> None:
-        """Shorten lists to `most` entries and add their length."""
+        """Shorten lists to `most` entries and add their lengths."""
         self.scene = scene
         self._most = most
         self.objects: dict[str, Json] = {}
@@ -293,6 +293,10 @@ class Painter:
     def _few(self, keys: list[str], total: int) -> list[str]:
         return keys if total <= self._most else [*keys, f"+{total - self._most}"]
 
+    def _totals(self, **lengths: int) -> Json:
+        """Return the whole lengths of lists, in `totals`, if any is longer than what is shown of it."""
+        return {"totals": lengths} if max(lengths.values()) > self._most else {}
+
     def _notice(self, notification: Any) -> Json:
         method, obj, _ = arguments_of(notification)
         return {
@@ -314,6 +318,7 @@ class Painter:
             "pending": [self._notice(each) for each in contents.pending[: self._most]],
             "taken": [self._notice(each) for each in contents.taken[: self._most]],
             "delivering": None if delivering is None else self._notice(delivering),
+            **self._totals(pending=len(contents.pending), taken=len(contents.taken)),
             **self._handlers.get(contents.handler, {"calls": 0, "raised": 0}),
         }
         return view if len(self._parts) == 1 else {"informer": _kind(parts), **view}
@@ -358,22 +363,27 @@ class Painter:
     def _paint_queue(self) -> Json:
         if self.scene.queue is None:
             return {}
-        contents = self.scene.queue.contents()
+        contents, most = self.scene.queue.contents(), self._most
+        shown = contents.order[:most]
+        failures = sorted(contents.failures.items(), key=lambda each: item_text(each[0]))
         return {
-            "order": self._few([item_text(item) for item in contents.order[: self._most]], len(contents.order)),
-            "dirty": self._few(
-                sorted(map(item_text, itertools.islice(contents.dirty, self._most))), len(contents.dirty)
-            ),
-            "processing": sorted(map(item_text, contents.processing)),
-            "waiting": [{"key": item_text(item), "due": round(due, 6)} for due, item in contents.waiting],
-            "failures": {
-                item_text(item): count
-                for item, count in sorted(contents.failures.items(), key=lambda each: item_text(each[0]))
-            },
+            "order": [item_text(item) for item in shown],
+            "dirty": sorted(map(item_text, contents.dirty))[:most],
+            "processing": sorted(map(item_text, contents.processing))[:most],
+            "waiting": [{"key": item_text(item), "due": round(due, 6)} for due, item in contents.waiting[:most]],
+            "failures": {item_text(item): count for item, count in failures[:most]},
             "priorities": {
                 item_text(item): each
                 for item, each in sorted(contents.priorities.items(), key=lambda each: item_text(each[0]))
+                if most == sys.maxsize or item in shown
             },
+            **self._totals(
+                order=len(contents.order),
+                dirty=len(contents.dirty),
+                processing=len(contents.processing),
+                waiting=len(contents.waiting),
+                failures=len(contents.failures),
+            ),
         }
 
 

@@ -37,6 +37,7 @@ _HANDLER: Type = {
         "raised?": "number",
         "paused?": "flag",
         "informer?": "text",
+        "totals?": {"map": "number"},
         "facts?": {"list": "fact"},
     }
 }
@@ -90,6 +91,7 @@ SCHEMA: Mapping[str, Mapping[str, Type]] = {
         "failures": {"map": "number"},
         "priorities": {"map": "number"},
         "length?": "number",
+        "totals?": {"map": "number"},
     },
     "workers": {"workers": {"map": _WORKER}},
     "events": {
@@ -100,7 +102,10 @@ SCHEMA: Mapping[str, Mapping[str, Type]] = {
     },
     "election": {"candidates": {"map": _CANDIDATE}, "holder": "text", "transitions": "number"},
 }
-"""By station, the fields of its view. Each may have `facts` too, a list of facts."""
+"""By station, the fields of its view. Each may have `facts` too, a list of facts.
+
+A view that has only the beginnings of its lists has their whole lengths in `totals`.
+"""
 
 
 def check_views(views: Mapping[str, Any]) -> None:

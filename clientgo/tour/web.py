@@ -306,9 +306,14 @@ def _path_of(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
+# CPython counts the depth of a syntax tree for all threads together: two that parse at once may fail (gh-106905).
+_parsing = threading.Lock()
+
+
 def _function(path: Path, file: str, function: str) -> Json:
-    text = path.read_text()
-    node: Any = ast.parse(text)
+    text = path.read_text(encoding="utf-8")
+    with _parsing:
+        node: Any = ast.parse(text)
     owner: Any = None
     for name in function.split("."):
         owner, node = node, next(each for each in node.body if getattr(each, "name", None) == name)

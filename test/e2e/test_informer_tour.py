@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import threading
 import urllib.request
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from chinesetexts import shown
-from livequeues import QUEUES, fill
+from livequeues import QUEUES
 from processes import ROOT
 from tourbrowser import PATIENCE, Page, serving
 
@@ -20,7 +19,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
-from clientgo.tour import liveview
+from clientgo.tour import liveview, past
 
 pytestmark = pytest.mark.shared_server
 
@@ -506,50 +505,6 @@ def test_closing_the_page_ends_its_pauses_and_detach_ends_the_tour(browser):
     source.shutdown()
 
 
-@pytest.mark.parametrize("kind", QUEUES)
-def test_a_live_queue_of_each_kind_is_drawn_in_every_state(browser, kind):
-    source = new_fake_controller_source()
-    informer = cache.new_shared_index_informer(
-        source, corev1.ConfigMap(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
-    )
-    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
-    ctx, cancel = context.with_cancel(context.background())
-    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
-    with contextlib.ExitStack() as stack:
-        served = stack.enter_context(tour.serve(informer, title="a program \u202b مرحبا 🍞"))
-        queue = QUEUES[kind]()
-        for end in (source.shutdown, thread.join, queue.shut_down, cancel):
-            stack.callback(end)
-        page = Page(browser, served.url)
-        page.resize(1280, 800)
-        thread.start()
-        page.open("")  # without any object, and without a queue
-        fill(queue, many=200)
-        page.until("return document.querySelector('[data-station=queue]').textContent.includes('a-very-long')")
-        page.run("window.before = Number(document.body.dataset.drawn)")
-        page.until("return Number(document.body.dataset.drawn) > window.before + 3")
-        text = page.run("return document.querySelector('[data-station=queue]').getAttribute('aria-label')")
-        assert "again" in text and "working" in text and "ready-0" in text
-        assert kind == "plain" or "later" in text
-        page.click("#tab-break", draws=False)
-        page.until("return document.querySelector('[data-handler]')")
-        page.run("document.querySelector('[data-handler]').click()")
-        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
-        for number in range(1100):  # more than a buffer is shown of
-            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
-        page.until("return document.querySelector('[data-station=handlers]').textContent.includes('add n-')")
-        browser.refresh()
-        page.until("return document.body.dataset.ready === 'true'")
-        page.until("return document.querySelector('[data-station=queue]').textContent.includes('a-very-long')")
-        for width, height in ((1024, 700), (390, 844)):
-            page.resize(width, height)
-            page.run("window.before = Number(document.body.dataset.drawn)")
-            page.until("return Number(document.body.dataset.drawn) > window.before + 2")
-        assert page.run("return document.getElementById('problem').hidden")
-        assert browser.get_log("browser") == []
-        browser.get("about:blank")
-
-
 def test_a_view_that_cannot_be_drawn_is_shown_as_such_and_the_program_is_still_observed(browser, monkeypatch):
     monkeypatch.setattr(liveview, "check_views", lambda views: None)
     paint = liveview.LiveView._queue
@@ -569,6 +524,38 @@ def test_a_view_that_cannot_be_drawn_is_shown_as_such_and_the_program_is_still_o
         assert logged and all("the tour cannot draw queue" in message for message in logged)
         browser.get("about:blank")
     queue.shut_down()
+
+
+def test_the_past_of_a_replayed_key_leads_back_to_its_line_of_the_watch(browser):
+    with (
+        tour.Recording(ROOT / "test" / "unit" / "tour" / "outage.jsonl") as recording,
+        tour.ReplayPage(recording) as served,
+    ):
+        trace = tour.replay(recording, recording.sources[0])
+        hops = [point.hop.to_dict() for point in trace.points]
+        links = past.chain(hops, len(hops) - 1, "indexer.objects", "default/bread")
+        assert hops[links[0].at]["station"] == "reflector" and len(links) > 2
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.key("\ue010")  # End
+        chip = "document.querySelector('[data-station=indexer] .chip[data-key=\"default/bread\"]')"
+        page.run(f"{chip}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+        page.click("#tab-past", draws=False)
+        page.until("return document.getElementById('chain')")
+        numbers = "[...document.querySelectorAll('#chain [data-hop]')].map((each) => Number(each.dataset.hop))"
+        assert page.run(f"return {numbers}") == [link.at for link in links]
+        states = [trace.state(hop["number"]) for hop in hops]
+        change = past.last_change(states, len(states) - 1, "indexer.objects")
+        row = "#changes [data-part='indexer.objects'] [data-hop]"
+        assert change is not None and page.text(row) == f"hop {change.at + 1}"
+        page.click(row)
+        assert page.hop == change.at + 1
+        page.click("#language")
+        assert page.english() == []
+        page.click("#language")
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
 
 
 def test_a_recording_is_replayed_from_any_moment(browser):

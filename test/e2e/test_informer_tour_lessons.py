@@ -300,16 +300,24 @@ def test_the_past_of_a_live_program_is_told_within_what_was_kept(browser):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_at_1024_by_700_no_label_of_a_station_is_cut_off(page, language):
+@pytest.mark.parametrize("at", ["queue?hop=60", "sample-controller?hop=60", "election?hop=80", "events?hop=60"])
+def test_at_1024_by_700_no_label_of_a_station_is_cut_off(page, at, language):
+    """Labels, names of stations and of Go's types, and the lines of the reflector and the FIFO."""
     page.resize(1024, 700)
-    page.open(f"queue?lang={language}")
-    page.to(60)
+    page.open(f"{at}&lang={language}")
     script = """
-        return [...document.querySelectorAll("#picture .label")].map((each) => [each.textContent, each.getBBox(),
-          each.closest(".card").querySelector(".body").getBBox()])
-          .filter(([text, box, card]) => text.includes("…") || box.x + box.width > card.x + card.width)
-          .map(([text]) => text);"""
-    assert page.run(script) == []
+        const lines = ["reflector", "fifo"].map((each) => `#picture [data-station=${each}] :is(.text, .soft)`).join();
+        const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const bolts = [...document.querySelectorAll("#picture .breaker:not(.wire, .clock) circle")];
+        const found = [...document.querySelectorAll(`#picture :is(.label, .name, .go-name), ${lines}`)];
+        return [found.length, found.filter((each) => {
+          const box = each.getBBox(), card = each.closest(".card").querySelector(".body").getBBox();
+          const place = each.getBoundingClientRect();
+          return each.textContent.includes("…") || box.x + box.width > card.x + card.width
+            || bolts.some((bolt) => overlaps(place, bolt.getBoundingClientRect()));
+        }).map((each) => each.textContent)];"""
+    count, cut = page.run(script)
+    assert count > 20 and cut == []
     page.shoot(f"labels-{language}")
 
 
@@ -357,6 +365,51 @@ def test_a_wrong_answer_leads_to_a_run_in_which_it_is_right_and_back(page, lesso
     page.click("#to-lesson")
     page.until("return document.getElementById('strayed').hidden")
     assert page.moment == before
+
+
+@pytest.mark.parametrize("has_fault", [False, True])
+def test_what_breaks_in_the_run_of_an_answer_can_be_undone_and_the_lesson_is_a_click_away(page, has_fault):
+    (lesson, number, which) = next(
+        param.values
+        for param in BRANCHES
+        if bool(param.values[0].steps[param.values[1]].answers[param.values[2]].branch.fault) == has_fault
+    )
+    answer(page, lesson, number, which)
+    before = page.moment
+    page.click("#to-branch")
+    there, own = page.picture, page.run("return document.querySelectorAll('#picture .broke').length")
+    break_ = "document.querySelector('[data-id=\"break/clock\"]').dispatchEvent(new MouseEvent('click'))"
+    for is_again in (False, True):
+        drawn = page.run("return document.body.dataset.drawn")
+        page.run(break_)
+        page.until(f"return document.body.dataset.drawn !== '{drawn}'")
+        assert page.run("return document.querySelectorAll('#picture .broke').length") == own + 1
+        assert "your answer is right" not in page.text("#strayed") and page.has("#to-lesson")
+        if is_again:
+            break
+        page.key("u")
+        assert page.picture == there and page.text("#strayed").startswith("In this run your answer is right.")
+    page.run("dispatchEvent(new Event('pagehide'))")  # writes the address at once
+    page.driver.refresh()
+    page.until("return document.body.dataset.ready === 'true'")
+    assert "your answer is right" not in page.text("#strayed")
+    page.click("#to-lesson")
+    page.until("return document.getElementById('strayed').hidden")
+    # The reload has forgotten which answer was given.
+    assert page.moment == before and not page.has("#picture .broke")
+
+
+def test_without_its_fault_the_run_of_an_answer_is_the_lessons_own(page):
+    (lesson, number, which) = next(
+        param.values
+        for param in BRANCHES
+        if param.values[0].steps[param.values[1]].answers[param.values[2]].branch.fault
+    )
+    answer(page, lesson, number, which)
+    page.click("#to-branch")
+    assert page.has("#picture .broke")
+    page.key("u")
+    assert page.run("return document.getElementById('strayed').hidden") and not page.has("#picture .broke")
 
 
 def test_enter_leads_from_a_branch_to_the_next_step_of_the_lesson(page):

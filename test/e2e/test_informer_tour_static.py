@@ -116,7 +116,7 @@ def test_every_question_of_every_lesson_is_answered_without_a_server(browser, wh
                 given += 1
             assert page.text("#pane h3").startswith(f"{number + 1}.")
             assert language == "en" or page.english() == []
-        assert page.has("#lesson-done") and given
+        assert page.has("#lesson-done") and given > 1
         assert browser.get_log("browser") == []
 
 

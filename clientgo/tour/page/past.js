@@ -1,5 +1,6 @@
 // Queries about the past: which hops brought a key to a place, and when a part last changed. As in past.py.
 
+import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
 import { hue, shortKey } from "/page/picture.js";
 
@@ -184,9 +185,10 @@ export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, 
       link.key ? el("span", { class: `mono ${hue(link.key)}` }, `${shortKey(link.key)}${hop.version && hop.key === link.key ? ` @${hop.version}` : ""}`) : null,
       el("span", { class: "what" }, kindOf(hop.station, hop.kind)), el("span", { class: "quiet" }, `${when(link.at)} · ${hop.thread}`)));
   };
+  const shown = (part, value) => (part.endsWith(".error") && value ? errorIn(document.documentElement.lang, value) : value);
   const change = ([part, index, before, after]) => el("tr", { "data-part": part },
     el("td", {}, part.split(".").flatMap((word, number) => (number ? [".", el("wbr"), word] : [word]))), el("td", {}, jump(index, when(index))),
-    el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, brief(before)), " → ", el("ins", {}, brief(after))]));
+    el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, brief(shown(part, before))), " → ", el("ins", {}, brief(shown(part, after)))]));
   return [
     note ? el("p", { class: "quiet" }, note) : null,
     el("h3", {}, chosen ? `${t("why-here")}${t("colon")}${shortKey(chosen.key)} · ${t(stationOf(chosen.place))}` : t("why-here-none")),

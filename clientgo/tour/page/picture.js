@@ -72,8 +72,10 @@ export function hue(key) {
 const columns = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 1.8 : 1), 0);
 
 const LABEL = 5.6;      // of a character in the labels' font, which is narrower
+const GO_NAME = 6.35, TEXT = 6.95;
 // The attribute of a text that was shortened: tip.js shows all of it.
 const full = (text, shown) => (text === shown ? {} : { "data-full": text });
+const fullOf = (text, lines, number) => (number === 0 && lines.at(-1).endsWith("…") ? { "data-full": text } : {});
 // A label with the sign for nothing behind it, where there is room for both.
 const inlineLabel = (label, inner) => (fits(label, inner - 14, LABEL) === label ? [label, make("tspan", { class: "empty", dx: 4 }, "–")] : [fits(label, inner, LABEL)]);
 const fits = (text, width, char = CHAR) => {
@@ -86,7 +88,18 @@ const fits = (text, width, char = CHAR) => {
   return `${letters.slice(0, end).join("")}…`;
 };
 
-// A station's contents as sections of chips and lines of text: {label, chips: [...]} or {text, kind}.
+// A text in at most so many lines, where one has no room for it; the last is shortened if need be.
+function lines(text, width, char, most = 2) {
+  if (most < 2 || columns(text) * char <= width) return [fits(text, width, char)];
+  const parts = text.split(/(?<=[ ,.])|(?<=[a-z])(?=[A-Z])/);
+  let line = "";
+  while (parts.length && columns((line + parts[0]).trimEnd()) * char <= width) line += parts.shift();
+  return line.trim() ? [line.trimEnd(), ...lines(parts.join(""), width, char, most - 1)] : [fits(text, width, char)];
+}
+
+// A station's contents as sections of chips and lines of text: {label, chips: [...]} or {text, kind}. `total`: how many
+// chips there are, `counts`: how many objects the section stands for, where that is not the number of its chips; {hidden}
+// is the number of objects that were not sent.
 function sections(station, view, t) {
   const shown = view.informers ? view.informers.flatMap((each) => ofOne(station, each, t)) : station_(station, view, t);
   return view.facts ? [...facts(view.facts, t), ...shown] : shown;
@@ -141,6 +154,7 @@ function station_(station, view, t) {
     if (!view.name) return [];
     const rows = view.keys.map((each) => ({
       part: "fifo.deltas",
+      counts: 1,
       chips: [
         ...(each.key ? [{ text: shortKey(each.key), key: each.key, bold: true }] : []),
         ...each.deltas.map((delta) => ({
@@ -151,6 +165,7 @@ function station_(station, view, t) {
     return [
       { text: `${t("synced")} ${view.synced ? "✓" : "–"} · ${t("initial-left")} ${view.initialLeft}`, kind: "soft" },
       ...(rows.length ? rows : [{ text: t("empty"), kind: "empty" }]),
+      ...(view.length > rows.length ? [{ hidden: view.length - rows.length }] : []),
     ];
   }
   if (station === "indexer") {
@@ -168,21 +183,22 @@ function station_(station, view, t) {
       { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
       // Before the buffer: a full one leaves no room below it.
       ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
-      { part: "handlers.pending", handler: each.name, label: t("pending"), chips: each.pending.map(notice), total: factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
-      { part: "handlers.taken", handler: each.name, label: t("nextCh"), chips: each.taken.map(notice), quiet: true },
+      { part: "handlers.pending", handler: each.name, label: t("pending"), chips: each.pending.map(notice), total: each.totals?.pending ?? factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
+      { part: "handlers.taken", handler: each.name, label: t("nextCh"), chips: each.taken.map(notice), total: each.totals?.taken, quiet: true },
       { part: "handlers.delivering", handler: each.name, label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
       each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
     ].flat();
   });
   if (station === "queue") {
     if (!view.order) return [];
+    const total = (name) => view.totals?.[name];
     const priority = (each) => (view.priorities[each] === undefined ? "" : ` (${view.priorities[each]})`);
     return [
-      { part: "queue.order", label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })), total: factOf(view, view.order.length) },
-      { part: "queue.dirty", label: t("dirty"), chips: view.dirty.map(key) },
-      { part: "queue.processing", label: t("processing"), chips: view.processing.map(key) },
-      { part: "queue.waiting", label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })) },
-      { part: "queue.failures", label: t("failures"), chips: Object.entries(view.failures).map(([each, count]) => ({ text: `${shortKey(each)} ×${count}`, key: each })) },
+      { part: "queue.order", label: t("order"), chips: view.order.map((each) => ({ text: `${shortKey(each)}${priority(each)}`, key: each })), total: total("order") },
+      { part: "queue.dirty", label: t("dirty"), chips: view.dirty.map(key), total: total("dirty") },
+      { part: "queue.processing", label: t("processing"), chips: view.processing.map(key), total: total("processing") },
+      { part: "queue.waiting", label: t("heap"), chips: view.waiting.map((each) => ({ text: `${shortKey(each.key)} ${seconds(each.due)}`, key: each.key })), total: total("waiting") },
+      { part: "queue.failures", label: t("failures"), chips: Object.entries(view.failures).map(([each, count]) => ({ text: `${shortKey(each)} ×${count}`, key: each })), total: total("failures") },
     ];
   }
   if (station === "events") return view.stored ? [
@@ -256,7 +272,8 @@ export class Picture {
     for (const station of wide ? Object.keys(wideCards) : order) {
       const box = wide ? wideCards[station] : [8, y, 364, 0];
       const view = state[station] ?? NOTHING;
-      const { group, height, chips } = this.kept(this.cards, station, [view, document.documentElement.lang, ...box], () => this.cardOrError(station, view, box));
+      const isBreakable = Boolean(broken?.places.includes(station));
+      const { group, height, chips } = this.kept(this.cards, station, [view, document.documentElement.lang, isBreakable, ...box], () => this.cardOrError(station, view, box, isBreakable));
       group.classList.toggle("here", hop?.station === station);
       for (const [node, key] of chips) node.classList.toggle("mine", Boolean(key) && hop?.key === key);
       this.boxes[station] = [box[0], box[1], box[2], height];
@@ -278,11 +295,11 @@ export class Picture {
   }
 
   // An error in one view is shown on its card, and is in the console; the other stations are drawn.
-  cardOrError(station, view, box) {
+  cardOrError(station, view, box, isBreakable) {
     try {
       const error = viewError(this.schema, station, view);
       if (error) throw new Error(error);
-      return this.card(station, view, box, sections(station, view, this.t));
+      return this.card(station, view, box, sections(station, view, this.t), isBreakable);
     } catch (error) {
       console.error(`the tour cannot draw ${station}:`, error);
       const shown = [this.t("cannot-draw"), error.message].flatMap((text) => wrap(text, 22, 6)).map((text) => ({ text, kind: "text bad" }));
@@ -356,24 +373,51 @@ export class Picture {
     return make("g", { class: "broke" }, make("title", {}, text), make("rect", { x: left, y, width: size, height: 22, rx: 11 }), make("text", { x: left + 9, y: y + 15 }, words), button);
   }
 
-  card(station, view, [x, y, width, fixed], shown) {
+  // `isBreakable`: whether a button at the card's upper right edge breaks the station.
+  card(station, view, [x, y, width, fixed], shown, isBreakable = false) {
     const chips = [];
     const inner = width - 26;
-    const content = [];
-    let at = y + 54; // the top of what comes next
+    const fifo = view.informers?.[0].name ?? view.name;
+    const name = station === "fifo" && fifo ? fifo : this.t(station);
+    const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
+    // A version that has no room beside the name is left out: it is in the card, too.
+    const sign = figure ? (station === "fifo" ? figure : `@${figure}`) : "";
+    const hasRoom = sign && columns(name) * NAME + columns(sign) * CHAR < inner - 16;
+    const names = lines(name, inner - 8, NAME);
+    const goNames = lines(GO[station], inner - (isBreakable ? 31 : 5), GO_NAME);
+    const content = [
+      ...names.map((text, line) => make("text", { class: "name", x: x + 25, y: y + 27 + 16 * line, ...fullOf(name, names, line) }, text)),
+      ...goNames.map((text, line) => make("text", { class: "go-name", x: x + 25, y: y + 26 + 16 * names.length + 12 * line, ...fullOf(GO[station], goNames, line) }, text))];
+    let at = y + 26 + 16 * names.length + 12 * goNames.length; // the top of what comes next
     const bottom = fixed ? y + fixed - 10 : Infinity;
     // Objects in sections that have no room, and whether any section has none.
     let left = 0, isCut = false;
     for (const section of shown) {
       if (section.quiet && !section.chips.length) continue;
+      if (section.hidden) {
+        if (fixed) { isCut = true; left += section.hidden; }
+        else { content.push(make("text", { class: "empty", x: x + 13, y: at + 10 }, `+${section.hidden} …`)); at += 18; }
+        continue;
+      }
       const total = Math.max(section.total ?? 0, section.chips?.length ?? 0);
       // A part is a place that a lesson's question may name: all of it can be clicked.
       const top = at - 2, first = content.length;
       const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, bottom) - top, rx: 6 }));
-      if (at + 16 > bottom) { isCut = true; left += total; continue; }
-      if (section.label && section.inline && !section.chips.length) {
+      if (at + 16 > bottom) { isCut = true; left += section.counts ?? total; continue; }
+      // The sign for nothing has its own line where that has room.
+      if (section.label && section.chips && !section.chips.length && (section.inline || at + 37 > bottom)) {
         const parts = inlineLabel(section.label, inner);
         content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13, ...full(section.label, parts[0]) }, ...parts));
+        at += 19;
+        asPart();
+        continue;
+      }
+      if (section.label && section.chips?.length && at + 52 > bottom) {
+        // No chip has room: the number of them is behind the label.
+        const count = `+${total}`;
+        const label = fits(section.label, inner - 6 - columns(count) * CHAR, LABEL);
+        content.push(make("text", { class: "label", "data-part": section.part, x: x + 13, y: at + 13, ...full(section.label, label) }, label),
+          make("text", { class: "empty", x: x + 13 + inner, y: at + 13, "text-anchor": "end" }, count));
         at += 19;
         asPart();
         continue;
@@ -384,9 +428,10 @@ export class Picture {
         at += 19;
       }
       if (section.text !== undefined) {
-        const text = fits(section.text, inner);
-        content.push(make("text", { class: section.kind, x: x + 13, y: at + 12, ...full(section.text, text) }, text));
-        at += 18;
+        const char = section.kind.startsWith("text") ? TEXT : CHAR;
+        const written = lines(section.text, inner, char, Math.min(3, Math.floor((bottom - at - 2) / 14)));
+        for (const [line, text] of written.entries()) content.push(make("text", { class: section.kind, x: x + 13, y: at + 12 + 14 * line, ...fullOf(section.text, written, line) }, text));
+        at += 4 + 14 * written.length;
       }
       if (!section.chips) { asPart(); continue; }
       let cursor = x + 13;
@@ -412,21 +457,11 @@ export class Picture {
     }
     if (isCut) content.push(make("text", { class: "empty", x: x + width - 13, y: y + fixed - 8, "text-anchor": "end" }, left ? `+${left} …` : "…"));
     const height = fixed || Math.max(84, at - y + 8);
-    const fifo = view.informers?.[0].name ?? view.name;
-    const name = station === "fifo" && fifo ? fifo : this.t(station);
-    const figure = { apiserver: view.version, indexer: view.version, reflector: view.version, fifo: view.keys && String(view.length ?? view.keys.length) }[station];
-    // A version that has no room beside the name is left out: it is in the card, too.
-    const sign = figure ? (station === "fifo" ? figure : `@${figure}`) : "";
-    const hasRoom = sign && columns(name) * NAME + columns(sign) * CHAR < inner - 16;
     const spoken = `${name}. ${shown.map((each) => [each.label, each.text, (each.chips ?? []).map((chip) => chip.text).join(", ")].filter(Boolean).join(" ")).join("; ")}`;
-    const shortName = fits(name, ((inner - 8) * CHAR) / NAME);
-    const goName = fits(GO[station], inner - 12);
     const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),
       make("rect", { class: "bar", x: x + 13, y: y + 14, width: 4, height: 28, rx: 2 }),
-      make("text", { class: "name", x: x + 25, y: y + 27, ...full(name, shortName) }, shortName),
-      make("text", { class: "go-name", x: x + 25, y: y + 42, ...full(GO[station], goName) }, goName),
       hasRoom ? make("text", { class: "figure", x: x + width - 13, y: y + 27, "text-anchor": "end" }, sign) : null,
       ...content);
     this.clickable(group, () => this.onStation(station));

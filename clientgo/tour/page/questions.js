@@ -70,7 +70,8 @@ export function markPlaces(svg, asked, judged) {
   }
 }
 
-// Report whether a run is an answer's branch: one with the answer's machine or fault.
-export const isBranch = (step, { settings, decisions }) => step.answers.some(({ branch }) => branch
-  && (branch.fault ? decisions.length === 1 && decisions[0].name === branch.fault : !decisions.length)
+// The branch of an answer whose run this is: one with the answer's machine, or fault; more may be broken in it. Undefined
+// for none.
+export const branchOf = (step, { settings, decisions }) => step.answers.map(({ branch }) => branch).find((branch) => branch
+  && (!branch.fault || decisions[0]?.name === branch.fault)
   && JSON.stringify({ ...step.machine, ...branch.machine }) === JSON.stringify(settings));

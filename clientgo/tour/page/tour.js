@@ -16,7 +16,7 @@ import { lessonWalk } from "/page/walk.js";
 import { el, helpDialog, now, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfRun } from "/page/past.js";
 import { pace, player } from "/page/play.js";
-import { isBranch, listen, markPlaces } from "/page/questions.js";
+import { branchOf, listen, markPlaces } from "/page/questions.js";
 import { tips } from "/page/tip.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 import { address, app, faultOf, hop, kindOf, t, titleOf } from "/page/state.js";
@@ -81,7 +81,8 @@ async function restore({ hop: number, tab, object, station, step, asked }) {
   const reached = app.lesson ? Math.min(step, app.lesson.steps.length - 1) : -1;
   app.place = { step: reached, asked: asked && Boolean(app.lesson?.steps[reached + 1]?.ask) };
   app.place.lost = await isLost();
-  if (reached >= 0 && isBranch(app.lesson.steps[reached], app)) app.place.branch = { settings: app.lesson.steps[reached].machine };
+  const branch = reached >= 0 ? branchOf(app.lesson.steps[reached], app) : undefined;
+  if (branch) app.place.branch = { settings: app.lesson.steps[reached].machine, fault: branch.fault };
   app.tab = tab;
   app.station = station in app.tour.kinds ? station : "";
   if (tab === "object") app.ref = object in app.trace.objects ? object : "";
@@ -124,7 +125,9 @@ async function withDecisions(decisions, at) {
   address.mark();
   Object.assign(app, { decisions, at });
   if (!(await run(Math.max(250, at + 1)))) return;
-  app.place = { ...app.place, lost: await isLost() };
+  // Without its fault the run of an answer is the lesson's own.
+  const { branch, ...place } = app.place;
+  app.place = { ...place, ...(branch && (!branch.fault || decisions.length) ? { branch } : {}), lost: await isLost() };
   draw();
 }
 
@@ -202,7 +205,9 @@ const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Ob
 function drawStrayed() {
   const { step, lost, branch } = app.place;
   const isAway = Boolean(app.lesson) && (app.decisions.length > 0 || Boolean(branch)) && step >= 0;
-  const why = branch ? "in-branch" : lost ? "lost" : "strayed";
+  // The run of an answer has the answer's fault; what is broken besides may make the answer wrong again.
+  const isBroken = app.decisions.length > (branch?.fault ? 1 : 0);
+  const why = branch && !isBroken ? "in-branch" : lost ? "lost" : "strayed";
   const wanted = isAway ? `${app.language} ${why}` : "";
   $("strayed").hidden = !isAway;
   if ($("strayed").dataset.what === wanted) return;

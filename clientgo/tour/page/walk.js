@@ -67,7 +67,7 @@ export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSetti
     const { lesson, place, settings } = app;
     const from = branch.fault ? await stopOf(place.step - 1) : -1;
     address.mark();
-    app.place = { ...place, branch: { settings } };
+    app.place = { ...place, branch: { settings, fault: branch.fault } };
     await useSettings({ ...lesson.steps[place.step].machine, ...branch.machine }, branch.fault ? [{ at: from, kind: "fault", name: branch.fault }] : []);
     let number = from;
     for (let time = 0; time < branch.times; time++) number = await find(matching(branch.stop), number);

@@ -12,17 +12,17 @@ from clientgo.api.core import v1 as corev1
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import boxes
 from clientgo.util import workqueue
 
 CODE = tour.Code("file.py", "f", "", "", 1, (), "file.py:1")
 HOP = tour.Hop(number=0, station="queue", kind="added", key="a", time=0.0, thread="main", code=CODE)
 
 
-@pytest.mark.parametrize(
-    ("items", "order"),
-    [("ab", ["a", "b"]), ("abc", ["a", "b", "c"]), ("abcd", ["a", "b", "c", "+1"]), ("abcdef", ["a", "b", "c", "+3"])],
-)
-def test_a_list_longer_than_the_limit_ends_with_the_number_of_the_rest(items: str, order: list[str]) -> None:
+@pytest.mark.parametrize(("items", "length"), [("ab", None), ("abc", None), ("abcd", 4), ("abcdef", 6)])
+def test_of_a_list_longer_than_the_limit_the_beginning_and_the_length_are_painted(
+    items: str, length: int | None
+) -> None:
     queue: Any = workqueue.new_typed()
     for item in items:
         queue.add(item)
@@ -30,7 +30,11 @@ def test_a_list_longer_than_the_limit_ends_with_the_number_of_the_rest(items: st
     view = tour.Painter(tour.Scene(queue=queue), most=3).paint(HOP)["queue"]
 
     queue.shut_down()
-    assert view["order"] == order
+    assert view["order"] == view["dirty"] == [*items[:3]]
+    totals = {"order": length, "dirty": length, "processing": 0, "waiting": 0, "failures": 0}
+    assert view.get("totals") == (None if length is None else totals)
+    (_, *lines) = (line for line in boxes.picture({"queue": view}, 160, 24) if "order" in line or "dirty" in line)
+    assert lines and all((f", +{length - 3}" in line) if length else "+" not in line for line in lines)
 
 
 def test_each_of_several_informers_is_painted_with_its_kind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import http.client
 import json
 import re
@@ -15,6 +16,7 @@ import livequeues
 from patience import PATIENCE
 
 from clientgo import tour
+from clientgo.tour import web
 from clientgo.tour.seam import relative_path
 from clientgo.util import workqueue
 
@@ -40,6 +42,15 @@ def test_the_source_of_the_programs_own_worker_is_shown():
         other = ask(page, "GET", f"/api/source?file={file}&function=another")
     queue.shut_down()
     assert shown[0] == 200 and "def fill" in str(shown[1]) and other[0] == 404
+
+
+def test_only_one_thread_at_a_time_parses_a_source(monkeypatch):
+    """CPython 3.11 counts the depth of syntax trees for all threads together, and fails when two threads parse."""
+    parse, held = ast.parse, []
+    monkeypatch.setattr(ast, "parse", lambda text: (held.append(web._parsing.locked()), parse(text))[1])
+    found = web.sources([tour.worker_tap("livequeues", "fill", "controller.go", "(*Controller).syncHandler")])
+    assert held and all(held) and not web._parsing.locked()
+    assert any(function == "fill" for _, function in found)
 
 
 def test_the_page_is_served_with_what_there_is_to_see_and_takes_orders():

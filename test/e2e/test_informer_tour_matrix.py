@@ -1,0 +1,441 @@
+"""Every station in every state, drawn in Chromium: in steps, live and in a replay.
+
+Each state is checked where it is drawn: no error in the console, nothing outside its card, no half of a character, and
+the number beside a shortened list is that of the objects which are not shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
+from livequeues import ODD_KEYS, QUEUES
+from programs import ImportedProgram
+from tourbrowser import Page
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.util import naming
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour.script import Step
+from clientgo.tour.viewschema import check_views
+
+pytestmark = pytest.mark.shared_server
+
+PROGRAM = ImportedProgram("informer-tour")
+with PROGRAM:
+    lessons: Any = PROGRAM.module("lessons")
+    pageserver: Any = PROGRAM.module("pageserver")
+
+MANY = 2000
+SIZES = ((1280, 800), (1024, 700), (390, 844))
+ODD_NAMES = ("a-very-long-name-" * 14, "مرحبا-שלום", "𝒳🍞𠮷-bread")
+Json = dict[str, Any]
+
+# Returns what is wrong with the picture that is drawn now.
+WRONG = """
+    const wrong = [];
+    const cards = [...document.querySelectorAll("#picture > .card")];
+    if (cards.length < 7) wrong.push(`${cards.length} cards`);
+    for (const card of cards) {
+      const name = card.dataset.station, body = card.querySelector(".body").getBBox();
+      const text = card.textContent;
+      if (/cannot be drawn/.test(text)) wrong.push(text);
+      if (!text.isWellFormed() || text.includes("\\ufffd")) wrong.push(`${name}: half of a character: ${text}`);
+      if (/undefined|NaN|\\[object/.test(text)) wrong.push(`${name}: no value: ${text}`);
+      for (const each of card.querySelectorAll("text, .chip rect")) {
+        const box = each.getBBox();
+        if (box.width && (box.x < body.x || box.x + box.width > body.x + body.width + 1 || box.y < body.y - 1
+            || box.y + box.height > body.y + body.height + 3))
+          wrong.push(`${name}: outside: ${each.textContent || each.parentElement.textContent}`);
+      }
+    }
+    const title = document.querySelector("#problem");
+    if (!title.hidden) wrong.push(title.textContent);
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`${document.documentElement.scrollWidth} wide`);
+"""
+WALK = f"""
+    const [step, done] = args, found = [];
+    const time = document.getElementById("time");
+    for (let hop = 0; hop <= Number(time.max); hop += step) {{
+      time.value = hop;
+      time.dispatchEvent(new Event("input"));
+      await new Promise((next) => setTimeout(next));
+      {WRONG}
+      found.push(...wrong.map((each) => `hop ${{hop + 1}}: ${{each}}`));
+    }}
+    done([Number(time.max) + 1, found.slice(0, 10)]);
+"""
+
+
+SHEET = """
+    document.getElementById("settings").open = true;
+    const {left, right} = document.getElementById("settings-sheet").getBoundingClientRect();
+    document.getElementById("settings").open = false;
+    return left >= 0 && right <= innerWidth && right - left > 200;
+"""
+
+
+def wrong_in(page: Page) -> list[str]:
+    return [str(each) for each in page.run(f"{WRONG} return wrong;")]
+
+
+def walk(page: Page, step: int = 1) -> int:
+    """Draw the hops that are loaded, every `step`th; return how many there are."""
+    script = f"(async (args) => {{ {WALK} }})(arguments)"
+    count, found = page.driver.execute_async_script(script, step)
+    assert found == []
+    return int(count)
+
+
+def counted(page: Page, station: str) -> int:
+    """Return the number of keys on a card and of those that it states to hide, of one picture."""
+    chips, texts = page.run(
+        "const card = document.querySelector(`#picture .card[data-station=${arguments[0]}]`);"
+        "return [card.querySelectorAll('.chip').length,"
+        " [...card.querySelectorAll('text.empty')].map((each) => each.textContent)]",
+        station,
+    )
+    return int(chips) + sum(int(text.removeprefix("+").removesuffix(" …")) for text in texts if text.startswith("+"))
+
+
+@pytest.fixture
+def quiet(browser: Any) -> Iterator[Any]:
+    """Yield the browser; its console is empty at the end."""
+    yield browser
+    assert browser.get_log("browser") == []
+    browser.get("about:blank")
+
+
+# ---- live
+
+
+def redrawn(page: Page, count: int = 2) -> None:
+    page.run("window.before = Number(document.body.dataset.drawn)")
+    page.until(f"return Number(document.body.dataset.drawn) >= window.before + {count}")
+
+
+def until_card_has(page: Page, station: str, words: str) -> None:
+    """Wait until a station's card has these words, for screen readers too."""
+    page.run("window.wanted = arguments[0]", [f"#picture [data-station={station}]", words])
+    page.until("return document.querySelector(wanted[0]).getAttribute('aria-label').includes(wanted[1])")
+
+
+def config_map(name: str) -> corev1.ConfigMap:
+    return corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name, namespace="default"))
+
+
+WAITING = {
+    "plain": (),
+    "delaying": ("heap (waiting) later",),
+    "rate limiting": ("heap (waiting) later", "failed ×1"),
+    "priority": ("heap (waiting) later", "failed ×1"),
+    "sharded": ("heap (waiting) later", "failed ×1"),
+}
+
+
+def wait(queue: Any) -> None:
+    if hasattr(queue, "add_after"):
+        queue.add_after("default/later", 1000.0)
+    if hasattr(queue, "add_rate_limited"):
+        queue.add_rate_limited("default/failed")
+
+
+def add_odd(queue: Any) -> None:
+    for key in ODD_KEYS:
+        queue.add(key)
+
+
+def add_many(queue: Any) -> None:
+    for number in range(MANY):
+        queue.add(f"default/ready-{number}")
+
+
+# What brings a queue into a state, and the words that its card has then; after each other.
+QUEUE_STATES: Mapping[str, tuple[Callable[[Any], object], tuple[str, ...]]] = {
+    "nothing": (lambda queue: None, ("queue, in order",)),
+    "ready": (lambda queue: queue.add("default/apple"), ("queue, in order apple",)),
+    "processing": (lambda queue: queue.get(), ("processing apple",)),
+    "dirty": (lambda queue: queue.add("default/apple"), ("dirty apple", "processing apple")),
+    "waiting": (wait, ()),
+    "odd": (add_odd, ("a-very-long-name", "مرحبا-שלום", "𝒳🍞𠮷-bread")),
+    "thousands": (add_many, ("ready-0",)),
+}
+
+
+def test_a_live_queue_of_each_kind_is_drawn_in_every_state(quiet):
+    with contextlib.ExitStack() as stack:
+        plain = QUEUES["plain"]()  # the tour would find a plain one at its first item
+        served = stack.enter_context(tour.serve(plain, title="a program \u202b مرحبا 🍞"))
+        queues = {kind: plain if kind == "plain" else make() for kind, make in QUEUES.items()}
+        for queue in queues.values():
+            stack.callback(queue.shut_down)
+        stack.callback(quiet.get, "about:blank")
+        page = Page(quiet, served.url)
+        page.resize(*SIZES[0])
+        page.open("")
+        for number, (kind, queue) in enumerate(queues.items()):
+            page.choose("queue-choice", str(number))
+            for state, (act, words) in QUEUE_STATES.items():
+                act(queue)
+                for word in WAITING[kind] if state == "waiting" else words:
+                    until_card_has(page, "queue", word)
+                redrawn(page, 1)
+                assert wrong_in(page) == [], (kind, state)
+            if number == 0:
+                quiet.refresh()
+                page.until("return document.body.dataset.ready === 'true'")
+            for size in SIZES:
+                page.resize(*size)
+                redrawn(page)
+                assert wrong_in(page) == [], (kind, size)
+                contents = served.live.queues()[number].queue.contents()
+                sets = (contents.order, contents.dirty, contents.processing, contents.waiting, contents.failures)
+                assert counted(page, "queue") == sum(map(len, sets)), (kind, size)
+
+
+def test_a_live_informer_is_drawn_in_every_state(quiet):
+    source = new_fake_controller_source()
+    indexers: cache.Indexers = {
+        cache.NAMESPACE_INDEX: cache.meta_namespace_index_func,
+        "initial": lambda obj: [obj.get_name()[:1]],
+    }
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, indexers)
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(add_func=lambda obj: None))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with contextlib.ExitStack() as stack:
+        served = stack.enter_context(tour.serve(informer, title="a program"))
+        for end in (source.shutdown, thread.join, cancel):
+            stack.callback(end)
+        stack.callback(quiet.get, "about:blank")
+        page = Page(quiet, served.url)
+        page.resize(*SIZES[0])
+        page.open("")
+
+        def check(state: str, size: tuple[int, int] = SIZES[0]) -> None:
+            redrawn(page)
+            assert wrong_in(page) == [], (state, size)
+
+        check("not begun")
+        thread.start()
+        page.until("return document.querySelector('[data-station=fifo]').textContent.includes('✓')")
+        check("no object")
+        for name in ODD_NAMES:
+            source.add(config_map(name))
+            until_card_has(page, "indexer", name)
+            check(name)
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.run("document.querySelector('[data-handler]').click()")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        check("paused")
+        for number in range(MANY):
+            source.add(config_map(f"n-{number}"))
+        until_card_has(page, "indexer", f"length {MANY + len(ODD_NAMES)}")
+        for size in SIZES:
+            page.resize(*size)
+            check("thousands, and a full buffer", size)
+            assert "paused" in page.run("return document.querySelector('[data-station=handlers]').textContent")
+            assert counted(page, "indexer") == MANY + len(ODD_NAMES), size
+            assert counted(page, "handlers") == MANY, size
+        for tab in ("lesson", "source", "object", "past"):
+            page.run(f"document.getElementById('tab-{tab}').click()")
+            check(tab, SIZES[-1])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_tab_of_a_live_page_scrolls_sideways(quiet, language):
+    queue = QUEUES["rate limiting"]()
+    with tour.serve(queue, title="a program") as served:
+        threads = [threading.Thread(target=queue.get, name=f"worker-{n}-of-a-program", daemon=True) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        page = Page(quiet, served.url)
+        page.open("")
+        if page.run("return document.documentElement.lang") != language:
+            page.click("#language")
+        page.until("return document.querySelector('[data-station=workers]').textContent.includes('worker-1')")
+        for width in (1400, 1024, 360):
+            page.resize(width, 700)
+            for tab in ("lesson", "source", "object", "past", "break"):
+                page.run(f"document.getElementById('tab-{tab}').click()")
+                page.until(f"return document.getElementById('tab-{tab}').getAttribute('aria-selected') === 'true'")
+                redrawn(page)
+                wide = page.run("const p = document.getElementById('pane'); return p.scrollWidth - p.clientWidth")
+                assert wide <= 0, (width, tab)
+        queue.shut_down()
+        for thread in threads:
+            thread.join()
+        quiet.get("about:blank")
+
+
+# ---- in steps
+
+
+ODD_TEXTS = ("مرحبا שלום", "𝒳🍞𠮷 bread", "long " + "word" * 60)
+EXTRA = {
+    "no-object": tour.Scenario(name="no-object", title="No object", after=5.0),
+    "odd": dataclasses.replace(
+        tour.SCENARIOS["handlers"],
+        name="odd",
+        before=[Step(0, "create", "a-very-long-name-" * 14, ODD_TEXTS[0]), Step(0, "create", "b", ODD_TEXTS[1])],
+        steps=[
+            Step(2, "handler-blocks"),  # its buffer fills
+            *(Step(3, "create", f"n-{number}", ODD_TEXTS[number % 3]) for number in range(6)),
+        ],
+        settings=tour.Settings(handlers=2, workers=2, words=True),
+    ),
+    "thousands": dataclasses.replace(tour.SCENARIOS["queue"], name="thousands"),
+}
+
+
+def multiplied(view: Json) -> Json:
+    """Return a view of the station with thousands of each key that it has."""
+    found = dict(view)
+    for name, value in view.items():
+        if name == "handlers":
+            found[name] = [multiplied(each) for each in value]
+        elif name in ("objects", "keys", "order", "dirty", "pending", "taken") and value:
+            copies = ((value[number % len(value)], number) for number in range(MANY))
+            found[name] = [
+                f"{each}-{number}" if isinstance(each, str) else {**each, "key": f"{each['key']}-{number}"}
+                for each, number in copies
+            ]
+    return {**found, "length": len(found["keys"])} if "keys" in found else found
+
+
+def run(request: Any, query: Any) -> Json:
+    """Answer as the server does; in the scenario "thousands", with thousands of things in a short run."""
+    answer: Json = RUN(request, query)
+    if answer["scenario"] == "thousands":
+        points = answer["points"][:30]
+        for point in points:
+            changed = {station: multiplied(view) for station, view in point["changed"].items()}
+            point["changed"] = changed
+            check_views(changed)
+        return {**answer, "points": points, "complete": True}
+    return answer
+
+
+RUN = pageserver._POST["/api/run"]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the lessons' scenarios and three more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lessons, "SCENARIOS", {**lessons.SCENARIOS, **EXTRA})
+        patch.setitem(pageserver._POST, "/api/run", run)
+        with pageserver.PageServer() as server:
+            yield server.url
+
+
+def states_of(scenario: str, queue: str) -> list[Json]:
+    chosen = lessons.SCENARIOS[scenario]
+    settings = tour.Settings.of({**chosen.settings.to_dict(), "queue": queue})
+    trace = tour.execute(chosen, settings)
+    return [trace.state(number) for number in range(len(trace.points))]
+
+
+@pytest.mark.parametrize("queue", ["workqueue", "PriorityQueue"])
+def test_a_queue_of_each_kind_is_drawn_in_every_state_of_a_run(quiet, address, queue):
+    page = Page(quiet, address)
+    seen: set[str] = set()
+    for scenario in ("queue", "backoff"):
+        for size in SIZES[:: len(SIZES) - 1]:
+            page.resize(*size)
+            page.open(f"{scenario}?lang=en&set=queue:{queue}")
+            assert walk(page, step=2 if size == SIZES[0] else 19) > 50
+        for state in states_of(scenario, queue):
+            view = state["queue"]
+            both = set(view.get("dirty", ())) & set(view.get("processing", ()))
+            seen |= {"dirty"} if both else set()
+            seen |= {name for name in ("order", "processing", "waiting", "failures", "priorities") if view.get(name)}
+    assert seen >= {"order", "dirty", "processing", "waiting", "failures"}
+    assert ("priorities" in seen) == (queue == "PriorityQueue")
+
+
+@pytest.mark.parametrize("scenario", ["handlers", "events", "election", "sample-controller", *EXTRA])
+def test_every_station_is_drawn_in_every_state_of_a_run(quiet, address, scenario):
+    page = Page(quiet, address)
+    for size in SIZES:
+        page.resize(*size)
+        page.open(f"{scenario}?lang=en")
+        walk(page, step=4 if size == SIZES[0] else 23)
+        assert page.run(SHEET), size
+    if scenario == "thousands":
+        page.resize(*SIZES[0])
+        page.to(5)
+        assert counted(page, "fifo") >= MANY
+        page.key("\ue010")  # End
+        assert counted(page, "apiserver") >= MANY
+        assert counted(page, "indexer") == MANY
+    if scenario == "odd":
+        assert "مرحبا" in page.run("return JSON.stringify(document.querySelector('#picture').textContent)")
+
+
+# ---- replay
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Record an informer that has no object, then odd ones, then thousands."""
+    path = tmp_path_factory.mktemp("recorded") / "r.jsonl"
+    with synctest.bubble() as bubble, tour.record(path):
+        source = new_fake_controller_source()
+        with naming.call_site("pkg/generated/informers/externalversions/samplecontroller/v1alpha1/foo.py:96"):
+            informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+        thread.start()
+        bubble.sleep(1.0)
+        for name in ODD_NAMES:
+            source.add(config_map(name))
+            bubble.sleep(1.0)
+        for number in range(MANY):
+            source.add(config_map(f"n-{number}"))
+        bubble.sleep(5.0)
+        cancel()
+        thread.join()
+        source.shutdown()
+    return path
+
+
+@pytest.mark.parametrize("queue", ["workqueue", "PriorityQueue"])
+def test_every_station_is_drawn_in_every_state_of_a_replay(quiet, recorded, queue):
+    with tour.Recording(recorded) as recording, tour.ReplayPage(recording) as served:
+        page = Page(quiet, served.url)
+        page.resize(*SIZES[0])
+        page.open("")
+        page.click("#settings summary", draws=False)
+        page.choose("s-queue", queue)
+        assert walk(page, step=5) > 200  # no object, then odd ones
+        # From the end of the recording the first list has thousands.
+        page.run("const m = document.getElementById('moment'); m.value = 6; m.dispatchEvent(new Event('change'))")
+        page.until("return document.getElementById('count').textContent.startsWith('0 ')")
+        page.until("return Number(document.getElementById('moment').value) > 5")
+        for size in SIZES:
+            page.resize(*size)
+            walk(page, step=31)
+            assert page.run(SHEET), size
+        page.resize(*SIZES[0])
+        count = len(ODD_NAMES) + MANY
+        assert counted(page, "indexer") == count
+        assert counted(page, "queue") > 24
+        for tab in ("source", "object", "past", "break"):
+            page.run(f"document.getElementById('tab-{tab}').click()")
+            page.until(f"return document.getElementById('pane').getAttribute('aria-labelledby') === 'tab-{tab}'")
+            if tab == "source":
+                page.until("return document.querySelector('#pane .code')")
+            assert wrong_in(page) == []
+        quiet.get("about:blank")
