@@ -427,3 +427,26 @@ def test_a_batch_says_of_each_why_it_is_refused() -> None:
     assert listener.take() == ["add c", "delete d"]
     assert listener.deleted[0].obj.get_labels() == {"team": "x"}
     assert store.list_keys() == ["default/c"]
+
+
+def test_a_reflector_that_cannot_store_all_of_a_list_logs_it_and_stores_the_rest(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It lists again later, since the object may be repaired without an event."""
+    with synctest.bubble() as bubble:
+        source = framework.new_fake_controller_source()
+        source.add(pod("good", team="a"))
+        source.add(pod("bad"))
+        store = cache.new_indexer(cache.meta_namespace_key_func, {"team": by_team})
+        reflector = cache.new_reflector_with_options(source, corev1.Pod(), store, cache.ReflectorOptions(name="r"))
+        ctx, cancel = context.with_cancel(context.background())
+        run = threading.Thread(target=reflector.run_with_context, args=(ctx,), name="reflector")
+        run.start()
+        bubble.sleep(0.5)
+        assert store.list_keys() == ["default/good"]
+        assert caplog.text.count("Unable to store all of a list") == 1
+        bubble.sleep(PAUSE)
+        assert caplog.text.count("Unable to store all of a list") > 1
+        cancel()
+        run.join()
+        source.shutdown()
