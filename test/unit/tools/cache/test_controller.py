@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, features, klog
 from clientgo.api.core import v1 as corev1
@@ -704,3 +705,24 @@ def test_a_filter_turns_updates_into_additions_and_deletions() -> None:
     handler.on_delete(passing)
     assert [action for action, _, _ in recorder.notified] == ["add", "update", "add", "delete", "delete"]
     assert recorder.initial == [True, False]
+
+
+def test_no_thread_of_a_controller_keeps_the_interpreter_alive() -> None:
+    """Outside of a bubble, which makes every thread a daemon."""
+    with fake_source() as source:
+        source.add(pod("a"))
+        added = threading.Event()
+        handler = cache.ResourceEventHandlerFuncs(add_func=lambda obj: added.set())
+        _, controller = cache.new_informer(source, corev1.Pod(), 0.0, handler)
+        before = set(threading.enumerate())
+        with running(controller):
+            assert added.wait(PATIENCE)
+            started = {thread.name: thread.daemon for thread in set(threading.enumerate()) - before}
+    own = {name: daemon for name, daemon in started.items() if name.startswith("reflector ") or "closer" in name}
+    assert len(own) == 2
+    assert all(own.values())
+
+
+def test_a_config_has_gos_defaults() -> None:
+    config = cache.Config(queue=None, lister_watcher=None, process=lambda deltas, initial: None)  # type: ignore[arg-type]
+    assert (config.full_resync_period, config.min_watch_timeout, config.watch_list_page_size) == (0.0, 0.0, 0)

@@ -72,3 +72,13 @@ def test_generic_lister() -> None:
         with pytest.raises(errors.StatusError, match='pods "nope" not found') as caught:
             get()
         assert errors.is_not_found(caught.value)
+
+
+@pytest.mark.parametrize(("indexers", "lines"), [(NAMESPACES, 0), ({}, 1)], ids=["index", "no index"])
+def test_a_list_of_a_namespace_without_its_index_is_logged(
+    indexers: Any, lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It looks at all objects, which is slow."""
+    caplog.set_level("INFO", logger="clientgo")
+    cache.list_all_by_namespace(new(indexers), "a", labels.everything(), lambda obj: None)
+    assert caplog.text.count("Warning: can not retrieve list of objects using index") == lines
