@@ -299,7 +299,8 @@ def _sources() -> dict[tuple[str, str], Json]:
     files = {(_path_of(tap.module), tap.function) for tap in TAPS}
     files |= {("clientgo/tour/program.py", "Shouter.reconcile"), ("clientgo/tour/replay.py", "Looker.reconcile")}
     files |= {("clientgo/tour/playback.py", "Playback.event")}
-    return {(file, function): _function(_LIBRARY / file, file, function) for file, function in files}
+    # Sorted, so that each file is parsed only once.
+    return {(file, function): _function(_LIBRARY / file, file, function) for file, function in sorted(files)}
 
 
 def _path_of(module: str) -> str:
@@ -310,10 +311,15 @@ def _path_of(module: str) -> str:
 _parsing = threading.Lock()
 
 
+@functools.lru_cache(maxsize=1)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def _function(path: Path, file: str, function: str) -> Json:
     text = path.read_text(encoding="utf-8")
     with _parsing:
-        node: Any = ast.parse(text)
+        node: Any = _parsed(text)
     owner: Any = None
     for name in function.split("."):
         owner, node = node, next(each for each in node.body if getattr(each, "name", None) == name)
