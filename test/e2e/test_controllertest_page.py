@@ -92,7 +92,7 @@ def test_from_nothing_to_the_first_bug_and_its_correction(
     both = user.python("-c", "import page, replay")
     assert both.returncode == 0, both.stderr
     machine = block("file: test_controller.py")
-    few = machine.replace("cases = 400", "cases = 10")
+    few = machine.replace("cases = 400", "cases = 3")
     assert few != machine
     user.write("test_controller.py", few)
     passed = user.pytest()

@@ -26,6 +26,8 @@ __tracebackhide__ = True
 
 Check = TypeVar("Check", bound=Callable[..., None])
 _KIND = "_controllertest_kind"
+# Examples of a profile for long searches.
+_LONG = 10_000
 
 
 def invariant() -> Callable[[Check], Check]:
@@ -79,7 +81,10 @@ class ControllerMachine:
     workloads: ClassVar[bool] = False
     """True to run the simulator of Deployments, Pods and so on. It makes a run several times slower."""
     cases: ClassVar[int | None] = None
-    """Number of scripts that `TestCase` tries; None for that of Hypothesis' profile."""
+    """Number of scripts that `TestCase` tries; None for that of Hypothesis' profile.
+
+    A profile with 10,000 examples or more, such as `thorough`, sets the number for all machines.
+    """
     max_rounds: ClassVar[int] = 4
     """Number of rounds in the longest script. A round has up to four steps."""
     latency: ClassVar[float] = 0.02
@@ -151,12 +156,18 @@ def _names_of_checks(machine: type, kind: str) -> list[str]:
     return names
 
 
+def number_of_cases(machine: type[ControllerMachine], profile: settings) -> int:
+    """Return the number of scripts to try under a profile of Hypothesis."""
+    is_long = profile.max_examples >= _LONG
+    return profile.max_examples if machine.cases is None or is_long else machine.cases
+
+
 def _test_case(machine: type[ControllerMachine]) -> type[unittest.TestCase]:
     profile = settings()
     quiet = Verbosity.quiet if profile.verbosity is Verbosity.normal else profile.verbosity
 
     @settings(
-        max_examples=profile.max_examples if machine.cases is None else machine.cases,
+        max_examples=number_of_cases(machine, profile),
         deadline=None,
         verbosity=quiet,
         report_multiple_bugs=False,

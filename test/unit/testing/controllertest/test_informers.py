@@ -17,7 +17,7 @@ from clientgo import informers, kubernetes, rest
 from clientgo.context import Context
 from clientgo.testing import controllertest as ct
 
-CASES = int(os.environ.get("CONTROLLERTEST_CASES", "15"))
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "8"))
 
 
 class Informers(ct.ControllerMachine):

@@ -13,7 +13,7 @@ from operatormachines import Guestbooks, Networks, Pods, ProgramMachine
 from clientgo.testing import controllertest as ct
 from clientgo.testing.controllertest import runner, strategies
 
-CASES = int(os.environ.get("CONTROLLERTEST_CASES", "4"))
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "2"))
 
 
 @pytest.fixture

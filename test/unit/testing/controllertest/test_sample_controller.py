@@ -12,7 +12,7 @@ from samplemachine import SampleMachine, SearchedSampleMachine, StrictSampleMach
 
 from clientgo.testing import controllertest as ct
 
-CASES = int(os.environ.get("CONTROLLERTEST_CASES", "10"))
+CASES = int(os.environ.get("CONTROLLERTEST_CASES", "6"))
 
 
 class Searched(SearchedSampleMachine):
