@@ -15,18 +15,17 @@ from patience import PATIENCE
 from clientgo.testing import thorough
 
 TESTS = """
-import time
 from hypothesis.stateful import RuleBasedStateMachine, rule
 from clientgo.testing import synctest
 
 @synctest.explore()
 def test_slow(schedule):
-    time.sleep(0.03)
+    pass
 
 class Slow(RuleBasedStateMachine):
     @rule()
     def step(self):
-        time.sleep(0.03)
+        pass
 
 TestSlow = Slow.TestCase
 """
@@ -34,8 +33,12 @@ TestSlow = Slow.TestCase
 
 def run(tmp_path: Path, stdout: int, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     (tmp_path / "test_search.py").write_text(TESTS)
+    # An update after each case stands for a search of several seconds.
     (tmp_path / "conftest.py").write_text(
-        "from hypothesis import settings\nsettings.register_profile('longer', max_examples=60, stateful_step_count=1)\n"
+        "from hypothesis import settings\n"
+        "from clientgo.testing import thorough\n"
+        "settings.register_profile('longer', max_examples=60, stateful_step_count=1)\n"
+        "thorough._UPDATE_EVERY = 0.0\n"
     )
     plugin = ["-p", "clientgo.testing.thorough", "--hypothesis-profile", "longer", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", str(tmp_path), *plugin, *arguments]
