@@ -15,12 +15,14 @@ from clientgo import context
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import naming
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tour.hop import Hop
 from clientgo.tour.picture import Json, Painter, Scene
 from clientgo.tour.playback import Playback, first_object, kind_of
 from clientgo.tour.program import Enqueuer, Queue
-from clientgo.tour.recording import Recording, Source
+from clientgo.tour.recorded import printable
+from clientgo.tour.recording import Recording, RecordingError, Source
 from clientgo.tour.replica import Bystander, new_queue
 from clientgo.tour.scenario import Scenario
 from clientgo.tour.seam import Call, Tap
@@ -123,7 +125,8 @@ class _Replayed:
 
     def _control(self) -> None:
         """Start the workers when the cache has synced, like main programs."""
-        if cache.wait_for_cache_sync(self._ctx.done(), self._informer.has_synced):
+        # Without polling: the recorded server may not have answered for days.
+        if cache.wait_for(self._ctx, "", self._informer.has_synced_checker()):
             for number in range(self._settings.workers):
                 self._spawn(f"worker-{number}", self._looker.work)
 
@@ -173,7 +176,8 @@ def replay(
 ) -> Trace:
     """Feed an informer from a recording, from a moment on, until its end or until so many hops; see stepping.execute.
 
-    Raises ValueError for a decision or a setting that cannot be.
+    Raises ValueError for a decision or a setting that cannot be, and RecordingError for a recording in which nothing
+    happens for years, so that the run has no end.
     """
     if any(decision.kind == "fault" for decision in decisions):
         raise ValueError("in a recording happens what happened")
@@ -182,5 +186,10 @@ def replay(
     with Playback(recording, source, start=start) as playback:
         origin = playback.moment()
     trace = Trace(scenario_of(source), settings, tuple(decisions), origin=origin)
-    perform(trace, lambda: _Replayed(recording, source, settings, start), TAPS, limit)
+    try:
+        perform(trace, lambda: _Replayed(recording, source, settings, start), TAPS, limit)
+    except synctest.LivelockError:
+        raise RecordingError(
+            f"{printable(recording.path)} cannot be replayed: the times of its lines are too far apart"
+        ) from None
     return trace

@@ -12,7 +12,7 @@ from typing import Any
 
 from clientgo.tour.hop import KINDS
 from clientgo.tour.picture import Json
-from clientgo.tour.recording import Recording
+from clientgo.tour.recording import Recording, RecordingError
 from clientgo.tour.replay import SWITCHES, replay, scenario_of
 from clientgo.tour.settings import CHOICES, Settings
 from clientgo.tour.stepping import MAX_HOPS, Decision
@@ -68,7 +68,10 @@ class ReplayPage(PageServer):
             raise Refused(400, "a run has at most 100 decisions: undo some")
         made = [Decision.of(each) for each in decisions]
         start = _moment(body.get("start", 0))
-        return replay(self._recording, source, Settings.of(settings), made, limit, start=start).to_dict()
+        try:
+            return replay(self._recording, source, Settings.of(settings), made, limit, start=start).to_dict()
+        except RecordingError as err:
+            raise Refused(422, str(err)) from None
 
 
 def _moment(given: Any) -> float:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import datetime
+import gzip
+import http.client
 import json
 import os
 import random
@@ -15,13 +17,16 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
 from clientgo.testing import synctest
 from clientgo.tools import cache
+from clientgo.tour import terminal
 
 OUTAGE = Path(__file__).parent / "outage.jsonl"
 LINES = OUTAGE.read_text().splitlines() if OUTAGE.exists() else []
@@ -120,6 +125,105 @@ def test_no_damage_of_today_ends_a_thread(tmp_path: Path, number: int) -> None:
     except BaseException as err:
         err.add_note(f"repeat this with TOUR_FUZZ_SEED={SEED}, number {number}")
         raise
+
+
+def _replaced(rng: random.Random, data: bytes, pattern: bytes, share: float, values: list[bytes]) -> bytes:
+    return re.sub(pattern, lambda match: rng.choice(values) if rng.random() < share else match[0], data)
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """Return the file with one damage of the kinds that disks, editors, networks and other programs cause."""
+    lines, at = data.split(b"\n"), rng.randrange(len(data) + 1)
+    match rng.randrange(11):
+        case 0:
+            return data[:at]
+        case 1:
+            return data + rng.choice([data, data[at:], bytes(5000)])
+        case 2:
+            packed = bytearray(gzip.compress(data, mtime=0))
+            packed[rng.randrange(len(packed))] ^= rng.choice([0, 1, 255])
+            return bytes(packed)
+        case 3:
+            flipped = bytearray(data)
+            for _ in range(min(20, len(data))):
+                flipped[rng.randrange(len(data))] = rng.randrange(256)
+            return bytes(flipped)
+        case 4:
+            odd = [b"\0" * 50, b"\xff", b"\xed\xa0\x80", "\U0001f600\u202e".encode()]
+            return data[:at] + rng.choice(odd) + data[at:]
+        case 5:
+            names = [("\U0001f600" * 50).encode(), b"\\ud83d\\ude00", b"\\u001b[2J", b"\\u0000", b"x" * 100_000]
+            return data.replace(rng.choice([b"apple", b"bread", b"default", b"ConfigMap"]), rng.choice(names))
+        case 6:
+            rng.shuffle(lines)
+        case 7:
+            lines[1:1] = [rng.choice(lines)] * rng.randrange(200)
+        case 8:
+            times = [b'"t":%d.5' % 10 ** rng.randrange(12) for _ in range(3)]
+            return _replaced(rng, data, rb'"t":[0-9.]+', 0.3, times)
+        case 9:
+            sources = [b'"source":%d' % number for number in (1, 7, 10**8, 10**18)]
+            return _replaced(rng, data, rb'"source":0', 0.3, sources)
+        case _:
+            in_utf_16 = data.decode(errors="replace").encode("utf-16")
+            return rng.choice([data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, in_utf_16])
+    return b"\n".join(lines)
+
+
+def show_all(path: Path, rng: random.Random) -> None:
+    """Show a recording in the terminal and on the page, as far as it can be opened."""
+    try:
+        recording = tour.Recording(path)
+    except tour.RecordingError:
+        return
+    with recording:
+        if not any(source.entries for source in recording.sources.values()):
+            return
+        screen = terminal.Screen(runs=terminal.recorded(recording), language=rng.choice(["en", "zh"]))
+        for _ in range(10):
+            screen.press(rng.choice(["\x1b[C", "\x1b[D", "\x1b[F", " ", "s", "w", "?", "m", "1", "z", "\r"]))
+            for line in screen.lines(rng.randrange(1, 150), rng.randrange(1, 50)):
+                assert not re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", line), line
+        with tour.ReplayPage(recording) as page:
+            about = asked(page, "GET", "/api/tour")
+            asked(page, "GET", "/api/recorded?time=1e12")
+            for scenario in about["scenarios"][:3]:
+                asked(page, "POST", "/api/run", {"scenario": scenario["name"], "limit": 40, "start": 1.5})
+
+
+def asked(page: tour.ReplayPage, method: str, path: str, body: Any = None) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(page.url).port, timeout=PATIENCE)
+    try:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {page.token}"}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        assert response.status == 200 or (response.status < 500 and "\n" not in answer["error"]), answer
+        return answer
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_no_damaged_file_of_today_ends_a_thread_or_a_request(tmp_path: Path, number: int) -> None:
+    rng = random.Random(SEED * 1000 + 500 + number)
+    data = OUTAGE.read_bytes()
+    for _ in range(rng.randrange(1, 4)):
+        data = damaged(rng, data)
+    (tmp_path / "r").write_bytes(data)
+    try:
+        for damage in play_all(tmp_path / "r"):
+            assert "\n" not in damage
+        show_all(tmp_path / "r", rng)
+    except BaseException as err:
+        err.add_note(f"repeat this with TOUR_FUZZ_SEED={SEED}, number {number}")
+        raise
+
+
+def test_the_seed_changes_daily_and_draws_other_damages() -> None:
+    assert SEED >= 20260101 or "TOUR_FUZZ_SEED" in os.environ
+    drawn = {damaged(random.Random(day * 1000 + 500), OUTAGE.read_bytes()) for day in range(20261101, 20261130)}
+    assert len(drawn) > 20
 
 
 HEAD = '{"what":"recording","t":0.0,"format":1,"began":"","program":"p"}'

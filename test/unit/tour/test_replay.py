@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,33 @@ def test_what_makes_no_sense_is_refused(page):
     for wrong in [*bad, {"start": "x"}, {"start": None}, {"decisions": [{"at": 1, "kind": "fault", "name": "cut"}]}]:
         assert ask(page, "POST", "/api/run", {"scenario": "source-0", **wrong})[0] == 400, wrong
     assert ask(page, "POST", "/api/run", {"scenario": "source-1"})[0] == 404
+
+
+@pytest.mark.parametrize("seconds", [20_000, 10**7, 10**11])
+def test_a_server_that_did_not_answer_for_long_is_replayed(tmp_path, seconds):
+    lines = []
+    for line in OUTAGE.read_text().splitlines():
+        entry = json.loads(line)
+        is_request = entry["what"] in ("recording", "source", "list", "watch") and entry["t"] < 1.0
+        entry["t"] += 0 if is_request else seconds
+        lines.append(json.dumps(entry, separators=(",", ":")))
+    (tmp_path / "r").write_text("\n".join(lines) + "\n")
+    with tour.Recording(tmp_path / "r") as late:
+        trace = tour.replay(late, late.sources[0])
+    assert trace.is_complete
+    assert kinds(trace).count("reflector.listed") == 2
+
+
+def test_a_recording_without_an_end_is_refused_in_one_line(recording, page, monkeypatch):
+    def perform(*_: Any) -> None:
+        raise synctest.LivelockError("no end\nafter many operations")
+
+    monkeypatch.setattr(sys.modules["clientgo.tour.replay"], "perform", perform)
+    with pytest.raises(tour.RecordingError, match="cannot be replayed: the times of its lines are too far") as caught:
+        tour.replay(recording, recording.sources[0])
+    status, answer = ask(page, "POST", "/api/run", {"scenario": "source-0"})
+    assert (status, answer["error"]) == (422, str(caught.value))
+    assert "\n" not in answer["error"]
 
 
 def test_threads_are_named_after_the_recorded_programs_reflector(recording):
