@@ -169,17 +169,23 @@ def test_retries_count_delayed_additions(bubble: synctest.Bubble) -> None:
     assert provider.retries.value == 2
 
 
+def updaters(name: str) -> list[threading.Thread]:
+    """Return the running threads that update the metrics of a queue with this name."""
+    return [thread for thread in threading.enumerate() if thread.name == f"workqueue-{name}-metrics"]
+
+
 def test_queue_without_a_name_reports_nothing() -> None:
     provider = Provider()
     queue = workqueue.new_with_config(workqueue.QueueConfig(metrics_provider=provider))
     queue.add("a")
     assert provider.adds.value == 0
-    assert queue._updater is None
+    assert updaters("") == []
 
 
 def test_first_global_provider_stays(monkeypatch: pytest.MonkeyPatch, bubble: synctest.Bubble) -> None:
     monkeypatch.setattr(metrics_module, "_global_metrics_provider", None)
-    assert workqueue.new_named("before")._updater is None
+    workqueue.new_named("before")
+    assert updaters("before") == []
     first, second = Provider(), Provider()
     workqueue.set_provider(first)
     workqueue.set_provider(second)
@@ -234,13 +240,13 @@ def test_a_period_that_ends_with_the_shutdown_is_not_reported() -> None:
 
 @pytest.mark.parametrize("shut_down", ["shut_down", "shut_down_with_drain"])
 def test_a_shutdown_ends_the_thread_that_updates(shut_down: str, bubble: synctest.Bubble) -> None:
-    queue = workqueue.new_with_config(workqueue.QueueConfig(name="q", metrics_provider=Provider()))
-    assert queue._updater is not None and queue._updater.is_alive()
+    queue = workqueue.new_with_config(workqueue.QueueConfig(name="ends", metrics_provider=Provider()))
+    assert len(updaters("ends")) == 1
     getattr(queue, shut_down)()
-    assert not queue._updater.is_alive()
+    assert updaters("ends") == []
 
 
 def test_the_thread_that_updates_keeps_no_interpreter_alive() -> None:
-    queue = workqueue.new_with_config(workqueue.QueueConfig(name="q", metrics_provider=Provider()))
-    assert queue._updater is not None and queue._updater.daemon
+    queue = workqueue.new_with_config(workqueue.QueueConfig(name="daemon", metrics_provider=Provider()))
+    assert [thread.daemon for thread in updaters("daemon")] == [True]
     queue.shut_down()
