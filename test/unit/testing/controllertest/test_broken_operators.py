@@ -96,6 +96,28 @@ def test_a_script_shows_the_bug_and_passes_after_its_correction(
     ct.replay(FIXED[machine], steps)
 
 
+LONG_OUTAGE = ct.Drop("widgets", 20.0, True)
+
+
+@pytest.mark.parametrize(
+    ("machine", "steps"),
+    [
+        # The reflector's backoff has grown to more than the time after which a cluster counts as quiet.
+        (broken.ScalesDownTooFarFixed, [LONG_OUTAGE, ONE, ct.Sleep(5.0), LONG_OUTAGE, ct.Sleep(5.0)]),
+        # Two pauses at one call: the process stands still for the second time after the faults have ended.
+        (
+            leaders.NeverBack,
+            [ct.ChangeLeader(2, ct.Delete(KIND, "a")), ct.Sleep(5.0), ct.ChangeLeader(2), ONE],
+        ),
+    ],
+    ids=["long outage", "two pauses"],
+)
+def test_the_machine_waits_until_a_controller_is_reconnected(
+    machine: type[ct.ControllerMachine], steps: list[ct.Step]
+) -> None:
+    ct.replay(machine, steps)
+
+
 def search(machine: type[ct.ControllerMachine], cases: int) -> None:
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if CASES else [])]
 
