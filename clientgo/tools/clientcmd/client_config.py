@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from clientgo import klog
 from clientgo.golang.io import read_file
+from clientgo.golang.strconv import quote
 from clientgo.rest import config as rest
 from clientgo.rest.plugin import AuthProviderConfigPersister
 from clientgo.tools import auth
@@ -205,6 +206,8 @@ class DirectClientConfig:
         errors += validate_cluster_info(self._cluster_name()[0], _or_none(self._cluster))
         if len(errors) == 1 and isinstance(errors[0], ErrEmptyCluster):
             errors = [ErrEmptyConfig()]
+            if self._config.contexts and not context_name:
+                _log_no_context(sorted(self._config.contexts))
         raise_if_invalid(errors)
 
     # Each of the three names has a flag that an override chose it: then it must exist.
@@ -288,6 +291,21 @@ def _or_none(get: Callable[[], T]) -> T | None:
         return get()
     except ValueError:
         return None
+
+
+# The warnings logged so far. `set.add` is atomic; two concurrent threads may log a warning twice.
+_logged: set[str] = set()
+
+
+def _log_no_context(contexts: list[str]) -> None:
+    """Log once that a kubeconfig has contexts and none is chosen: Go's error seems to say that there is no file."""
+    text = (
+        "the kubeconfig has no current-context: set it (kubectl config use-context), or choose one of its contexts: "
+        f"{', '.join(map(quote, contexts[:10]))}{', ...' if len(contexts) > 10 else ''}"
+    )
+    if text not in _logged:
+        _logged.add(text)
+        klog.warning(text)
 
 
 def _without_query(server: str) -> str:

@@ -538,3 +538,19 @@ def test_a_file_at_the_limit_is_read(tmp_path: Path) -> None:
     assert read_file(path, 5) == b"x" * 5
     with pytest.raises(OSError, match="(?i)file too large"):
         read_file(path, 4)
+
+
+def test_a_kubeconfig_without_a_current_context_names_its_contexts_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING")
+    config = good()
+    config.contexts["staging\x1b[2J"] = config.contexts["clean"]
+    config.current_context = ""
+    for _ in range(2):
+        with pytest.raises(Exception, match="no configuration has been provided"):
+            built(config, context="")
+    [record] = caplog.records
+    assert 'choose one of its contexts: "clean", "staging\\x1b[2J"' in record.getMessage()
+    caplog.clear()
+    with pytest.raises(Exception, match="no configuration has been provided"):
+        built(api.Config(), context="")
+    assert caplog.records == []
