@@ -65,9 +65,11 @@ def test_the_extras_are_named_after_what_they_provide(metadata: Message) -> None
     assert required["fast"] == {"msgspec", "protobuf"}
     assert required["metrics"] == {"prometheus-client"}
     assert required["cel"] == {"google-re2"}
+    assert required["stream"] == {"websockets"}
     assert required["testing"] == {"hypothesis", "pytest"}
     (everything,) = (line for line in metadata.get_all("Requires-Dist", []) if line.startswith("clientgo["))
-    assert set(re.findall(r"\w+", everything.split(";")[0])) == {"clientgo", "fast", "metrics", "cel", "testing"}
+    wanted = {"clientgo", "fast", "metrics", "cel", "stream", "testing"}
+    assert set(re.findall(r"\w+", everything.split(";")[0])) == wanted
 
 
 def test_the_long_description_has_no_link_to_a_file(metadata: Message) -> None:
