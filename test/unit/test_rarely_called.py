@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clientgo import discovery, gentype, klog, rest, testing
+from clientgo import context, discovery, gentype, klog, rest, testing
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import labels, runtime, types, watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -20,8 +20,11 @@ from clientgo.apimachinery.util import errors as utilerrors
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
 from clientgo.golang import fmt
+from clientgo.golang.http import Request
 from clientgo.tools import record
 from clientgo.tools.cache import reflector_metrics
+from clientgo.tools.remotecommand import StreamOptions
+from clientgo.tools.remotecommand import spdy as spdy_executor
 from clientgo.utils.clock.testing import FakePassiveClock
 
 CONFIG = rest.Config(host="http://127.0.0.1:1")
@@ -196,3 +199,14 @@ def test_actions_show_what_was_requested() -> None:
     watched = testing.new_watch_action_with_options(pods, "ns", options)
     deleted = testing.new_delete_collection_action_with_options(pods, "ns", metav1.DeleteOptions(), options)
     assert [each.get_list_options().label_selector for each in (listed, watched, deleted)] == ["a=b"] * 3
+
+
+def test_an_executor_that_rejects_redirects_uses_the_given_transport() -> None:
+    class Transport:
+        def round_trip(self, request: Request) -> Any:
+            raise ConnectionError(f"{request.method} {request.url}")
+
+    transport: Any = Transport()
+    executor = spdy_executor.new_spdy_executor_reject_redirects(transport, transport, "POST", "http://h/exec")
+    with pytest.raises(ConnectionError, match=r"^POST http://h/exec$"):
+        executor.stream_with_context(context.background(), StreamOptions())

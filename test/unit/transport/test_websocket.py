@@ -219,3 +219,8 @@ def test_tls_verifies_the_server_and_carries_messages_in_both_directions(tmp_pat
 def test_another_scheme_is_refused():
     with pytest.raises(ValueError, match="unknown url scheme: ftp"):
         negotiate(Config(host="http://x"), V5, url="ftp://x/")
+
+
+def test_a_round_tripper_shows_the_size_of_its_buffers() -> None:
+    """Go: RoundTripper.DataBufferSize"""
+    assert websocket.RoundTripper().data_buffer_size() == 32 * 1024

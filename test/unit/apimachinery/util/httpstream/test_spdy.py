@@ -18,7 +18,7 @@ from clientgo.apimachinery.util.httpstream import spdy
 from clientgo.apimachinery.util.httpstream.spdy import framer
 from clientgo.apimachinery.util.httpstream.spdy.connection import ErrReset, ErrWriteClosedStream, SpdyConnection
 from clientgo.golang.goroutine import go
-from clientgo.golang.http import Header
+from clientgo.golang.http import Header, Request
 from clientgo.golang.net import ErrClosed, SocketConn
 
 
@@ -298,3 +298,36 @@ def test_frames_survive_any_split_of_their_bytes(sent, size):
         else:
             assert found.pop(0) == frame
     assert found == []
+
+
+def test_the_end_of_a_connection_is_a_frame_with_the_last_stream() -> None:
+    assert [*framer.Decoder().feed(framer.Encoder.go_away(7))] == [framer.GoAway(7)]
+
+
+def test_a_client_connection_without_a_period_sends_no_pings() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        connection = spdy.new_client_connection(SocketConn(one))
+        other.sendall(framer.Encoder.ping(2))
+        found: list[framer.Frame] = []
+        decoder = framer.Decoder()
+        while not found:
+            found += decoder.feed(other.recv(1 << 16))
+        connection.close()
+        connection.join()
+    assert found == [framer.Ping(2)], "the answer to the server's ping, and no ping of its own"
+
+
+def test_round_trippers_take_a_tls_context_and_a_proxy() -> None:
+    asked: list[str] = []
+
+    def proxier(url: str) -> str | None:
+        asked.append(url)
+        raise ValueError("no proxy for this")
+
+    request = Request(method="POST", url="http://127.0.0.1:1/exec")
+    with pytest.raises(OSError):
+        spdy.new_round_tripper(None).round_trip(request)
+    with pytest.raises(ValueError, match="no proxy for this"):
+        spdy.new_round_tripper_with_proxy(None, proxier).round_trip(request)
+    assert len(asked) == 1 and "127.0.0.1:1" in asked[0]
