@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
+import sys
 import threading
 import traceback
 from dataclasses import dataclass
@@ -32,6 +34,21 @@ class Place:
 
 OWN_FILES = frozenset((*(str(path) for path in Path(__file__).parent.glob("*.py")), threading.__file__))
 """Files whose frames are irrelevant to readers of a stack."""
+
+
+def all_innermost() -> dict[int, FrameType]:
+    """Return the innermost frame of each thread, by the thread's identifier.
+
+    A garbage collection meanwhile may stop the process forever in CPython before 3.12.4: `sys._current_frames` holds
+    the interpreter's lock of threads, and a finalizer that gives up the GIL lets a thread that ends wait for that lock.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:

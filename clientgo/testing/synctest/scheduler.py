@@ -179,7 +179,7 @@ class Bubble:
 
     def stacks(self) -> str:
         """Return a description of every living thread, with its stack and what it waits for."""
-        innermost = sys._current_frames()
+        innermost = frames.all_innermost()
         lines = [f"at virtual time +{self.elapsed:.9g}s:"]
         for task in self._tasks:
             if task.done:
@@ -367,7 +367,7 @@ class Bubble:
     def _look(self) -> HangError | None:
         """Return the error of a running thread that has not advanced for too long, or None."""
         running = self._running
-        frame = frames.users_frame(sys._current_frames().get(running.ident or 0))
+        frame = frames.users_frame(frames.all_innermost().get(running.ident or 0))
         seen = (self._switches, self._steps, id(frame), frame and frame.f_lasti)
         late, self._looked_at = _real_monotonic() - self._looked_at, _real_monotonic()
         if self._last_look[:2] != seen[:2]:

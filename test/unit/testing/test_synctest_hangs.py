@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import sys
@@ -312,3 +313,22 @@ def test_a_report_names_a_thread_that_has_lived_through_very_many_others() -> No
         assert pending and int(pending[1]) < 150, "those of threads that ended are forgotten"
         waiting.set()
         old.join()
+
+
+def test_the_stacks_are_read_without_a_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection there can stop CPython forever: see `frames.all_innermost`."""
+    was_enabled: list[bool] = []
+    read = sys._current_frames
+
+    def noting() -> Any:
+        was_enabled.append(gc.isenabled())
+        return read()
+
+    monkeypatch.setattr(sys, "_current_frames", noting)
+    assert gc.isenabled()
+
+    with synctest.bubble() as bubble:
+        assert "MainThread" in bubble.stacks()
+
+    assert was_enabled == [False]
+    assert gc.isenabled()
