@@ -27,8 +27,8 @@ from clientgo.tour.settings import Settings
 from clientgo.tour.taps import worker_tap
 
 SAMPLE = Path(__file__).resolve().parents[1] / "sample-controller"
-# At the end of the path: both programs have a module `main`.
-sys.path.append(str(SAMPLE))
+# Behind this program, since both have a module `main`, and before the folder of the user, who may have a `controller`.
+sys.path.insert(1, str(SAMPLE))
 
 from controller import new_controller, new_queue  # noqa: E402
 from pkg.apis.samplecontroller import v1alpha1 as samplev1alpha1  # noqa: E402

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,17 @@ def test_without_a_folder_the_programs_are_listed(capsys: pytest.CaptureFixture[
     assert main(["programs"]) == 0
     listed = [Path(line).name for line in capsys.readouterr().out.splitlines()]
     assert {"demo", "sample-controller", "guestbook-operator"} <= set(listed)
+
+
+def test_the_tour_starts_in_a_folder_with_modules_of_the_users_own(tmp_path: Path) -> None:
+    for name in ("controller", "main", "pkg"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported by mistake')\n")
+    root = str(Path(clientgo.__file__).parents[1])
+    program = [sys.executable, "-m", "clientgo", "tour", "--help"]
+    done = subprocess.run(
+        program, capture_output=True, text=True, timeout=120, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_copy_of_the_tour_does_not_name_a_script_that_is_not_there(tmp_path: Path) -> None:
