@@ -139,6 +139,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/golang/http/header.py:_ILLEGAL_IN_VALUE": Attack("a", suffix=""),
     "clientgo/golang/http/header.py:_NAME": Attack("a"),
     "clientgo/golang/http/message.py:_PASSWORD": Attack("a", prefix="a://"),
+    "clientgo/golang/pem.py:_BOUNDARY": Attack("-----  ", prefix="-----BEGIN ", functions=("finditer",)),
     "clientgo/golang/strconv.py:_INTEGER": Attack("0"),
     "clientgo/golang/strconv.py:_PLAIN": Attack("a"),
     "clientgo/golang/strconv.py:_UNPRINTABLE": Attack("\x01"),
