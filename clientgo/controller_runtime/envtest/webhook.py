@@ -26,7 +26,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.util import wait
 from clientgo.context import background
 from clientgo.controller_runtime.envtest.crd import dynamic_client, read_documents
-from clientgo.util.cert import make_certificates
+from clientgo.testing.apiserver.wire.signing import make_certificates
 from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = ["WebhookInstallOptions", "wait_for_webhooks"]

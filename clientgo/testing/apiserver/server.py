@@ -45,10 +45,10 @@ from clientgo.testing.apiserver.wire.errors import ApiError, PlainError
 from clientgo.testing.apiserver.wire.http import HttpServer, Request, Response
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.negotiation import Form
+from clientgo.testing.apiserver.wire.signing import make_certificates
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.testing.apiserver.wire.warnings import warning_headers
 from clientgo.testing.apiserver.wire.webhooks import WebhookClients
-from clientgo.util.cert import make_certificates
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
 if TYPE_CHECKING:

@@ -1,332 +1,253 @@
-"""Certificates for servers, with only the standard library. Mirrors client-go's util/cert/cert.go.
+"""Certificates of authorities and of servers. Mirrors client-go's util/cert/cert.go.
 
-A server needs no prepared certificates: this module creates an authority, whose key is discarded, and the server's
-certificate, which cannot sign others. Keys use the curve P-256. Go uses RSA, whose keys take long to create. OpenSSL
-does all cryptography of a connection; the code here only signs one certificate.
+    certificates, key = cert.generate_self_signed_cert_key("example.com", ["10.0.0.1"], ["www.example.com"])
+
+Certificates and keys are those of the package `cryptography`, in place of crypto/x509. Texts in PEM are bytes.
+Differences: `cryptography` limits the common name to 64 characters. The names that `generate_self_signed_cert_key`
+makes are cut to it; they have no meaning, since clients compare the alternative names.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import ipaddress
-import os
 import secrets
-import ssl
-import tempfile
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeAlias
 
-from clientgo.utils.clock import REAL_CLOCK
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-__all__ = ["Authority", "context_of", "generate_self_signed_cert_key", "load_pair", "make_certificates"]
+from clientgo.golang.os import write_file
+from clientgo.util.cert.pem import encode_certificates
+from clientgo.util.keyutil import marshal_private_key_to_pem
 
-# The curve P-256.
-_P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
-_N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-_G = (
-    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
-)
-_YEAR = 365 * 24 * 3600
+__all__ = [
+    "AltNames",
+    "Config",
+    "IPAddress",
+    "SelfSignedCertKeyOptions",
+    "Signer",
+    "alternative_names",
+    "generate_self_signed_cert_key",
+    "generate_self_signed_cert_key_with_fixtures",
+    "generate_self_signed_cert_key_with_options",
+    "hash_of",
+    "new_self_signed_ca_cert",
+]
 
-_ECDSA_SHA256 = "1.2.840.10045.4.3.2"
-_EC_PUBLIC_KEY = "1.2.840.10045.2.1"
-_PRIME256V1 = "1.2.840.10045.3.1.7"
-_COMMON_NAME = "2.5.4.3"
-_BASIC_CONSTRAINTS = "2.5.29.19"
-_KEY_USAGE = "2.5.29.15"
-_EXTENDED_KEY_USAGE = "2.5.29.37"
-_SERVER_AUTH = "1.3.6.1.5.5.7.3.1"
-_CLIENT_AUTH = "1.3.6.1.5.5.7.3.2"
-_SUBJECT_KEY = "2.5.29.14"
-_AUTHORITY_KEY = "2.5.29.35"
-_ALTERNATIVE_NAMES = "2.5.29.17"
+IPAddress: TypeAlias = str | ipaddress.IPv4Address | ipaddress.IPv6Address
+"""An address, as text or parsed. Go: net.IP."""
 
-_Point = tuple[int, int, int]
+Signer: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+"""A private key that signs. Go: crypto.Signer."""
 
-
-def _double(point: _Point) -> _Point:
-    x, y, z = point
-    if not y:
-        return 0, 0, 0
-    yy = y * y % _P
-    s = 4 * x * yy % _P
-    zz = z * z % _P
-    m = 3 * (x - zz) * (x + zz) % _P
-    nx = (m * m - 2 * s) % _P
-    return nx, (m * (s - nx) - 8 * yy * yy) % _P, 2 * y * z % _P
-
-
-def _add(a: _Point, b: _Point) -> _Point:
-    if not a[2]:
-        return b
-    if not b[2]:
-        return a
-    za, zb = a[2] * a[2] % _P, b[2] * b[2] % _P
-    ua, ub = a[0] * zb % _P, b[0] * za % _P
-    sa, sb = a[1] * zb * b[2] % _P, b[1] * za * a[2] % _P
-    if ua == ub:
-        return _double(a) if sa == sb else (0, 0, 0)
-    h, r = (ub - ua) % _P, (sb - sa) % _P
-    hh = h * h % _P
-    hhh, v = h * hh % _P, ua * hh % _P
-    nx = (r * r - hhh - 2 * v) % _P
-    return nx, (r * (v - nx) - sa * hhh) % _P, h * a[2] * b[2] % _P
+_YEAR = 365 * 24 * 3600.0
+_YEARS_OF_AUTHORITY = 10
+_YEARS_OF_FIXTURES = 100
+# Clocks differ.
+_EARLIER = timedelta(hours=1)
+_RSA_BITS = 2048
+_LONGEST_COMMON_NAME = 64
+_LARGEST_SERIAL = 2**63 - 1
 
 
-@cache
-def _steps() -> tuple[_Point, ...]:
-    """Return the generator's doublings, which save half the work of each multiplication."""
-    steps: list[_Point] = [(*_G, 1)]
-    while len(steps) < _N.bit_length():
-        steps.append(_double(steps[-1]))
-    return tuple(steps)
+@dataclass
+class AltNames:
+    """The names and addresses of a certificate. Go: cert.AltNames."""
+
+    dns_names: list[str] = field(default_factory=list)
+    ips: list[IPAddress] = field(default_factory=list)
 
 
-def _multiply(scalar: int) -> tuple[int, int]:
-    """Return scalar times the generator, in affine coordinates."""
-    total: _Point = (0, 0, 0)
-    for step in _steps():
-        if scalar & 1:
-            total = _add(total, step)
-        scalar >>= 1
-    inverse = pow(total[2], -1, _P)
-    return total[0] * inverse * inverse % _P, total[1] * inverse**3 % _P
+@dataclass
+class Config:
+    """The basic fields of a certificate. Go: cert.Config."""
+
+    common_name: str = ""
+    organization: list[str] = field(default_factory=list)
+    alt_names: AltNames = field(default_factory=AltNames)
+    """Programs use it for certificates that an authority signs; `new_self_signed_ca_cert` does not."""
+    usages: list[x509.ObjectIdentifier] = field(default_factory=list)
+    """Members of `ExtendedKeyUsageOID` of cryptography.x509.oid, used like `alt_names`."""
+    not_before: datetime | None = None
+    """None selects the current time."""
 
 
-def _sign(key: int, message: bytes) -> bytes:
-    digest = int.from_bytes(hashlib.sha256(message).digest(), "big")
-    while True:
-        nonce = secrets.randbelow(_N - 1) + 1
-        r = _multiply(nonce)[0] % _N
-        s = pow(nonce, -1, _N) * (digest + r * key) % _N
-        if r and s:
-            return _sequence(_integer(r), _integer(s))
+@dataclass
+class SelfSignedCertKeyOptions:
+    """The fields of a server's certificate. Go: cert.SelfSignedCertKeyOptions."""
+
+    host: str = ""
+    """The name or address of the server; required."""
+    alternate_ips: Sequence[IPAddress] = ()
+    alternate_dns: Sequence[str] = ()
+    max_age: float = 0.0
+    """The validity of the certificate in seconds; 0 selects a year. Fixtures are valid for 100 years."""
+    fixture_directory: str | Path = ""
+    """A folder of tests with the files `<host>_<ip>-<ip>_<name>-<name>.crt` and `.key`, which are created once."""
 
 
-# ---- DER
+def new_self_signed_ca_cert(cfg: Config, key: Signer) -> x509.Certificate:
+    """Return a certificate for an authority, valid for ten years and signed by its own key.
 
-
-def _tlv(tag: int, body: bytes) -> bytes:
-    size = len(body)
-    if size < 0x80:
-        return bytes((tag, size)) + body
-    octets = size.to_bytes((size.bit_length() + 7) // 8, "big")
-    return bytes((tag, 0x80 | len(octets))) + octets + body
-
-
-def _sequence(*parts: bytes) -> bytes:
-    return _tlv(0x30, b"".join(parts))
-
-
-def _integer(value: int) -> bytes:
-    return _tlv(0x02, value.to_bytes(value.bit_length() // 8 + 1, "big"))
-
-
-def _octets(body: bytes) -> bytes:
-    return _tlv(0x04, body)
-
-
-def _bits(body: bytes, unused: int = 0) -> bytes:
-    return _tlv(0x03, bytes((unused,)) + body)
-
-
-def _oid(dotted: str) -> bytes:
-    first, second, *rest = (int(part) for part in dotted.split("."))
-    out = bytes((40 * first + second,))
-    for number in rest:
-        groups = [number & 0x7F]
-        while number := number >> 7:
-            groups.append(number & 0x7F | 0x80)
-        out += bytes(reversed(groups))
-    return _tlv(0x06, out)
-
-
-def _time(seconds: float) -> bytes:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return _tlv(0x18, moment.strftime("%Y%m%d%H%M%SZ").encode())
-
-
-def _extension(dotted: str, body: bytes, critical: bool = False) -> bytes:
-    return _sequence(_oid(dotted), *((_tlv(0x01, b"\xff"),) if critical else ()), _octets(body))
-
-
-def _names(hosts: list[str]) -> bytes:
-    parts = []
-    for host in hosts:
-        try:
-            parts.append(_tlv(0x87, ipaddress.ip_address(host).packed))
-        except ValueError:
-            parts.append(_tlv(0x82, host.encode()))
-    return _sequence(*parts)
-
-
-def _pem(label: str, body: bytes) -> str:
-    text = base64.encodebytes(body).decode().replace("\n", "")
-    lines = [text[i : i + 64] for i in range(0, len(text), 64)]
-    return "\n".join((f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""))
-
-
-class _Key:
-    """A private key on the curve, with its encodings for certificates."""
-
-    def __init__(self, number: int = 0) -> None:
-        self.number = number or secrets.randbelow(_N - 1) + 1
-        x, y = _multiply(self.number)
-        self.point = b"\x04" + x.to_bytes(32, "big") + y.to_bytes(32, "big")
-        self.identifier = hashlib.sha1(self.point, usedforsecurity=False).digest()
-
-    def __repr__(self) -> str:
-        return "<Key>"
-
-    def pem(self) -> str:
-        body = _sequence(
-            _integer(1),
-            _octets(self.number.to_bytes(32, "big")),
-            _tlv(0xA0, _oid(_PRIME256V1)),
-            _tlv(0xA1, _bits(self.point)),
-        )
-        return _pem("EC PRIVATE KEY", body)
-
-
-def _key_of(pem: str) -> _Key:
-    """Return the key in a PEM of `_Key.pem`. Raises ValueError for anything else."""
-    head, tail = "-----BEGIN EC PRIVATE KEY-----", "-----END EC PRIVATE KEY-----"
-    text = pem.strip()
-    if not text.startswith(head) or not text.endswith(tail):
-        raise ValueError("expected an EC private key in PEM")
-    try:
-        body = base64.b64decode(text.removeprefix(head).removesuffix(tail), validate=False)
-    except ValueError as err:
-        raise ValueError("expected an EC private key in PEM") from err
-    # A sequence of the version and 32 octets with the number.
-    number = int.from_bytes(body[7:39], "big")
-    if len(body) < 39 or body[2:7] != b"\x02\x01\x01\x04\x20" or not 0 < number < _N:
-        raise ValueError("expected a private key on the curve P-256")
-    key = _Key(number)
-    if key.pem() != pem:
-        raise ValueError("expected a private key on the curve P-256")
-    return key
-
-
-class Authority:
-    """A certificate authority that can be stored: keep `key` and `certificate` to load it again.
-
-    Its key protects everything that it signs: store it in a Secret, never in a log.
+    Raises ValueError for an invalid name. Go: cert.NewSelfSignedCACert.
     """
-
-    def __init__(self, name: str, now: float, *, key: str = "", certificate: str = "", years: int = 10) -> None:
-        """Create an authority, or load one from a key and a certificate in PEM.
-
-        Raises ValueError for an invalid key.
-        """
-        self._key = _key_of(key) if key else _Key()
-        self._issuer = _name(name)
-        self.key = self._key.pem()
-        self.certificate = certificate or self._own(now, years)
-
-    def __repr__(self) -> str:
-        return "<Authority>"
-
-    def _own(self, now: float, years: int) -> str:
-        extensions = (
-            _extension(_BASIC_CONSTRAINTS, _sequence(_tlv(0x01, b"\xff")), critical=True),  # is an authority
-            _extension(_KEY_USAGE, _bits(b"\x04", 2), critical=True),  # keyCertSign
-            _extension(_SUBJECT_KEY, _octets(self._key.identifier)),
-        )
-        return _certificate(self._key, self._issuer, self._key, self._issuer, extensions, _validity(now, years))
-
-    def issue(
-        self, name: str, hosts: Iterable[str], now: float, *, years: int = 10, client: bool = False
-    ) -> tuple[str, str]:
-        """Return a certificate and its key in PEM, valid from yesterday, for a server at these names and addresses.
-
-        With `client` the owner may also (without hosts: only) authenticate as `name` with it.
-        """
-        key, names = _Key(), list(hosts)
-        purposes = [_oid(_SERVER_AUTH)] * bool(names) + [_oid(_CLIENT_AUTH)] * client
-        extensions = [
-            _extension(_BASIC_CONSTRAINTS, _sequence(), critical=True),  # is not an authority
-            _extension(_KEY_USAGE, _bits(b"\x80", 7), critical=True),  # digitalSignature
-            _extension(_EXTENDED_KEY_USAGE, _sequence(*purposes)),
-            _extension(_SUBJECT_KEY, _octets(key.identifier)),
-            _extension(_AUTHORITY_KEY, _sequence(_tlv(0x80, self._key.identifier))),
-        ]
-        if names:
-            extensions.append(_extension(_ALTERNATIVE_NAMES, _names(names)))
-        validity = _validity(now, years)
-        return _certificate(key, _name(name), self._key, self._issuer, tuple(extensions), validity), key.pem()
+    now = datetime.now(UTC)
+    attributes = []
+    if cfg.organization:
+        organizations = {x509.NameAttribute(NameOID.ORGANIZATION_NAME, each) for each in cfg.organization}
+        attributes.append(x509.RelativeDistinguishedName(organizations))
+    if cfg.common_name:
+        attributes.append(_common_name(cfg.common_name))
+    builder = _authority(x509.Name(attributes), key).not_valid_before(cfg.not_before or now)
+    builder = builder.not_valid_after(now + timedelta(seconds=_YEARS_OF_AUTHORITY * _YEAR))
+    if cfg.common_name:
+        builder = builder.add_extension(alternative_names([cfg.common_name], ()), critical=False)
+    return builder.sign(key, hash_of(key))
 
 
 def generate_self_signed_cert_key(
-    host: str, alternate_ips: Iterable[str] = (), alternate_dns: Iterable[str] = ()
-) -> tuple[str, str]:
-    """Return a certificate with its authority's, and its key, in PEM, valid for a year; clients cannot authenticate it.
+    host: str, alternate_ips: Iterable[IPAddress] = (), alternate_dns: Iterable[str] = ()
+) -> tuple[bytes, bytes]:
+    """Return a certificate, followed by its authority's, and its key, in PEM, valid for a year.
 
-    Takes some milliseconds. Go: cert.GenerateSelfSignedCertKey.
+    The authority's key is discarded. Creating the keys takes a fraction of a second. Raises ValueError for an invalid
+    name. Go: cert.GenerateSelfSignedCertKey.
     """
-    now = REAL_CLOCK.now()
-    names = f"{host}-ca@{int(now)}", f"{host}@{int(now)}"
-    authority, certificate, key = make_certificates([host, *alternate_ips, *alternate_dns], now, names, years=1)
-    return certificate + authority, key
-
-
-def make_certificates(
-    hosts: list[str],
-    now: float,
-    names: tuple[str, str] = ("clientgo-apiserver-ca", "clientgo-apiserver"),
-    years: int = 10,
-) -> tuple[str, str, str]:
-    """Return the authority's certificate, the server's certificate and the server's key in PEM, valid from yesterday.
-
-    `hosts` are names and addresses; `names` are the names of the authority and the server. The authority's key is
-    discarded: it signs only this certificate, which is valid for these hosts and cannot sign others.
-    """
-    authority = Authority(names[0], now, years=years)
-    certificate, key = authority.issue(names[1], hosts, now, years=years)
-    return authority.certificate, certificate, key
-
-
-def _validity(now: float, years: int) -> bytes:
-    return _sequence(_time(now - 24 * 3600), _time(now + years * _YEAR))
-
-
-def _name(common_name: str) -> bytes:
-    return _sequence(_tlv(0x31, _sequence(_oid(_COMMON_NAME), _tlv(0x0C, common_name.encode()))))
-
-
-def _certificate(
-    key: _Key, subject: bytes, signer: _Key, issuer: bytes, extensions: tuple[bytes, ...], validity: bytes
-) -> str:
-    algorithm = _sequence(_oid(_ECDSA_SHA256))
-    body = _sequence(
-        _tlv(0xA0, _integer(2)),
-        _integer(secrets.randbits(120) | 1),
-        algorithm,
-        issuer,
-        validity,
-        subject,
-        _sequence(_sequence(_oid(_EC_PUBLIC_KEY), _oid(_PRIME256V1)), _bits(key.point)),
-        _tlv(0xA3, _sequence(*extensions)),
+    return generate_self_signed_cert_key_with_options(
+        SelfSignedCertKeyOptions(host, list(alternate_ips), list(alternate_dns))
     )
-    return _pem("CERTIFICATE", _sequence(body, algorithm, _bits(_sign(signer.number, body))))
 
 
-def context_of(certificate: str, key: str) -> ssl.SSLContext:
-    """Return a server context with the certificate."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    load_pair(context, certificate, key)
-    return context
+def generate_self_signed_cert_key_with_fixtures(
+    host: str,
+    alternate_ips: Iterable[IPAddress] = (),
+    alternate_dns: Iterable[str] = (),
+    fixture_directory: str | Path = "",
+) -> tuple[bytes, bytes]:
+    """Return like `generate_self_signed_cert_key`, but keep and reuse the files in a folder unless it is "".
+
+    Raises ValueError and OSError. Go: cert.GenerateSelfSignedCertKeyWithFixtures.
+    """
+    return generate_self_signed_cert_key_with_options(
+        SelfSignedCertKeyOptions(host, list(alternate_ips), list(alternate_dns), fixture_directory=fixture_directory)
+    )
 
 
-def load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Load a certificate and its key, in PEM, into the context; they are on disk only while OpenSSL reads them."""
-    with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
-        path = Path(folder) / "both.pem"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(certificate + key)
-        context.load_cert_chain(path)
+def generate_self_signed_cert_key_with_options(opts: SelfSignedCertKeyOptions) -> tuple[bytes, bytes]:
+    """Return like `generate_self_signed_cert_key`, with these options. Raises ValueError and OSError.
+
+    Go: cert.GenerateSelfSignedCertKeyWithOptions.
+    """
+    ips = [ipaddress.ip_address(each) for each in opts.alternate_ips]
+    if not opts.fixture_directory:
+        return _generate(opts, ips, opts.max_age or _YEAR)
+    name = f"{opts.host}_{'-'.join(map(str, ips))}_{'-'.join(opts.alternate_dns)}"
+    cert_path, key_path = (Path(opts.fixture_directory) / f"{name}.{suffix}" for suffix in ("crt", "key"))
+    try:
+        certificates = cert_path.read_bytes()
+    except OSError:
+        certificates, key = _generate(opts, ips, _YEARS_OF_FIXTURES * _YEAR)
+        write_file(cert_path, certificates, 0o644)
+        write_file(key_path, key, 0o600)
+        return certificates, key
+    try:
+        return certificates, key_path.read_bytes()
+    except OSError as err:
+        said = f"cert {cert_path} can be read, but key {key_path} cannot: {err.strerror}"
+        raise OSError(err.errno, said) from err
+
+
+def _generate(
+    opts: SelfSignedCertKeyOptions, ips: Sequence[ipaddress.IPv4Address | ipaddress.IPv6Address], max_age: float
+) -> tuple[bytes, bytes]:
+    now = datetime.now(UTC)
+    begin = now - _EARLIER
+    end = begin + timedelta(seconds=max_age)
+    ca_key, key = (rsa.generate_private_key(65537, _RSA_BITS) for _ in range(2))
+    issuer, subject = (
+        x509.Name([_common_name(f"{opts.host[: _LONGEST_COMMON_NAME - len(suffix)]}{suffix}")])
+        for suffix in (f"-ca@{int(now.timestamp())}", f"@{int(now.timestamp())}")
+    )
+    ca = _authority(issuer, ca_key).not_valid_before(begin).not_valid_after(end).sign(ca_key, hash_of(ca_key))
+    hosts, addresses = [opts.host], list(ips)
+    try:
+        addresses.insert(0, ipaddress.ip_address(opts.host))
+        hosts.clear()
+    except ValueError:
+        pass
+    certificate = (
+        _template(subject, issuer, key, is_authority=False)
+        .not_valid_before(begin)
+        .not_valid_after(end)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier(_key_identifier(ca_key), None, None), critical=False)
+        .add_extension(alternative_names([*hosts, *opts.alternate_dns], addresses), critical=False)
+        .sign(ca_key, hash_of(ca_key))
+    )
+    return encode_certificates(certificate, ca), marshal_private_key_to_pem(key)
+
+
+def _authority(name: x509.Name, key: Signer) -> x509.CertificateBuilder:
+    """Return the template of an authority's certificate without its times."""
+    identifier = x509.SubjectKeyIdentifier(_key_identifier(key))
+    return _template(name, name, key, is_authority=True).add_extension(identifier, critical=False)
+
+
+def _template(subject: x509.Name, issuer: x509.Name, key: Signer, *, is_authority: bool) -> x509.CertificateBuilder:
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        key_encipherment=True,
+        key_cert_sign=is_authority,
+        content_commitment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    return (
+        x509.CertificateBuilder(subject_name=subject, issuer_name=issuer)
+        .public_key(key.public_key())
+        .serial_number(secrets.randbelow(_LARGEST_SERIAL - 1) + 1)
+        .add_extension(usage, critical=True)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+    )
+
+
+def _common_name(name: str) -> x509.RelativeDistinguishedName:
+    return x509.RelativeDistinguishedName([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _key_identifier(key: Signer) -> bytes:
+    """Return the identifier by RFC 7093, as Go makes it from 1.25 on."""
+    public = key.public_key()
+    if isinstance(public, rsa.RSAPublicKey):
+        bits = public.public_bytes(Encoding.DER, PublicFormat.PKCS1)
+    elif isinstance(public, ec.EllipticCurvePublicKey):
+        bits = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    else:
+        bits = public.public_bytes_raw()
+    return hashlib.sha256(bits).digest()[:20]
+
+
+def alternative_names(dns_names: Iterable[str], ips: Iterable[IPAddress]) -> x509.SubjectAlternativeName:
+    """Return the extension with these names and addresses, in this order."""
+    names: list[x509.GeneralName] = [x509.DNSName(each) for each in dns_names]
+    return x509.SubjectAlternativeName([*names, *(x509.IPAddress(ipaddress.ip_address(each)) for each in ips)])
+
+
+def hash_of(key: Signer) -> hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | None:
+    """Return the hash that crypto/x509 selects for a key's signatures: by the size of a curve, SHA-256 for RSA."""
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        return None
+    if isinstance(key, ec.EllipticCurvePrivateKey) and key.curve.key_size > 256:
+        return hashes.SHA384() if key.curve.key_size == 384 else hashes.SHA512()
+    return hashes.SHA256()

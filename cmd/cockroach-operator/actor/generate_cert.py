@@ -14,6 +14,7 @@ from resources import Cluster, labels_of
 from resources.cluster import CERT_EXPIRATION_ANNOTATION, RESTART_TYPE_ANNOTATION, SQL_HOST_ANNOTATION, now
 
 from actor.actor import Action
+from actor.authority import Authority
 from actor.cluster_restart import ROLLING
 from api.v1alpha1 import ActionType, ClusterConditionType
 from clientgo.api.core import v1 as corev1
@@ -21,7 +22,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.controller_runtime.controller import controllerutil
 from clientgo.logr import Logger
-from clientgo.util.cert import Authority
 from clientgo.utils.clock import REAL_CLOCK
 
 _AUTHORITY = "Cockroach CA"
@@ -88,7 +88,7 @@ class GenerateCert(Action):
         if found is not None and (not outside or found.get_annotations().get(SQL_HOST_ANNOTATION) == outside):
             return
         said = {SQL_HOST_ANNOTATION: outside} if outside else {}
-        certificate, key = authority.issue(user, hosts, at, years=_YEARS, client=True)
+        certificate, key = authority.issue(user, hosts, at, years=_YEARS)
         data = {"ca.crt": authority.certificate, "tls.crt": certificate, "tls.key": key}
         if found is None:
             self._create(ctx, cluster, name, data, said)

@@ -12,7 +12,8 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.controller import controllerutil
-from clientgo.util.cert import make_certificates
+from clientgo.golang import pem
+from clientgo.util import cert
 from clientgo.utils.clock import REAL_CLOCK, Clock
 from elasticsearch import label, names
 from elasticsearch.reconciler import get, reconcile_resource
@@ -22,16 +23,20 @@ CA, CERTIFICATE, KEY = "ca.crt", "tls.crt", "tls.key"
 HOSTS = "elasticsearch.k8s.elastic.co/certificate-hosts"
 ROTATE_AT = "elasticsearch.k8s.elastic.co/certificate-rotate-at"
 _END = b"-----END CERTIFICATE-----\n"
-_VALIDITY_YEARS = 1
+_VALIDITY = 365 * 24 * 3600.0
 _ROTATE_AFTER = 364 * 24 * 3600.0
 
-# (hosts, now) to the certificate of the authority, the certificate and its key, in PEM.
-Maker = Callable[[list[str], float], tuple[str, str, str]]
+# (hosts) to the certificate of the authority, the certificate and its key, in PEM.
+Maker = Callable[[list[str]], tuple[str, str, str]]
 
 
-def make(hosts: list[str], now: float) -> tuple[str, str, str]:
+def make(hosts: list[str]) -> tuple[str, str, str]:
     """Return a certificate, its key and the certificate of its own authority, whose key is discarded."""
-    return make_certificates(hosts, now, (f"{hosts[0]}-ca", hosts[0]), _VALIDITY_YEARS)
+    host, *others = hosts
+    options = cert.SelfSignedCertKeyOptions(host=host, alternate_dns=others, max_age=_VALIDITY)
+    certificates, key = cert.generate_self_signed_cert_key_with_options(options)
+    own, authority = (pem.encode(block.type, block.bytes).decode() for block in pem.blocks(certificates))
+    return authority, own, key.decode()
 
 
 class Certificates:
@@ -72,7 +77,7 @@ class Certificates:
         if known is not None and self._is_good(known, hosts):
             return known
         now = self._clock.now()
-        authority, certificate, key = self._maker(hosts, now)
+        authority, certificate, key = self._maker(hosts)
         before, end, _ = known.data.get(CA, b"").partition(_END) if known is not None else (b"", b"", b"")
         trusted = authority.encode() + (before + end if end else b"")
         if known is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import Any
 import pytest
 from cockroachclusters import CTX, PROGRAM, crdb_cluster, database, features, main, simulated
 from processes import kubectl_binary
+from tlspeers import connect, server_context
 
 from clientgo import kubernetes
 from clientgo.api.core import v1 as corev1
 from clientgo.controller_runtime.client import fake
+from clientgo.golang.tls import load_key_pair
 from clientgo.testing.apiserver import Environment
+from clientgo.util import cert
+from clientgo.utils.clock import REAL_CLOCK
 
 with PROGRAM:
     resources = PROGRAM.module("resources")
+    authority = PROGRAM.module("actor.authority")
     partitioned_update = PROGRAM.module("actor.partitioned_update")
 
 
@@ -183,3 +189,33 @@ def test_nodes_join_the_first_three_by_default() -> None:
     joins = [each for each in arguments_of(grpcPort=26258) if each.startswith("--join=")]
     assert joins == ["--join=" + ",".join(f"crdb-{n}.crdb.default:26258" for n in range(3))]
     assert [each for each in arguments_of(additionalArgs=["--join=x"]) if "--join" in each] == ["--join=x"]
+
+
+# ---- certificates
+
+
+def test_an_authority_comes_back_from_its_secret_and_goes_on_signing() -> None:
+    now = REAL_CLOCK.now()
+    first = authority.Authority("an authority", now)
+    again = authority.Authority("an authority", now + 1000, key=first.key, certificate=first.certificate)
+    assert (again.key, again.certificate) == (first.key, first.certificate)
+    assert first.key.strip() not in repr(first)
+    for each in (first, again):
+        server = server_context(*each.issue("node", ["localhost", "127.0.0.1", "*.db.svc"], now, years=5))
+        server.verify_mode = ssl.CERT_REQUIRED
+        server.load_verify_locations(cadata=first.certificate)
+        client = ssl.create_default_context(cadata=first.certificate)
+        load_key_pair(client, *each.issue("root", [], now, years=5))
+        for name in ("localhost", "127.0.0.1", "one.db.svc"):
+            found = connect(server, client, name)
+            assert found["subject"] == ((("commonName", "node"),),)
+            assert found["issuer"] == ((("commonName", "an authority"),),)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            connect(server, client, "elsewhere")
+
+
+def test_what_is_no_key_of_an_authority_is_refused() -> None:
+    _, of_rsa = cert.generate_self_signed_cert_key("a")
+    for wrong in ("x", of_rsa.decode()):
+        with pytest.raises(ValueError, match="private key"):
+            authority.Authority("an authority", 0.0, key=wrong)

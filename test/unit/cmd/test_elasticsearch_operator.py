@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import ImportedProgram
@@ -17,6 +18,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.controller_runtime.client import fake
+from clientgo.util import cert, keyutil
 from clientgo.utils.clock.testing import FakeClock
 
 PROGRAM = ImportedProgram("elasticsearch-operator")
@@ -437,7 +439,7 @@ def test_certificates_are_made_anew_for_new_hosts_and_in_time_and_the_old_author
     client = fake.new_client_builder().with_scheme(SCHEME).build()
     clock, made = FakeClock(1_700_000_000.0), []
 
-    def maker(hosts: list[str], now: float) -> tuple[str, str, str]:
+    def maker(hosts: list[str]) -> tuple[str, str, str]:
         made.append(hosts)
         authority = f"-----BEGIN CERTIFICATE-----\n{len(made)}\n-----END CERTIFICATE-----\n"
         return authority, f"certificate {len(made)}", f"key {len(made)}"
@@ -469,8 +471,13 @@ def test_certificates_are_made_anew_for_new_hosts_and_in_time_and_the_old_author
 
 
 def test_real_certificates_are_for_their_hosts() -> None:
-    authority, certificate, key = certificates.make(["*.es-es-d.default.svc"], 1_700_000_000.0)
+    authority, certificate, key = certificates.make(["*.es-es-d.default.svc", "es"])
     assert [text.count("BEGIN") for text in (authority, certificate, key)] == [1, 1, 1]
+    issuer, own = cert.parse_certs_pem((authority + certificate).encode())
+    own.verify_directly_issued_by(issuer)
+    names = own.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["*.es-es-d.default.svc", "es"]
+    assert keyutil.parse_public_keys_pem(key.encode()) == [own.public_key()]
 
 
 def test_what_cannot_work_is_named() -> None:

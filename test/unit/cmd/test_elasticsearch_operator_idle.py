@@ -86,7 +86,7 @@ def operator(cluster: VirtualCluster, requests: list[_Counting]) -> Callable[[Li
             live=live,
             recorder=mgr.get_event_recorder("elasticsearch-controller"),
             clients=simulated.SimulatedClients(simulated.RunningNodes(live), indices=(("logs", 3, 1),)),
-            certificates=certificates.Certificates(mgr.get_client(), maker=lambda hosts, now: ("a\n", "c\n", "k\n")),
+            certificates=certificates.Certificates(mgr.get_client(), maker=lambda hosts: ("a\n", "c\n", "k\n")),
             requeue_after=REQUEUE_AFTER,
         ).setup_with_manager(mgr)
         mgr.start(life.ctx)

@@ -297,7 +297,7 @@ class _MortalClient:
         return lambda *arguments: self._life.effect(name, lambda: method(*arguments))
 
 
-def fake_certificates(hosts: list[str], now: float) -> tuple[str, str, str]:
+def fake_certificates(hosts: list[str]) -> tuple[str, str, str]:
     return "authority\n", "certificate\n", "key\n"
 
 

@@ -22,7 +22,8 @@ from clientgo.controller_runtime.internal.metrics.workqueue import DepthWithPrio
 from clientgo.controller_runtime.metrics import server
 from clientgo.controller_runtime.metrics.registry import new_counter_vec
 from clientgo.golang.http import server as http
-from clientgo.util.cert import load_pair, make_certificates
+from clientgo.golang.tls import load_key_pair
+from clientgo.testing.apiserver.wire.signing import make_certificates
 from clientgo.utils.clock import REAL_CLOCK
 
 CONFIG = rest.Config(host="http://127.0.0.1:1")
@@ -157,7 +158,7 @@ def test_a_certificate_in_the_folder_or_of_an_option_is_shown_instead(serve: Any
     _, own, own_key = make_certificates(["localhost"], REAL_CLOCK.now(), ("a", "from an option"))
 
     def change(tls: ssl.SSLContext) -> None:
-        load_pair(tls, own, own_key)
+        load_key_pair(tls, own, own_key)
 
     found = shown(serve(server.Options(secure_serving=True, cert_dir=str(tmp_path), tls_opts=[change])))
     assert found["subject"] == ((("commonName", "from an option"),),)

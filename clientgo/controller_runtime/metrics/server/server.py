@@ -1,7 +1,7 @@
 """The metrics server. Mirrors pkg/metrics/server/server.go.
 
 With `secure_serving` and no certificate files the server makes a self-signed certificate for localhost: the connection
-is encrypted, but clients cannot authenticate the server.
+is encrypted, but clients cannot authenticate the server. This needs the extra `certificates`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.metrics.registry import AVAILABLE, REGISTRY
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
+from clientgo.golang.tls import load_key_pair
 from clientgo.klog import Logger
-from clientgo.util.cert import generate_self_signed_cert_key, load_pair
 
 __all__ = ["DEFAULT_BIND_ADDRESS", "Filter", "FilterProvider", "Options", "Server", "metrics_handler", "new_server"]
 
@@ -195,7 +195,11 @@ class _DefaultServer:
         if tls.has_certificate or tls.sni_callback is not None:
             return tls, None
         if not (cert.exists() and key.exists()):
-            load_pair(tls, *generate_self_signed_cert_key("localhost", ["127.0.0.1"]))
+            # Imported here, since it needs an extra, which a server with certificate files does not.
+            from clientgo.util.cert import generate_self_signed_cert_key
+
+            certificate, private_key = generate_self_signed_cert_key("localhost", ["127.0.0.1"])
+            load_key_pair(tls, certificate.decode(), private_key.decode())
             return tls, None
         watcher = certwatcher.new(cert, key)
         # Open connections keep their certificate.

@@ -6,7 +6,9 @@ certificates, and the user needs none.
 
 from __future__ import annotations
 
-from clientgo.util.cert import context_of
+import ssl
+
+from clientgo.golang.tls import load_key_pair
 
 
 class Identity:
@@ -19,7 +21,8 @@ class Identity:
         """
         end = "-----END CERTIFICATE-----\n"
         self.authority, certificate, key = (part + end for part in pem.split(end, 2))
-        self.context = context_of(certificate, key.removesuffix(end))
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        load_key_pair(self.context, certificate, key.removesuffix(end))
 
     def __repr__(self) -> str:
         return "<Identity>"
