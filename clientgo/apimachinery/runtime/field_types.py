@@ -88,16 +88,35 @@ class _Float(FieldType):
     plain, accepted, go_type, zero = float, (float, int), "float64", 0.0
 
 
-class _Integer(FieldType):
-    plain, accepted, zero = int, (int,), 0
+class _Unchecked:
+    """No value has this type, so collections pass each of their integers to `checked`."""
+
+
+class IntegerType(FieldType):
+    """An integer of Go, with its range. Readers of single fields compare the range themselves (see make_getter)."""
+
+    plain = _Unchecked
+    accepted: tuple[type, ...] = (int,)
+    zero: Any = 0
     hint = "int"
 
-    def __init__(self, go_type: str = "int64") -> None:
+    def __init__(self, go_type: str) -> None:
         self.go_type = go_type
+        bits = int(go_type.lstrip("uint") or 64)
+        self.lowest: int = 0 if go_type[0] == "u" else -(2 ** (bits - 1))
+        self.highest: int = self.lowest + 2**bits - 1
+
+    def checked(self, parent: View, key: str, raw: Any) -> Any:
+        value = super().checked(parent, key, raw)
+        if isinstance(value, int) and not self.lowest <= value <= self.highest:
+            raise parent._mistyped(key, raw, self.go_type)
+        return value
 
     def dump(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"expected int, got {type(value).__name__}")
+        if not self.lowest <= value <= self.highest:
+            raise ValueError(f"{value} is out of the range of {self.go_type}")
         return value
 
 
@@ -111,14 +130,16 @@ class _Boolean(FieldType):
         return value
 
 
-class _IntOrString(FieldType):
-    plain, accepted, go_type = int, (int, str), "int32"
+class _IntOrString(IntegerType):
+    accepted, zero = (int, str), None
     hint = "int | str"
 
     def dump(self, value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"expected int or str, got {type(value).__name__}")
-        return value
+        return super().dump(value)
 
 
 class _Raw(FieldType):
@@ -290,11 +311,11 @@ _NAMED_TYPES: dict[str, FieldType] = {
     "string": _String(),
     "bool": _Boolean(),
     **{
-        name: _Integer(name)
+        name: IntegerType(name)
         for name in ("int", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
     },
     "float64": _Float(),
-    "intorstring": _IntOrString(),
+    "intorstring": _IntOrString("int32"),
     "raw": _Raw(),
     "bytes": _Converted(_load_bytes, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray),
     "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),

@@ -10,7 +10,7 @@ from datetime import datetime  # noqa: F401
 from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime.collection_views import objects_view, own_objects_view
-from clientgo.apimachinery.runtime.field_types import FieldType, ListType, StructType, parse_type
+from clientgo.apimachinery.runtime.field_types import FieldType, IntegerType, ListType, StructType, parse_type
 from clientgo.apimachinery.runtime.list_source import ListSource
 from clientgo.apimachinery.runtime.source import Part
 from clientgo.apimachinery.runtime.view import View
@@ -177,10 +177,21 @@ class FieldProperty(property):
 def make_getter(info: FieldInfo, kind: FieldType) -> _Getter:
     """Return a getter specialised to the field: these few closures are the hot path of every controller.
 
-    The getter raises UnmarshalTypeError for a value of a type that the field does not take, and ValueError for
-    unreadable text.
+    The getter raises UnmarshalTypeError for a value of a type that the field does not take, also for an integer out of
+    the type's range, and ValueError for unreadable text. Go rejects such an object when it decodes it.
     """
     key, default, plain = info.json, info.default, kind.plain
+    if isinstance(kind, IntegerType):
+        lowest, highest = kind.lowest, kind.highest
+
+        def get_integer(self: View) -> Any:
+            value = self._source.get(key)
+            if type(value) is int and lowest <= value <= highest:
+                return value
+            return default if value is None else kind.checked(self, key, value)
+
+        return get_integer
+
     if kind.is_scalar:
 
         def get_scalar(self: View) -> Any:

@@ -9,7 +9,9 @@ when the library is imported, `read_event` and `read_list` return None and every
 
 They also return None for every text that msgspec refuses and for unexpected content. So malformed JSON is found by
 the json module, when it arrives: msgspec accepts nothing that the module refuses, with two exceptions that are checked
-here, text that is not UTF-8 and integers of more digits than Python converts.
+here, text that is not UTF-8 and integers of more digits than Python converts. A number that no float64 can hold, such
+as 1e999, is the exception: outside of the metadata it is found when it is read, and that read raises ValueError. Go
+rejects the object when it arrives.
 """
 
 from __future__ import annotations
@@ -114,7 +116,7 @@ class TextSource(ObjectSource):
     def section(self, key: str) -> Any:
         """Decode spec or status; None if it is absent."""
         raw = self._spec if key == "spec" else self._status
-        return None if raw is None else _parse(bytes(raw))
+        return None if raw is None else self._checked(bytes(raw))
 
     def _read_metadata(self, every: bool) -> JSONObject:
         read = READ.object_all_metadata if every else READ.object_metadata
@@ -125,8 +127,15 @@ class TextSource(ObjectSource):
         return self.typed(self._parse())
 
     def _parse(self) -> JSONObject:
-        document: JSONObject = _parse(self._text)
+        document: JSONObject = self._checked(self._text)
         return document
+
+    def _checked(self, text: str | bytes) -> Any:
+        """Decode a part of the text. Raises ValueError, which names the object, for a number like 1e999."""
+        try:
+            return _parse(text)
+        except ValueError as err:
+            raise ValueError(f"object {self.key!r}: {err}") from None
 
 
 # The fields of the metadata that have an attribute.
@@ -266,7 +275,7 @@ def _parse_here(text: str | bytes) -> Any:
     try:
         return READ.anything(text)
     except READ.malformed:
-        # A number beyond a double's range, which is infinite for json.loads.
+        # A number that no float64 can hold: `scan` raises the error of an eager decoder.
         decoded = text if isinstance(text, str) else text.decode()
         return scan(decoded.lstrip(" \t\r\n"), 0)[0]
 

@@ -25,9 +25,17 @@ def _reject_constant(name: str) -> Any:
     raise ValueError(f"invalid JSON value: {name}")
 
 
-_STRICT: Final = json.JSONDecoder(parse_constant=_reject_constant)
+def _parse_float(text: str) -> float:
+    """Return the number; raise ValueError, as Go does, if it is too large for a float64. Few documents have floats."""
+    value = float(text)
+    if value in (math.inf, -math.inf):
+        raise ValueError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return value
+
+
+_STRICT: Final = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_parse_float)
 # Returns the value at a position, and its end. This is the C scanner without the rest of the decoder. Raises
-# StopIteration, ValueError (also for NaN and infinity, as in Go) and RecursionError.
+# StopIteration, ValueError (also for NaN, infinity and 1e999, as in Go) and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(_STRICT)  # type: ignore[attr-defined]
 _blanks: Final = re.compile(r"[ \t\n\r]*").match
 # Matches numbers that Go writes differently: 1000.0, 1e-05, 1e-07, 1e+16. Matches in strings are harmless, and texts
@@ -103,8 +111,11 @@ def escape_html(text: str) -> str:
 def unmarshal(data: str | bytes) -> Any:
     """Parse a JSON value; integers stay exact. Bytes are UTF-8, and U+FFFD replaces invalid ones.
 
-    Raises ValueError for malformed text, NaN and infinity, and TooDeepError for more than 10,000 levels of nesting.
-    Go: json.Unmarshal.
+    Raises ValueError for malformed text, NaN, infinity and a number such as 1e999, which no float64 can hold, and
+    TooDeepError for more than 10,000 levels of nesting. Go: json.Unmarshal.
+
+    Difference: an integer stays exact also above int64, where Go returns a float64. Fields of a declared type check its
+    range.
     """
     text = utf8.decode_valid(data) if isinstance(data, bytes) else data
     with contextlib.suppress(RecursionError):

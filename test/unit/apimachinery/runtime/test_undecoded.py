@@ -7,6 +7,7 @@ import functools
 import inspect
 import json
 import pickle
+import re
 import sys
 import threading
 import tracemalloc
@@ -53,7 +54,7 @@ POD = {
         "ownerReferences": [{"kind": "ReplicaSet", "name": "o", "uid": "u-2", "controller": True}],
         "managedFields": [{"manager": "m", "fieldsV1": {"f:spec": {}}}],
     },
-    "spec": {"containers": [{"name": "c", "image": "i"}], "priority": 2**70, "unknown": [1.0, -0.0, None, True]},
+    "spec": {"containers": [{"name": "c", "image": "i"}], "priority": 7, "unknown": [1.0, -0.0, None, True, 2**70]},
 }
 
 ACCESSORS: list[Callable[[Any], Any]] = [
@@ -208,7 +209,7 @@ def test_the_metadata_of_a_cached_object_is_read_without_decoding_it(make_typed)
     other = decoded(make_typed)
     assert (obj.kind, obj.api_version) == (other.kind, other.api_version)
     assert is_undecoded(obj)
-    assert obj.spec.priority == 2**70
+    assert obj.spec.priority == 7
     assert is_undecoded(obj), "what is decoded of a cached object is not kept in it"
 
 
@@ -217,7 +218,7 @@ def test_of_cached_objects_only_a_few_documents_are_kept_and_each_is_decoded_onc
     objects = [obj.freeze() for obj in listed(*pods).extract_items()]
     documents = []
     for obj in objects:
-        assert obj.spec.priority == 2**70
+        assert obj.spec.priority == 7
         documents.append(obj._snapshot())
         assert obj._snapshot() is documents[-1] and obj.spec._source is obj.spec._source
     assert [obj._snapshot() for obj in objects] == documents
@@ -231,7 +232,7 @@ def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -
     assert (pod.status.phase, pod.metadata.labels["app"], pod.status.reason) == ("Running", "shop", "")
     root = source._RECENT.parts[pod._source]
     assert ([*root.kept], root._document) == (["status", "metadata"], None)
-    assert pod.spec.priority == 2**70
+    assert pod.spec.priority == 7
     assert (document_of(pod.spec) is document_of(pod.spec), pod.to_dict()["status"]) == (True, {"phase": "Running"})
 
 
@@ -241,7 +242,8 @@ def test_of_a_cached_object_the_part_that_is_read_is_decoded_alone(make_typed) -
     [
         '"spec":{"priority":1},"spec":{"priority":2}',
         '"spec":null,"status":null',
-        '"spec":{"priority":1e999}',
+        '"spec":{"priority":1e99}',
+        '"spec":{"priority":2147483648}',
         '"metadata":{"name":"a"},"spec":7,"status":[]',
         '"spec":{"nodeName":"\\ud800 \\u00e4 ä"}',
         '"status":{"phase":"Running"},"spec":{}',
@@ -557,10 +559,10 @@ def test_what_is_no_event(line: str) -> None:
     [
         '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"}},"object":'
         '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"metadata":{"name":"b"}}}',
-        '{"object":{"spec":1e999,"kind":"Pod","met\\u0061data":{"name":"\\u00e4","name":"\\ud83d\\ude00"},'
+        '{"object":{"spec":1e308,"kind":"Pod","met\\u0061data":{"name":"\\u00e4","name":"\\ud83d\\ude00"},'
         '"apiVersion":"v1"},"type":"ADDED","more":[]}',
-        '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"annotations":{"a":-1e999},"generation":1.0}}}',
-        ' \t{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","n":1e999}} \r',
+        '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"annotations":{"a":-1e308},"generation":1.0}}}',
+        ' \t{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","n":1e308}} \r',
     ],
 )
 def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None:
@@ -571,6 +573,28 @@ def test_odd_but_valid_events_stay_undecoded_and_say_the_same(text: str) -> None
     for read in ACCESSORS:
         assert outcome(functools.partial(read, obj)) == outcome(functools.partial(read, other))
     assert repr(document_of(obj)) == repr(document_of(other))
+
+
+@pytest.mark.parametrize("serializer", [TYPED, DYNAMIC], ids=["typed", "unstructured"])
+@pytest.mark.parametrize("number", ["1e999", "-1E+400"])
+def test_a_number_that_no_float64_can_hold_is_an_error_when_it_is_read(number: str, serializer: Any) -> None:
+    def received(fields: str) -> Any:
+        text = f'{{"type":"ADDED","object":{{"kind":"Pod","apiVersion":"v1",{fields}}}}}'
+        return event(text, serializer)
+
+    with decoding_at_once(), pytest.raises(ValueError, match="invalid JSON"):
+        received(f'"metadata":{{"name":"a"}},"spec":{{"n":{number}}}')
+
+    message = f"object 'ns/a': json: cannot unmarshal number {number} into Go value of type float64"
+    pod = received(f'"metadata":{{"name":"a","namespace":"ns"}},"spec":{{"n":{number}}},"status":{{}}')
+    assert (pod.get_name(), pod.get_annotations()) == ("a", {})
+    for read in (lambda: document_of(pod)["spec"]["n"], pod.to_dict, lambda: pod.deep_copy().to_dict()):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read()
+
+    pod = received(f'"metadata":{{"name":"a","namespace":"ns","annotations":{{"n":{number}}}}}')
+    with pytest.raises(ValueError, match=re.escape(message)):
+        pod.get_annotations()
 
 
 def test_a_stray_byte_in_a_list_is_replaced_where_it_arrives() -> None:

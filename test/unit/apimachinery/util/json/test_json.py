@@ -90,6 +90,23 @@ def test_what_json_has_no_number_for_is_refused(value: float, text: str) -> None
     assert json.marshal(["NaN", "Infinity"]) == '["NaN","Infinity"]'
 
 
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "1E+400", "9" * 400 + ".0"])
+def test_a_number_that_no_float64_can_hold_is_refused(text: str) -> None:
+    """Go: json.UnmarshalTypeError."""
+    message = f"json: cannot unmarshal number {text} into Go value of type float64"
+    deep = "[" * 5000 + text + "]" * 5000
+    for document in (text, f'{{"a":[{text}]}}', deep):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            json.unmarshal(document)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        json.scan_at_any_depth(deep, 0)
+    assert json.unmarshal('["1e999",1.7976931348623157e308,1e-999]') == ["1e999", 1.7976931348623157e308, 0.0]
+
+
+def test_an_integer_above_int64_stays_exact() -> None:
+    assert json.unmarshal(f"[{2**63},{10**400}]") == [2**63, 10**400]
+
+
 def test_names_that_look_like_floats_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("clientgo.apimachinery.util.json.json._encoded")
     document = {"ip": "10.0.0.1", "image": "web:v1.0", "node": ["node-0", "node-05"], "c++": "+", "f": 1.5, "i": 1000}
