@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableRateLimitingQueue
+from clientgo.util.workqueue.beyond.long_delays import LONG_DELAY, LongDelays
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
 from clientgo.util.workqueue.delaying_queue import (
     DelayingInterface,
@@ -104,7 +105,7 @@ def new_typed_rate_limiting_queue_with_config(
         delaying_queue = new_typed_delaying_queue_with_config(
             TypedDelayingQueueConfig(name=config.name, metrics_provider=config.metrics_provider, clock=config.clock)
         )
-    return _RateLimitingType(delaying_queue, rate_limiter)
+    return _RateLimitingType(delaying_queue, rate_limiter, config.name)
 
 
 def new_named_rate_limiting_queue(rate_limiter: RateLimiter, name: str) -> RateLimitingInterface:
@@ -123,7 +124,9 @@ class _RateLimitingType(InspectableRateLimitingQueue[T]):
     """A delaying queue with a rate limiter. It has no lock of its own."""
 
     @hop("queue.new_rate_limiting", go="NewTypedRateLimitingQueueWithConfig")
-    def __init__(self, delaying_queue: TypedDelayingInterface[T], rate_limiter: TypedRateLimiter[T]) -> None:
+    def __init__(
+        self, delaying_queue: TypedDelayingInterface[T], rate_limiter: TypedRateLimiter[T], name: str
+    ) -> None:
         self._delaying_queue = delaying_queue
         # As in _DelayingType: the methods that Go embeds become attributes of this object.
         self.add = delaying_queue.add
@@ -136,12 +139,16 @@ class _RateLimitingType(InspectableRateLimitingQueue[T]):
         self.add_after = delaying_queue.add_after
 
         self._rate_limiter = rate_limiter
+        self._long_delays = LongDelays(name, rate_limiter)
         self.forget = rate_limiter.forget
         self.num_requeues = rate_limiter.num_requeues
 
     def add_rate_limited(self, item: T) -> None:
         """Add `item` after the rate limiter's delay, and count one more failure. Never blocks."""
-        self.add_after(item, self._rate_limiter.when(item))
+        delay = self._rate_limiter.when(item)
+        if delay >= LONG_DELAY:
+            self._long_delays.report(item, delay)
+        self.add_after(item, delay)
 
     def __repr__(self) -> str:
         return f"<{self._rate_limiter!r} before {self._delaying_queue!r}>"

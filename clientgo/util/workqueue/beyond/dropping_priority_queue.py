@@ -49,7 +49,7 @@ class DroppingPriorityQueue(PriorityQueue[T]):
             if opts.rate_limited:
                 if self.shutting_down():
                     return
-                limited = self._rate_limiter.when(item)
+                limited = self._limit(item)
                 after = min(after, limited) if after else limited
             self._add_delayed(item, after, priority)
 

@@ -25,6 +25,7 @@ from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.beyond.inspection import QueueContents, QueueStatistics
+from clientgo.util.workqueue.beyond.long_delays import LONG_DELAY, LongDelays
 from clientgo.util.workqueue.beyond.priority_options import (
     LOW_PRIORITY,
     AddOpts,
@@ -128,6 +129,7 @@ class PriorityQueue(Generic[T]):
         self._ageing = config.ageing
         limiter = config.rate_limiter
         self._rate_limiter: TypedRateLimiter[T] = limiter or default_typed_controller_rate_limiter()
+        self._long_delays = LongDelays(config.name, self._rate_limiter, config.log)
         self.forget = self._rate_limiter.forget
         self.num_requeues = self._rate_limiter.num_requeues
 
@@ -195,19 +197,26 @@ class PriorityQueue(Generic[T]):
 
     def add_rate_limited(self, item: T) -> None:
         """Add `item` after the rate limiter's delay. An item that is being processed keeps its priority."""
-        self._add_delayed(item, self._rate_limiter.when(item), None)
+        self._add_delayed(item, self._limit(item), None)
 
     def add_with_opts(self, opts: AddOpts, *items: T) -> None:
         """Add `items` with a priority, a delay, or a rate limit. Never blocks."""
         for item in items:
             after = opts.after
             if opts.rate_limited:
-                limited = self._rate_limiter.when(item)
+                limited = self._limit(item)
                 after = min(after, limited) if after else limited
             if opts.rate_limited or after > 0:
                 self._add_delayed(item, after, opts.priority)
             else:
                 self._add(item, -math.inf, opts.priority or 0)
+
+    def _limit(self, item: T) -> float:
+        """Return the rate limiter's delay for one more failure of `item`, and report the first long one."""
+        delay = self._rate_limiter.when(item)
+        if delay >= LONG_DELAY:
+            self._long_delays.report(item, delay)
+        return delay
 
     def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
         if self.shutting_down():
