@@ -24,10 +24,6 @@ _FLOW_SCHEMA_HEADER = "X-Kubernetes-PF-FlowSchema-UID"
 _MAX_BODY_SLURP_SIZE = 2 << 10
 
 
-# Maximum seconds between two attempts, whatever a Retry-After header demands. Kubernetes asks for a few seconds; Go
-# waits for any time, such as 10**18 seconds.
-_MAX_WAIT = 300
-
 # Seconds of a wait that is logged at the default level.
 _LONG_WAIT = 10.0
 
@@ -148,7 +144,7 @@ class _WithRetry:
         seconds = _check_wait(response)
         if seconds is None:
             return False
-        self._retry_after.wait = float(min(seconds, _MAX_WAIT))
+        self._retry_after.wait = float(seconds)
         self._retry_after.reason = _get_retry_reason(self._attempts, seconds, response, err)
         return True
 

@@ -359,15 +359,16 @@ def test_resources_are_in_small_letters_where_they_are_said(measured, caplog):
 
 @pytest.mark.parametrize("code", [429, 500, 503])
 @pytest.mark.parametrize("header", ["300", "301", "1000000000000000000", "9223372036854775807"])
-def test_a_demanded_wait_is_bounded_and_logged(header, code, caplog):
+def test_a_long_wait_is_waited_and_logged(header, code, caplog):
     caplog.set_level(logging.INFO)
     busy = status(code, "TooManyRequests", "slow down", Retry_After=header)
     with ScriptedServer(answering(busy, Answer(200, POD))) as server:
         client, clock = client_for(server.url)
         client.get().resource("pods").name("web").do(CTX).raise_for_error()
-    assert clock.slept == [300.0]
+    assert clock.slept == [float(header)]
     [line] = [record.getMessage() for record in caplog.records if "Retry-After" in record.getMessage()]
-    assert 'delay="5m0s" attempt=1' in line
+    assert "attempt=1" in line
+    assert header != "300" or 'delay="5m0s"' in line
     assert "/api/v1/pods/web" in line
 
 
