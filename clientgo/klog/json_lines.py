@@ -14,9 +14,8 @@ import re
 from collections.abc import Mapping
 
 from clientgo.golang import utf8
-from clientgo.klog.exceptions import failure_of, lost_cause
 from clientgo.klog.k8s_references import ObjectRef
-from clientgo.klog.serialize import Line, shortened, to_string
+from clientgo.klog.serialize import Line, to_string
 
 __all__ = ["JSONFormatter"]
 
@@ -44,8 +43,8 @@ class JSONFormatter(logging.Formatter):
             fields.update(v=0, severity="warning")
         for key, value in pairs.items():
             fields[f"{key}_" if key in fields or key in _ERROR_KEYS else key] = value
-        if line is not None and line.error is not None:
-            fields.update(_facts(line.error))
+        if line is not None:
+            fields.update(line.facts)
         if record.exc_info and record.exc_info[0] is not None:
             fields["stacktrace"] = self.formatException(record.exc_info)
         return _dump(fields)
@@ -59,15 +58,6 @@ def _caller(record: logging.LogRecord) -> str:
     """Return the last folder and the name of the source file, with the line."""
     folder = os.path.basename(os.path.dirname(record.pathname))
     return f"{folder}/{record.filename}:{record.lineno}" if folder else f"{record.filename}:{record.lineno}"
-
-
-def _facts(err: BaseException) -> Mapping[str, object]:
-    failure = failure_of(err)
-    if failure is None:
-        cause = lost_cause(err)
-        return {"err": shortened(to_string(err)), **({"cause": shortened(cause)} if cause else {})}
-    found = {"err": failure.text, "at": failure.at, "cause": failure.cause}
-    return {**{key: shortened(value) for key, value in found.items() if value}, "stacktrace": failure.stacktrace}
 
 
 # They end a line, or control a terminal, where JSON lets them through.

@@ -25,13 +25,17 @@ _MAX_ERROR = 16 * 1024
 
 
 class Line(str):
-    """The text of a structured line, with its message, pairs and error. A record of `logging` has it as its `msg`."""
+    """The text of a structured line, with its parts. A record of `logging` has it as its `msg`.
 
-    __slots__ = ("error", "message", "pairs")
+    It has texts in place of the error, since a record that is kept would keep the frames of the error's traceback.
+    """
+
+    __slots__ = ("facts", "message", "pairs")
 
     message: str
     pairs: Mapping[str, object]
-    error: BaseException | None
+    # The texts about the error: `err`, `at`, `cause`, `stacktrace`.
+    facts: Mapping[str, str]
 
 
 def as_pairs(keys_and_values: tuple[object, ...], pairs: Mapping[str, object]) -> Mapping[str, object]:
@@ -58,26 +62,31 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
     "Synced" foo="default/a" replicas=3
     """
     message = msg if isinstance(msg, str) else to_string(msg)
-    parts = [quote(message)]
-    failure = None if err is None else failure_of(err)
-    if failure is not None:
-        parts.append(_format_pair("err", shortened(failure.text)))
-        parts += [
-            _format_pair(key, shortened(value))
-            for key, value in (("at", failure.at), ("cause", failure.cause))
-            if value
-        ]
-    elif err is not None:
-        parts.append(_format_pair("err", err))
-        if cause := lost_cause(err):
-            parts.append(_format_pair("cause", shortened(cause)))
-    for key, value in pairs.items():
-        parts.append(_format_pair(key, value))
-    if failure is not None:
-        parts.append(_format_pair("stacktrace", failure.stacktrace))
-    line = Line("".join(parts))
-    line.message, line.pairs, line.error = message, pairs, err
+    facts = {} if err is None else _facts_of(err)
+    line = Line(
+        "".join(
+            [
+                quote(message),
+                *(_format_pair(key, value) for key, value in facts.items() if key != "stacktrace"),
+                *(_format_pair(key, value) for key, value in pairs.items()),
+                *(_format_pair(key, value) for key, value in facts.items() if key == "stacktrace"),
+            ]
+        )
+    )
+    line.message, line.facts = message, facts
+    line.pairs = {key: to_string(value) if isinstance(value, BaseException) else value for key, value in pairs.items()}
     return line
+
+
+def _facts_of(err: BaseException) -> dict[str, str]:
+    """Return the texts about an error by their keys; those of a bug have its location and its traceback."""
+    failure = failure_of(err)
+    if failure is None:
+        facts = {"err": to_string(err), "cause": lost_cause(err)}
+    else:
+        facts = {"err": failure.text, "at": failure.at, "cause": failure.cause}
+    kept = {key: shortened(text) for key, text in facts.items() if text or key == "err"}
+    return kept if failure is None else {**kept, "stacktrace": failure.stacktrace}
 
 
 def _format_pair(key: str, value: object) -> str:

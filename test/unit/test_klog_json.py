@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import logging
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -78,6 +79,22 @@ def test_an_error_of_the_api_is_one_text_and_a_bug_has_its_traceback(lines: Call
     assert "v" not in api and "stacktrace" not in api
     assert (bug["err"], bug["key"]) == ("KeyError: 'nope'", "a/b")
     assert "test_klog_json.py" in bug["at"] and "Traceback" in bug["stacktrace"]
+
+
+def test_a_record_that_is_kept_keeps_no_exception(caplog: pytest.LogCaptureFixture) -> None:
+    class Held:
+        """An object in a frame of the exception's traceback."""
+
+    def fail() -> weakref.ref[Held]:
+        held = Held()
+        try:
+            raise OSError("closed")
+        except OSError as err:
+            klog.error_s(err, "Failed", other=err)
+        return weakref.ref(held)
+
+    assert fail()() is None
+    assert caplog.records
 
 
 def test_an_error_of_a_mebibyte_is_cut(lines: Callable[[], list[Json]]) -> None:
