@@ -174,7 +174,7 @@ def test_the_sample_controller_is_seen_at_the_line_it_is_at_and_recovers_from_a_
     """)
     page.click("#breakpoint button")
     assert "example-nginx" in page.text("[data-station=apiserver]")
-    assert "client.create" in page.text("[data-station=workers]")
+    assert "client.create" in page.text("[data-station=workers]").replace("\n", "")
     page.run("document.querySelector('[data-station=workers]').dispatchEvent(new MouseEvent('click'))")
     page.until("return document.querySelector('#pane .ran')")
     assert "_get_or_create_deployment" in page.text("#pane .ran")

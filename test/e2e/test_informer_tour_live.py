@@ -115,7 +115,7 @@ def test_a_controller_is_shown_as_it_runs_and_recorded_and_does_not_notice(
 def check_recording(file: Path, token: str) -> None:
     assert token and token not in file.read_text()
     with tour.Recording(file) as recording:
-        assert recording.is_whole and recording.program == "sample-controller" and not recording.damaged
+        assert recording.is_complete and recording.program == "sample-controller" and not recording.damaged
         assert {source.type for source in recording.sources.values()} == {"*v1.Deployment", "*v1alpha1.Foo"}
         assert not any("clientgo/tour" in source.name for source in recording.sources.values())
         known = recording.known(source_of(recording, "*v1alpha1.Foo"), recording.duration)

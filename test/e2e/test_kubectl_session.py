@@ -380,10 +380,11 @@ def test_draining_the_node(run: Run, web: str) -> None:
     run("uncordon", "simulated-node")
 
 
-def test_what_needs_a_container_says_so(run: Run, web: str) -> None:
+def test_a_simulated_container_has_logs_and_runs_commands(run: Run, web: str) -> None:
     (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
-    assert "runs no containers" in run("logs", pod, fails=True)
-    assert run("exec", pod, "--", "true", fails=True)
+    assert run("logs", pod) == "web started\n"
+    assert run("exec", pod, "--", "echo", "hello") == "hello\n"
+    assert run("exec", pod, "--", "false", fails=True)
 
 
 def test_events_report_scaling(run: Run, web: str) -> None:

@@ -22,7 +22,7 @@ REQUIREMENTS = [Requirement(text) for text in importlib.metadata.requires("clien
 RUNTIME = {
     requirement.name: requirement
     for requirement in REQUIREMENTS
-    for extra in ("", "fast", "metrics", "cel", "stream")
+    for extra in ("", "fast", "metrics", "cel", "stream", "certificates")
     if requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 }
 

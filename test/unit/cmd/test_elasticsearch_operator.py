@@ -59,7 +59,7 @@ def node_set(name: str, count: int, *roles: str, **more: Any) -> dict[str, Any]:
 
 def elasticsearch(*sets: dict[str, Any], version: str = "8.11.0", **more: Any) -> Any:
     document = {
-        "metadata": {"name": "es", "namespace": "default", "uid": "uid-of-es", "annotations": more.pop("said", {})},
+        "metadata": {"name": "es", "namespace": "default", "uid": "uid-of-es", "annotations": more.pop("annotations", {})},
         "spec": {"version": version, "nodeSets": list(sets) or [node_set("all", 3)], **more},
     }
     return esv1.Elasticsearch.from_dict(document)
@@ -208,7 +208,7 @@ def test_each_tier_keeps_a_node() -> None:
     gone, refused = decide(cluster(), old=[DATA_0, DATA_1], allowed=5)
     assert (gone, refused) == ([DATA_1], {DATA_0: "do_not_delete_all_members_of_a_tier"})
     # Of masters others take care; this is switched off here.
-    es = elasticsearch(value={names.DISABLE_PREDICATES: "one_master_at_a_time"})
+    es = elasticsearch(annotations={names.DISABLE_PREDICATES: "one_master_at_a_time"})
     assert decide(cluster(), old=[MASTER_0], away=(MASTER_1, MASTER_2), es=es) == ([MASTER_0], {})
 
 
@@ -229,7 +229,7 @@ def test_one_on_its_way_out_is_not_deleted_again() -> None:
 def test_an_annotation_disables_predicates() -> None:
     off = "only_restart_healthy_node_if_green_or_yellow"
     for value in (off, f"x,{off}", "*"):
-        es = elasticsearch(value={names.DISABLE_PREDICATES: value})
+        es = elasticsearch(annotations={names.DISABLE_PREDICATES: value})
         assert decide(cluster(), health="red", es=es)[0] == [DATA_1]
 
 
