@@ -125,9 +125,14 @@ def _ask_for_json() -> None:
     from clientgo.apimachinery.runtime.serializer.codec_factory import CodecFactory
     from clientgo.rest.request import Request
 
-    Request.use_protobuf_as_default = lambda self: self  # type: ignore[method-assign]
-    CodecFactory.speaks_protobuf = lambda self, kind: False  # type: ignore[method-assign]
-    metadata._MEDIA_TYPES = ("application/json",)  # type: ignore[assignment]
+    changes: list[tuple[Any, str, Any]] = [
+        (Request, "use_protobuf_as_default", lambda self: self),
+        (CodecFactory, "supports_protobuf", lambda self, kind: False),
+        (metadata, "_MEDIA_TYPES", ("application/json",)),
+    ]
+    for owner, name, value in changes:
+        assert hasattr(owner, name), f"{owner} has no {name} any more"
+        setattr(owner, name, value)
 
 
 def pytest_configure(config: pytest.Config) -> None:
