@@ -58,8 +58,9 @@ def node_set(name: str, count: int, *roles: str, **more: Any) -> dict[str, Any]:
 
 
 def elasticsearch(*sets: dict[str, Any], version: str = "8.11.0", **more: Any) -> Any:
+    annotations = more.pop("annotations", {})
     document = {
-        "metadata": {"name": "es", "namespace": "default", "uid": "uid-of-es", "annotations": more.pop("annotations", {})},
+        "metadata": {"name": "es", "namespace": "default", "uid": "uid-of-es", "annotations": annotations},
         "spec": {"version": version, "nodeSets": list(sets) or [node_set("all", 3)], **more},
     }
     return esv1.Elasticsearch.from_dict(document)
