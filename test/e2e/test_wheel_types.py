@@ -20,7 +20,7 @@ def test_type_checkers_accept_programs_and_a_scaffolded_project(
     wheel = build_wheel(tmp_path_factory)
     venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", wheel, cwd=tmp_path)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", f"{wheel}[certificates]", cwd=tmp_path)
     work = tmp_path / "work"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "cmd", work / "cmd", ignore=ignored)
