@@ -13,7 +13,7 @@ from typing import Any
 
 from clientgo.golang.strconv import parse_bool, parse_int, quote
 from clientgo.klog.klog import set_verbosity
-from clientgo.klog.output import SEVERITIES, configure
+from clientgo.klog.output import FORMATS, SEVERITIES, configure
 
 __all__ = ["add_flags", "init_flags"]
 
@@ -105,7 +105,7 @@ _SETTINGS = {
 
 
 def _format(text: str) -> str:
-    if text not in ("text", "json"):
+    if text not in FORMATS:
         raise argparse.ArgumentTypeError(f"unsupported log format {quote(text)}")
     return text
 

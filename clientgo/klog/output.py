@@ -29,6 +29,7 @@ __all__ = ["LOGGER", "SETTINGS", "KlogFormatter", "Settings", "configure", "emit
 LOGGER: Final = logging.getLogger("clientgo")
 MAX_VERBOSITY: Final = logging.INFO - 1
 SEVERITIES: Final = ("INFO", "WARNING", "ERROR", "FATAL")
+FORMATS: Final = ("text", "json")
 
 
 def level_of(n: int) -> int:
@@ -148,11 +149,15 @@ def _severity(level: int) -> int:
     return 2 if level < logging.CRITICAL else 3
 
 
+def _check_format(format: str) -> None:
+    if format not in FORMATS:
+        raise ValueError(f'unsupported log format: {format!r}, must be "text" or "json"')
+
+
 def _new_formatter(format: str, skip_headers: bool, add_dir_header: bool = False) -> logging.Formatter:
+    _check_format(format)
     if format == "text":
         return KlogFormatter(skip_headers, add_dir_header)
-    if format != "json":
-        raise ValueError(f'unsupported log format: {format!r}, must be "text" or "json"')
     from clientgo.klog.json_lines import JSONFormatter  # imported here, since most programs log text
 
     return JSONFormatter()
@@ -232,8 +237,12 @@ LOGGER.setLevel(logging.INFO)
 
 
 def configure(**settings: Any) -> None:
-    """Change SETTINGS by the names of its fields. A setting of the destination makes it the only one."""
+    """Change SETTINGS by the names of its fields. A setting of the destination makes it the only one.
+
+    Raises ValueError for an unknown format, and then changes nothing.
+    """
     global _module_verbosity
+    _check_format(settings.get("format", SETTINGS.format))
     for name, value in settings.items():
         if not hasattr(SETTINGS, name):
             raise ValueError(f"no setting of klog is called {name!r}")

@@ -16,7 +16,7 @@ from clientgo.golang import utf8
 from clientgo.golang.strconv import escape_unprintable, quote
 from clientgo.klog.exceptions import failure_of, lost_cause
 
-__all__ = ["Line", "as_pairs", "format_message", "shortened", "to_string"]
+__all__ = ["Line", "as_pairs", "format_message", "to_string"]
 
 _MISSING = "(MISSING)"
 
@@ -62,6 +62,8 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
     "Synced" foo="default/a" replicas=3
     """
     message = msg if isinstance(msg, str) else to_string(msg)
+    # Texts in place of exceptions: see Line.
+    pairs = {key: _text_of(value) if isinstance(value, BaseException) else value for key, value in pairs.items()}
     facts = {} if err is None else _facts_of(err)
     line = Line(
         "".join(
@@ -73,8 +75,7 @@ def format_message(msg: object, pairs: Mapping[str, object], err: BaseException 
             ]
         )
     )
-    line.message, line.facts = message, facts
-    line.pairs = {key: to_string(value) if isinstance(value, BaseException) else value for key, value in pairs.items()}
+    line.message, line.pairs, line.facts = message, pairs, facts
     return line
 
 
@@ -82,11 +83,19 @@ def _facts_of(err: BaseException) -> dict[str, str]:
     """Return the texts about an error by their keys; those of a bug have its location and its traceback."""
     failure = failure_of(err)
     if failure is None:
-        facts = {"err": to_string(err), "cause": lost_cause(err)}
+        facts = {"err": _text_of(err), "cause": _shortened(lost_cause(err))}
     else:
-        facts = {"err": failure.text, "at": failure.at, "cause": failure.cause}
-    kept = {key: shortened(text) for key, text in facts.items() if text or key == "err"}
-    return kept if failure is None else {**kept, "stacktrace": failure.stacktrace}
+        facts = {
+            "err": _shortened(failure.text),
+            "at": _shortened(failure.at),
+            "cause": _shortened(failure.cause),
+            "stacktrace": failure.stacktrace,
+        }
+    return {key: text for key, text in facts.items() if text or key == "err"}
+
+
+def _text_of(err: BaseException) -> str:
+    return _shortened(to_string(err))
 
 
 def _format_pair(key: str, value: object) -> str:
@@ -97,8 +106,6 @@ def _format_pair(key: str, value: object) -> str:
         return f" {key}={_format_json(value)}"
     if isinstance(value, bytes | bytearray):
         return f" {key}={quote(bytes(value).decode('utf-8', 'backslashreplace'))}"
-    if isinstance(value, BaseException):
-        return f" {key}{_format_string(shortened(to_string(value)))}"
     return f" {key}{_format_string(to_string(value))}"
 
 
@@ -117,7 +124,7 @@ def _reason(err: Exception) -> str:
         return type(err).__name__
 
 
-def shortened(text: str) -> str:
+def _shortened(text: str) -> str:
     """Return the text of an error, without its end if it is very long."""
     omitted = len(text) - _MAX_ERROR
     return f"{text[:_MAX_ERROR]} ... ({omitted} more characters)" if omitted > 0 else text

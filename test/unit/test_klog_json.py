@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from clientgo import klog
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupResource
+from clientgo.klog import output
 
 Json = dict[str, Any]
 
@@ -24,12 +25,12 @@ Json = dict[str, Any]
 @pytest.fixture
 def lines() -> Iterator[Callable[[], list[Json]]]:
     """Give klog a handler that writes JSON; the fixture returns a function that returns the lines so far."""
-    output = io.StringIO()
-    handler = logging.StreamHandler(output)
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
     handler.setFormatter(klog.JSONFormatter())
     logger = logging.getLogger("clientgo")
     logger.addHandler(handler)
-    yield lambda: [json.loads(line) for line in output.getvalue().splitlines()]
+    yield lambda: [json.loads(line) for line in text.getvalue().splitlines()]
     logger.removeHandler(handler)
 
 
@@ -98,10 +99,11 @@ def test_a_record_that_is_kept_keeps_no_exception(caplog: pytest.LogCaptureFixtu
 
 
 def test_an_error_of_a_mebibyte_is_cut(lines: Callable[[], list[Json]]) -> None:
-    klog.error_s(OSError("x" * (1 << 20)), "Failed")
+    klog.error_s(OSError("x" * (1 << 20)), "Failed", other=OSError("y" * (1 << 20)))
     (line,) = lines()
-    assert len(line["err"]) < 20_000
-    assert line["err"].endswith("more characters)")
+    for text in (line["err"], line["other"]):
+        assert len(text) < 20_000
+        assert text.endswith("more characters)")
 
 
 def test_a_pair_cannot_replace_a_field_of_the_line(lines: Callable[[], list[Json]]) -> None:
@@ -174,3 +176,6 @@ def test_another_format_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'unsupported log format "xml"' in capsys.readouterr().err
     with pytest.raises(ValueError, match="unsupported log format: 'xml'"):
         klog.install(format="xml")
+    with pytest.raises(ValueError, match="unsupported log format: 'xml'"):
+        output.configure(format="xml", skip_headers=True)
+    assert (output.SETTINGS.format, output.SETTINGS.skip_headers) == ("text", False)
