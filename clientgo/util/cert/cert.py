@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from clientgo.golang.io import read_file
 from clientgo.golang.os import write_file
 from clientgo.util.cert.pem import encode_certificates
 from clientgo.util.keyutil import marshal_private_key_to_pem
@@ -152,14 +153,14 @@ def generate_self_signed_cert_key_with_options(opts: SelfSignedCertKeyOptions) -
     name = f"{opts.host}_{'-'.join(map(str, ips))}_{'-'.join(opts.alternate_dns)}"
     cert_path, key_path = (Path(opts.fixture_directory) / f"{name}.{suffix}" for suffix in ("crt", "key"))
     try:
-        certificates = cert_path.read_bytes()
+        certificates = read_file(cert_path)
     except OSError:
         certificates, key = _generate(opts, ips, _YEARS_OF_FIXTURES * _YEAR)
         write_file(cert_path, certificates, 0o644)
         write_file(key_path, key, 0o600)
         return certificates, key
     try:
-        return certificates, key_path.read_bytes()
+        return certificates, read_file(key_path)
     except OSError as err:
         said = f"cert {cert_path} can be read, but key {key_path} cannot: {err.strerror}"
         raise OSError(err.errno, said) from err

@@ -8,6 +8,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.x509.verification import Store
 
+from clientgo.golang.io import read_file
 from clientgo.golang.os import mkdir_all, write_file
 from clientgo.util.cert.pem import parse_certs_pem
 
@@ -47,7 +48,7 @@ def new_pool(filename: str | Path) -> Store:
 
     Raises ValueError and OSError. Go: cert.NewPool.
     """
-    data = Path(filename).read_bytes()
+    data = read_file(filename)
     try:
         return new_pool_from_bytes(data)
     except ValueError as err:
@@ -64,7 +65,7 @@ def new_pool_from_bytes(pem_block: bytes) -> Store:
 
 def certs_from_file(file: str | Path) -> list[x509.Certificate]:
     """Return the certificates of a file. Raises ValueError and OSError. Go: cert.CertsFromFile."""
-    data = Path(file).read_bytes()
+    data = read_file(file)
     try:
         return parse_certs_pem(data)
     except ValueError as err:

@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from clientgo.golang import pem
+from clientgo.golang.io import read_file
 from clientgo.golang.os import mkdir_all, write_file
 
 __all__ = [
@@ -94,7 +95,7 @@ def load_or_generate_key_file(key_path: str | Path) -> tuple[bytes, bool]:
     Go: keyutil.LoadOrGenerateKeyFile.
     """
     try:
-        data = Path(key_path).read_bytes()
+        data = read_file(key_path)
         parse_private_key_pem(data)
         return data, False
     except FileNotFoundError:
@@ -123,7 +124,7 @@ def marshal_private_key_to_pem(private_key: PrivateKey) -> bytes:
 
 def private_key_from_file(file: str | Path) -> PrivateKey:
     """Return the first private key in a file. Raises ValueError and OSError. Go: keyutil.PrivateKeyFromFile."""
-    data = Path(file).read_bytes()
+    data = read_file(file)
     try:
         return parse_private_key_pem(data)
     except ValueError as err:
@@ -132,7 +133,7 @@ def private_key_from_file(file: str | Path) -> PrivateKey:
 
 def public_keys_from_file(file: str | Path) -> list[PublicKey]:
     """Return the public keys in a file. Raises ValueError and OSError. Go: keyutil.PublicKeysFromFile."""
-    data = Path(file).read_bytes()
+    data = read_file(file)
     try:
         return parse_public_keys_pem(data)
     except ValueError as err:
