@@ -19,6 +19,8 @@ from clientgo.golang.duration import format_duration
 from clientgo.utils.clock import PassiveClock
 from clientgo.utils.clock.watchdog import checked_after
 
+__all__ = ["SLOW_LIST", "OutageReporter", "reporting_slow_list"]
+
 SLOW_LIST: Final = 30.0
 """Seconds until a list is reported: enough for a hundred thousand objects over a slow network."""
 
@@ -60,9 +62,6 @@ class OutageReporter:
             return
         elapsed, self._since = self._clock.since(self._since), None
         logger.info("Connected to the API server again", **self._about, after=format_duration(float(round(elapsed))))
-
-
-__all__ = ["OutageReporter"]
 
 
 def reporting_slow_list(clock: PassiveClock, about: Mapping[str, object]) -> contextlib.AbstractContextManager[None]:
