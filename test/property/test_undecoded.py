@@ -1,4 +1,8 @@
-"""Decoding later gives what decoding at once gives, for every text: the same object, or the same error on arrival."""
+"""Decoding later gives what decoding at once gives, for every text: the same object, or the same error on arrival.
+
+Texts with a number that no float64 can hold are left out: what is undecoded reports such a number when it is read (see
+text_source, and the test of it in test_undecoded of the unit tests).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ import random
 from typing import Any, TypeVar
 
 from decoding import DYNAMIC, TYPED, decoding_at_once, event, needs_msgspec, outcome
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
 from clientgo.apimachinery.runtime.documents import document_of
+from clientgo.apimachinery.util.json import unmarshal
 
 pytestmark = needs_msgspec
 
@@ -141,6 +146,14 @@ def lists(draw: st.DrawFn) -> bytes:
     return data[:position] + draw(st.sampled_from([b"\xff", b"\xed\xa0\x80", b"\xc3", b"\x00"])) + data[position:]
 
 
+def has_number_out_of_range(text: str | bytes) -> bool:
+    try:
+        unmarshal(text)
+    except ValueError as err:
+        return str(err).endswith("into Go value of type float64")
+    return False
+
+
 def facts_of(obj: Any) -> list[Any]:
     """Return what an object's accessors return before it is decoded, and then its document."""
     early = (obj.object_key(), obj.get_uid(), obj.get_resource_version(), obj.get_labels(), obj.get_annotations())
@@ -165,6 +178,8 @@ def facts_of_list(listed: Any) -> list[Any]:
 
 @given(events(), st.sampled_from([TYPED, DYNAMIC]))
 def test_events(line: str, serializer: Any) -> None:
+    assume(not has_number_out_of_range(line))
+
     def read() -> Any:
         obj = event(line, serializer)
         return facts_of(obj) if hasattr(obj, "object_key") else repr(obj)
@@ -178,6 +193,7 @@ def test_events(line: str, serializer: Any) -> None:
 @given(lists(), st.sampled_from([(TYPED, corev1.PodList), (DYNAMIC, UnstructuredList)]))
 @example(b"\xef\xbb\xbf{}", (TYPED, corev1.PodList))
 def test_lists(data: bytes, way: Any) -> None:
+    assume(not has_number_out_of_range(data))
     serializer, cls = way
 
     def arrive() -> Any:
