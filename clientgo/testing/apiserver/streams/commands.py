@@ -28,6 +28,7 @@ from clientgo.apimachinery.util.remotecommand import (
     STREAM_PROTOCOL_V4_NAME,
     STREAM_PROTOCOL_V5_NAME,
 )
+from clientgo.golang.stop import Signal
 from clientgo.testing.apiserver.streams import upgrade
 from clientgo.testing.apiserver.streams.channel import Channel, Options, resized
 from clientgo.testing.apiserver.streams.runtime import NoSuchContainer, Nowhere, Streams
@@ -54,9 +55,11 @@ class _SpdyChannel(Channel):
     """The streams of one process on a SPDY connection."""
 
     def __init__(self, request: Request, options: Options) -> None:
-        # Guards the next attribute; notified when a stream has come, and at the end of the connection.
+        # Guards the next two attributes; notified when a stream has come, and at the end of the connection.
         self._changed = threading.Condition()
         self._streams: dict[str, Stream] = {}
+        # Set after the reply to the latest stream, and so after the replies to all.
+        self._reply_sent = Signal()
         self._conn, protocol = upgrade.spdy_connection(request, _PROTOCOLS, self._accept)
         self.reports_exit_codes = protocol in _WITH_EXIT_CODES
         self._resizer: threading.Thread | None = None
@@ -91,12 +94,12 @@ class _SpdyChannel(Channel):
             )
             self._resizer.start()
 
-    def _accept(self, stream: Stream, _reply_sent: object) -> None:
+    def _accept(self, stream: Stream, reply_sent: Signal) -> None:
         kind = stream.headers().get(STREAM_TYPE, "")
         with self._changed:
             if kind in self._streams:
                 raise ValueError(f"a second stream of type {kind}")
-            self._streams[kind] = stream
+            self._streams[kind], self._reply_sent = stream, reply_sent
             self._changed.notify_all()
 
     def _wake(self) -> None:
@@ -104,7 +107,7 @@ class _SpdyChannel(Channel):
             self._changed.notify_all()
 
     def _await(self, wanted: list[str]) -> None:
-        """Wait for the client's streams. Raises TimeoutError, ConnectionError."""
+        """Wait for the client's streams and the replies to them. Raises TimeoutError, ConnectionError."""
         ended = self._conn.close_chan()
         with self._changed:
             complete = self._changed.wait_for(
@@ -114,6 +117,9 @@ class _SpdyChannel(Channel):
                 raise ConnectionError("the client has gone")
             if not complete:
                 raise TimeoutError("timed out waiting for client to create streams")
+            reply_sent = self._reply_sent
+        # Clients do not expect the end of a stream before the reply to it.
+        reply_sent.wait()
 
     def _read_sizes(self, stream: Stream) -> None:
         rest = b""

@@ -22,11 +22,12 @@ from clientgo.apimachinery.util.httpstream import Stream
 from clientgo.apimachinery.util.httpstream.spdy import new_server_connection_with_pings
 from clientgo.apimachinery.util.portforward import PORT_FORWARD_V1_NAME, WEBSOCKETS_SPDY_TUNNELING_PORT_FORWARD_V1
 from clientgo.golang.net import Conn
+from clientgo.golang.stop import Signal
 from clientgo.testing.apiserver.streams import upgrade
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request, Response
 
-__all__ = ["run"]
+__all__ = ["Forwarder", "run"]
 
 _PING_PERIOD: Final = 10.0
 _SIZE: Final = 32 << 10
@@ -34,7 +35,7 @@ _SIZE: Final = 32 << 10
 _MAX_PAIRS: Final = 256
 
 
-class _Forwarder:
+class Forwarder:
     """The pairs of streams of one connection, an error stream and a data stream for each client."""
 
     def __init__(self, dial: Callable[[int], Conn]) -> None:
@@ -44,7 +45,7 @@ class _Forwarder:
         self._pairs: dict[str, dict[str, Stream]] = {}
         self._threads: set[threading.Thread] = set()
 
-    def accept(self, stream: Stream, reply_sent: object) -> None:
+    def accept(self, stream: Stream, reply_sent: Signal) -> None:
         """Take a stream; the second one of a pair starts it. Raises ValueError, which refuses the stream."""
         headers = stream.headers()
         kind, request_id = headers.get(STREAM_TYPE, ""), headers.get(PORT_FORWARD_REQUEST_ID_HEADER, "")
@@ -64,13 +65,15 @@ class _Forwarder:
                 return
             del self._pairs[request_id]
             thread = threading.Thread(
-                target=self._serve, args=(pair, int(port)), name="apiserver-portforward", daemon=True
+                target=self._serve, args=(pair, int(port), reply_sent), name="apiserver-portforward", daemon=True
             )
             self._threads.add(thread)
             thread.start()
 
-    def _serve(self, pair: dict[str, Stream], port: int) -> None:
+    def _serve(self, pair: dict[str, Stream], port: int, reply_sent: Signal) -> None:
         data, error = pair[STREAM_TYPE_DATA], pair[STREAM_TYPE_ERROR]
+        # Clients do not expect the end of a stream before the reply to it.
+        reply_sent.wait()
         try:
             try:
                 target = self._dial(port)
@@ -129,7 +132,7 @@ def run(request: Request, dial: Callable[[int], Conn]) -> Response:
 
     Raises ApiError, PlainError before the connection is taken over.
     """
-    forwarder = _Forwarder(dial)
+    forwarder = Forwarder(dial)
     if upgrade.is_web_socket(request):
         socket = upgrade.web_socket(request, [WEBSOCKETS_SPDY_TUNNELING_PORT_FORWARD_V1])
         # Here, not above: it needs the extra `stream`.
