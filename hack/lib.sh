@@ -91,5 +91,5 @@ has_browser() {
 make_test_venv() {
   local browser=
   if has_browser; then browser=,browser; fi
-  make_venv "$root/.venv-test" "[all,dev,peers,lint$browser]"
+  make_venv "$root/.venv-test" "[all,dev,peers,lint,site$browser]"
 }

@@ -12,7 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Change", "api_of", "changed_files", "changes", "newest_release", "read"]
+__all__ = [
+    "Change",
+    "api_of",
+    "changed_files",
+    "changes",
+    "definitions",
+    "is_public",
+    "members",
+    "module_of",
+    "newest_release",
+    "read",
+]
 
 
 @dataclass(frozen=True)
@@ -55,17 +66,26 @@ def is_public(path: str) -> bool:
 
 def api_of(path: str, source: str) -> dict[str, Name]:
     """Return the public names of a module by their dotted names. Raises SyntaxError."""
-    module = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
-    tree = ast.parse(source)
-    exported = _exported(tree)
+    module = module_of(path)
     found: dict[str, Name] = {}
-    for name, node in _top_level(tree, reexports=path.endswith("__init__.py") or exported is not None):
-        if name not in exported if exported is not None else name.startswith("_"):
-            continue
+    for name, node in definitions(path, ast.parse(source)):
         found[f"{module}.{name}"] = _describe(node)
         if isinstance(node, ast.ClassDef):
-            found |= {f"{module}.{name}.{member}": each for member, each in _members(node)}
+            found |= {f"{module}.{name}.{member}": _describe(each) for member, each in members(node)}
     return found
+
+
+def module_of(path: str) -> str:
+    """Return the dotted name of a module by its path in the repository."""
+    return ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
+
+
+def definitions(path: str, tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the public names of a module and the statements that define them, several for an overloaded function."""
+    exported = _exported(tree)
+    for name, node in _top_level(tree, reexports=path.endswith("__init__.py") or exported is not None):
+        if name in exported if exported is not None else not name.startswith("_"):
+            yield name, node
 
 
 def _exported(tree: ast.Module) -> set[str] | None:
@@ -99,13 +119,14 @@ def _assigned(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.AST]]
                 yield each.id, node
 
 
-def _members(cls: ast.ClassDef) -> Iterator[tuple[str, Name]]:
+def members(cls: ast.ClassDef) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the public attributes and methods of a class, and `__init__`, with the statements that define them."""
     for node in cls.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if not node.name.startswith("_") or node.name == "__init__":
-                yield node.name, _describe(node)
+                yield node.name, node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
-            yield from ((name, _describe(node)) for name, _ in _assigned(node) if not name.startswith("_"))
+            yield from ((name, node) for name, _ in _assigned(node) if not name.startswith("_"))
 
 
 def _describe(node: ast.AST) -> Name:

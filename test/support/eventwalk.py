@@ -20,7 +20,7 @@ from clientgo.tools import cache
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "hack"))
 
-from docs.walk import Step
+from documents.walk import Step
 
 LIBRARY = Path(clientgo.__file__).parent
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
 sys.path.insert(0, str(ROOT / "hack"))
 
-from docs import go_names, walk  # noqa: E402
+from documents import go_names, walk  # noqa: E402
 
 
 @protobuf_is_the_default

@@ -1,0 +1,111 @@
+"""The pages of docs/: every block of code runs, and the output below a block is what the block prints.
+
+A page's Python blocks are one module, in their order. Its `test_*` functions run after that, with the fixtures of the
+pytest plugin. A `text` block directly below a Python block is the block's output. Chinese pages have the code of their
+English pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import itertools
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+from page_commands import RUN_BY
+from processes import ROOT
+
+pytestmark = pytest.mark.shared_server
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+ENGLISH = [page for page in PAGES if not page.startswith("zh/")]
+# The test of each command that only these pages have.
+RUN_BY_OTHERS: dict[str, str] = {}
+# Blocks that a browser, Prometheus or Go would run; nothing here can.
+SHOWN_ONLY = {"go", "promql", "diff"}
+
+
+class Block(NamedTuple):
+    language: str
+    line: int
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return [
+        Block(match[1], text.count("\n", 0, match.start()) + 2, match[2])
+        for match in re.finditer(r"(?ms)^```([^\n]*)\n(.*?)^```$", text)
+        if not match[1].startswith("{")
+    ]
+
+
+def with_code(pages: list[str]) -> list[str]:
+    return [page for page in pages if any(block.language == "python" for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", with_code(ENGLISH))
+def test_the_code_of_a_page_runs(
+    page: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "page.py"
+    found = blocks(page)
+    code = [block for block in found if block.language == "python"]
+    file.write_text("\n".join(block.text for block in code), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(f"docs_{page.replace('/', '_').removesuffix('.md')}", file)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    outputs = {block: after for block, after in itertools.pairwise(found) if after.language == "text"}
+    monkeypatch.setenv("KUBECONFIG", request.getfixturevalue("kubeconfig"))
+
+    for block in code:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (block.line - 1) + block.text, str(DOCS / page), "exec"), module.__dict__)
+        if block in outputs:
+            assert printed.getvalue() == outputs[block].text
+    tests = [value for name, value in vars(module).items() if name.startswith("test_")]
+    for function in tests:
+        function(**{name: request.getfixturevalue(name) for name in inspect.signature(function).parameters})
+
+    assert tests or outputs
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_other_block_of_a_page_is_valid(page: str) -> None:
+    for block in blocks(page):
+        if block.language == "sh":
+            commands = [line.strip() for line in block.text.splitlines() if line.strip()]
+            assert set(commands) <= RUN_BY.keys() | RUN_BY_OTHERS.keys()
+        elif block.language == "yaml":
+            assert all(yaml.safe_load_all(block.text))
+        elif block.language == "json":
+            json.loads(block.text)
+        elif block.language == "toml":
+            tomllib.loads(block.text)
+        else:
+            assert block.language in SHOWN_ONLY | {"python", "text"}, block.line
+
+
+def test_a_chinese_page_has_the_code_of_its_english_page() -> None:
+    chinese = {page.removeprefix("zh/"): blocks(page) for page in PAGES if page.startswith("zh/")}
+
+    other = [page for page, found in chinese.items() if [b.text for b in found] != [b.text for b in blocks(page)]]
+    assert other == []
+
+
+def test_every_recipe_has_a_test_and_a_row_in_the_cookbook() -> None:
+    recipes = [page for page in ENGLISH if page.startswith("cookbook/") and page != "cookbook/index.md"]
+    index = (DOCS / "cookbook/index.md").read_text(encoding="utf-8")
+
+    assert len(recipes) >= 11
+    assert [page for page in recipes if not any("def test_" in block.text for block in blocks(page))] == []
+    assert [page for page in recipes if f"({page.removeprefix('cookbook/')})" not in index] == []

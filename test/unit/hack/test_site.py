@@ -1,0 +1,134 @@
+"""hack/docs: the site of the documentation has every page and name, no dead link, and loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+import posixpath
+import re
+import subprocess
+import sys
+import zlib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "hack"), str(ROOT / "hack" / "site")]
+build = importlib.import_module("build")
+check = importlib.import_module("check")
+reference = importlib.import_module("reference")
+public_api = importlib.import_module("public_api")
+
+LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|`[^`]*`)+\]\(([^)\s]+)\)")
+PAGES = sorted([*ROOT.joinpath("docs").rglob("*.md"), *(ROOT / page for page in build.ELSEWHERE)])
+# Entries of the site that no file of the repository is.
+MADE = {"docs/reference/index.md", "docs/tour/index.html"} | {f"docs/{page}.md" for page in build.ELSEWHERE.values()}
+
+
+def anchors(text: str) -> set[str]:
+    titles = re.findall(r"(?m)^#+ (.*)", re.sub(r"(?ms)^```.*?^```$", "", text))
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", title).lower() for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_of_a_page_leads_to_a_file_and_a_title(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    dead = []
+    for link in LINK.findall(re.sub(r"(?ms)^```.*?^```$", "", text)):
+        file, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = page.parent / file if file else page
+        path = posixpath.normpath(target.relative_to(ROOT).as_posix()) if target.is_relative_to(ROOT) else ""
+        if path in MADE:
+            continue
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target.read_text())):
+            dead.append(link)
+    assert dead == []
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    docs = ROOT / "docs"
+    listed = {"index"}
+    for page in docs.rglob("*.md"):
+        folder = page.parent.relative_to(docs).as_posix()
+        for block in re.findall(r"(?ms)^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8")):
+            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed |= {posixpath.normpath(posixpath.join(folder, name)) for name in names}
+    pages = {page.relative_to(docs).with_suffix("").as_posix() for page in docs.rglob("*.md")}
+
+    assert pages - listed == set()
+
+
+def test_the_reference_has_every_public_name_of_a_module() -> None:
+    paths = [
+        "clientgo/tools/cache/__init__.py",
+        "clientgo/tools/cache/shared_informer.py",
+        "clientgo/util/workqueue/queue.py",
+        "clientgo/api/batch/v1/types.py",
+        "clientgo/golang/stop.py",
+    ]
+    [*pages] = reference.pages(ROOT, paths)
+    text = "\n".join(page for _, page in pages)
+    entries = re.findall(r"(?m)^:{3,4}\{py:\w+\} ([\w.]+).*\n:module: ([\w.]+)$", text)
+    wanted = set().union(*(public_api.api_of(path, ROOT.joinpath(path).read_text()) for path in paths))
+
+    assert {f"{module}.{name}" for name, module in entries} == wanted
+    assert len(wanted) > 300
+
+
+def test_the_reference_covers_every_public_module() -> None:
+    tracked = subprocess.run(["git", "ls-files", "clientgo"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tracked.returncode:  # The source distribution is no repository.
+        tracked_paths = [path.relative_to(ROOT).as_posix() for path in ROOT.joinpath("clientgo").rglob("*.py")]
+    else:
+        tracked_paths = tracked.stdout.splitlines()
+    public = {path for path in tracked_paths if public_api.is_public(path)}
+
+    assert len(public) > 1500
+    assert public <= set(reference.public_modules(ROOT))
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("Return it.\n\n>>> f()\n1\n\nMore.", "Return it.\n\n\n```pycon\n>>> f()\n1\n```\n\nMore."),
+        ("# no title\n---\n:::x", "\\# no title\n\\---\n\\:::x"),
+        ("```python\n# kept\n```", "```python\n# kept\n```"),
+    ],
+)
+def test_a_docstring_is_markdown_without_titles_and_directives(docstring: str, expected: str) -> None:
+    assert reference.markdown(docstring).replace("\n\n\n", "\n\n") == expected.replace("\n\n\n", "\n\n")
+
+
+def test_the_checks_of_a_site_find_each_kind_of_problem(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<script src="https://cdn.example.com/a.js"></script><link rel="stylesheet" href="//fonts.example.com/x">'
+        '<a href="https://example.com">fine</a><a href="gone.html">x</a><a href="#nowhere">y</a><p id="here"></p>'
+        '<a href="#here">z</a><div style="background: url(https://img.example.com/a.png)"></div>'
+    )
+    (tmp_path / "a.css").write_text("@import 'https://css.example.com/a.css'; a { background: url(data:x) }")
+    (tmp_path / "a.js").write_text('const help = "https://fine.example.com"; fetch("https://api.example.com/x");')
+    entries = zlib.compress(b"clientgo.a py:function 1 a.html#$ -\nclientgo b std:doc 1 a.html# -\n")
+    (tmp_path / "objects.inv").write_bytes(b"# 1\n# 2\n# 3\n# 4\n" + entries)
+    site = check.Site(tmp_path)
+
+    dead = [line.removeprefix("index.html: ") for line in site.dead_links()]
+    assert dead == ["gone.html", "#nowhere"]
+    hosts = {re.sub(r".*//([\w.]+).*", r"\1", each) for each in site.requests_to_other_hosts()}
+    assert hosts == {"cdn.example.com", "fonts.example.com", "img.example.com", "css.example.com", "api.example.com"}
+    assert check.missing_names(site, ["clientgo.a", "clientgo.b"]) == ["clientgo.b"]
+
+
+@pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra `site` is missing")
+def test_the_site_builds_and_holds(tmp_path: Path) -> None:
+    output = tmp_path / "site"
+    flags = ["--no-tour", "--output", str(output), "--reference", "clientgo.util.workqueue.queue"]
+    command = [sys.executable, str(ROOT / "hack/site/build.py"), *flags]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "Typed" in (output / "reference/clientgo.util.workqueue.queue.html").read_text()
+    assert (output / "searchindex.js").stat().st_size > 10_000
