@@ -9,7 +9,9 @@ uses a background goroutine.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
 from clientgo.context import Context
@@ -45,13 +47,35 @@ def _new_transport(config: Config) -> Transport:
     source = _ContextSource(config)
     if config.has_ca() or config.has_cert_auth():
         source.context()  # an invalid certificate is an error of the configuration, not of the first request
-    return Transport(
+    return ClockCheckingTransport(
         ssl_context=source.context,
         server_name=config.tls.server_name,
         proxy=config.proxy,
         dial=config.dial_holder.dial if config.dial_holder is not None else None,
         disable_compression=config.disable_compression,
     )
+
+
+class ClockCheckingTransport(Transport):
+    """A transport that logs once if a server rejects credentials because of a clock. Thread-safe. Beyond Go."""
+
+    def __init__(self, *, now: Callable[[], float] = time.time, **settings: Any) -> None:
+        """Initialize the transport. `now` returns the seconds since 1970; Transport lists the other settings."""
+        super().__init__(**settings)
+        self._now = now
+        # Guards the next attribute, so that requests that fail at once log one line. Held while it is logged.
+        self._report_lock = threading.Lock()
+        self._is_reported = False
+
+    def round_trip(self, request: Request) -> Response:
+        """See Transport."""
+        response = super().round_trip(request)
+        if response.status_code == 401 and not self._is_reported:
+            from clientgo.transport.clock_skew import report_clock_skew
+
+            with self._report_lock:
+                self._is_reported = self._is_reported or report_clock_skew(request, response, self._now())
+        return response
 
 
 def tls_config_for(c: Config) -> ssl.SSLContext | None:

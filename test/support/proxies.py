@@ -108,7 +108,10 @@ class HTTPProxy(_Proxy):
     def negotiate(self, sock: socket.socket, target: socket.socket) -> bool:
         head = b""
         while not head.endswith(b"\r\n\r\n"):
-            head += sock.recv(1)
+            byte = sock.recv(1)
+            if not byte:
+                return False
+            head += byte
         lines = head.decode().split("\r\n")
         credentials = [line.partition(": ")[2] for line in lines if line.lower().startswith("proxy-authorization:")]
         self.note(" ".join([*lines[0].split(" ")[:2], *credentials]))

@@ -9,11 +9,13 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin, with_text
 from clientgo.golang.http.head import read_head
+from clientgo.golang.http.rejected import Certificate, peer_certificate_context, rejection
 from clientgo.golang.http.route import Proxy, Route
 from clientgo.golang.http.socks import socks_connect
 from clientgo.utils.clock.clock import REAL_CLOCK
@@ -27,6 +29,9 @@ Dial = Callable[[str, int], socket.socket]
 _KEEP_ALIVE_IDLE: Final = 30
 _KEEP_ALIVE_INTERVAL: Final = 5
 _KEEP_ALIVE_PROBES: Final = 3
+
+# Seconds without data on the connection that reads a rejected certificate.
+_READ_CERTIFICATE_TIMEOUT: Final = 5.0
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
@@ -65,15 +70,25 @@ class Dialer:
     ) -> socket.socket:
         """Return a socket connected to the route's end. Blocks, in each step at most `timeout` seconds without data.
 
-        Raises OSError, EOFError, ValueError.
+        If the server's certificate has another name or has expired, a second connection reads it for the error's text;
+        nothing but a handshake is sent on it. Raises OSError, EOFError, ValueError.
         """
-        sock = self._connect_first(exchange, route, timeout)
-        try:
-            if route.proxy is not None:
-                sock = _through_proxy(exchange, sock, route, route.proxy, context, timeout)
-            if route.scheme == "https":
-                sock = _encrypted(exchange, sock, context, self._server_name or route.host, timeout)
+        sock = self._reach(exchange, route, context, timeout)
+        if route.scheme != "https":
             return sock
+        reopen = partial(self._reach, exchange, route, context, _at_most(timeout, _READ_CERTIFICATE_TIMEOUT))
+        return _encrypted(exchange, sock, context, self._server_name or route.host, timeout, reopen)
+
+    def _reach(
+        self, exchange: Exchange, route: Route, context: ssl.SSLContext | None, timeout: float | None
+    ) -> socket.socket:
+        """Return a socket that is connected to the server, through the proxy if there is one, without TLS yet."""
+        sock = self._connect_first(exchange, route, timeout)
+        if route.proxy is None:
+            return sock
+        reopen = partial(self._connect_first, exchange, route, _at_most(timeout, _READ_CERTIFICATE_TIMEOUT))
+        try:
+            return _through_proxy(exchange, sock, route, route.proxy, context, timeout, reopen)
         except BaseException:
             sock.close()
             raise
@@ -140,6 +155,7 @@ def _through_proxy(
     proxy: Proxy,
     context: ssl.SSLContext | None,
     timeout: float | None,
+    reopen: Callable[[], socket.socket],
 ) -> socket.socket:
     """Let the proxy connect to the route's target. Does nothing if the proxy forwards requests itself."""
     if proxy.is_socks:
@@ -147,7 +163,7 @@ def _through_proxy(
         return sock
     if proxy.scheme == "https":
         # As in Go, an https proxy needs a certificate that the cluster's authority signed.
-        sock = _encrypted(exchange, sock, context, proxy.host, timeout)
+        sock = _encrypted(exchange, sock, context, proxy.host, timeout, reopen)
     if route.is_tunnelled:
         try:
             _open_tunnel(sock, route, proxy)
@@ -187,19 +203,49 @@ def _default_context() -> ssl.SSLContext:
 
 
 def _encrypted(
-    exchange: Exchange, sock: socket.socket, context: ssl.SSLContext | None, name: str, timeout: float | None
+    exchange: Exchange,
+    sock: socket.socket,
+    context: ssl.SSLContext | None,
+    name: str,
+    timeout: float | None,
+    reopen: Callable[[], socket.socket],
 ) -> socket.socket:
-    """Start TLS on the socket and verify the peer's name."""
+    """Start TLS on the socket and verify the peer's name. `reopen` returns another socket like `sock`."""
+    name = name.partition("%")[0].rstrip(".")
     try:
-        wrapped = _wrapped(sock, context or _default_context(), name.partition("%")[0].rstrip("."))
+        wrapped = _wrapped(sock, context or _default_context(), name)
     except TimeoutError:
         sock.close()
         raise TimeoutError("net/http: TLS handshake timeout") from None
+    except ssl.SSLCertVerificationError as err:
+        sock.close()
+        raise rejection(err, name, partial(_peer_certificate, reopen, name)) from None
     except (OSError, ValueError) as err:
         sock.close()
         raise as_builtin(err) from None
+    except BaseException:
+        sock.close()
+        raise
     exchange.attach(wrapped, timeout)
     return wrapped
+
+
+def _peer_certificate(reopen: Callable[[], socket.socket], name: str) -> Certificate:
+    """Return the certificate that the peer presents for the name, without verifying it."""
+    context = peer_certificate_context()
+    sock = reopen()
+    try:
+        sock = _wrapped(sock, context, name)
+        # `getpeercert` returns an empty dict unless its context verifies; the handshake is over by now.
+        context.verify_mode = ssl.CERT_REQUIRED
+        tls: Any = sock
+        return tls.getpeercert() or {}
+    finally:
+        sock.close()
+
+
+def _at_most(timeout: float | None, seconds: float) -> float:
+    return seconds if timeout is None else min(timeout, seconds)
 
 
 def _wrapped(sock: socket.socket, context: ssl.SSLContext, name: str) -> socket.socket:

@@ -504,6 +504,7 @@ class _SharedIndexInformer(InspectableInformer):
         with self._started_lock:
             if self._started:
                 return None
+            self._early_reads.start()
             logger, fifo = new_queue_fifo(
                 logger,
                 self._object_type,
@@ -529,7 +530,6 @@ class _SharedIndexInformer(InspectableInformer):
             )
             self._controller = new_with_refusals(config, self._created_at, self._refusals)
             self._started = True
-            self._early_reads.is_started = True
             return self._controller
 
     def _new_thread(self, purpose: str, target: Callable[..., None], *args: object) -> threading.Thread:

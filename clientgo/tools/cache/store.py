@@ -12,11 +12,11 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.tools.cache.beyond.inspection import InspectableCache
+from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
@@ -215,6 +215,13 @@ class _Cache(InspectableCache):
         self._metrics: InformerMetricsProvider | None = None
         # Reports a read by a lister before the informer that owns the store has synced; see beyond/unsynced.py.
         self.early_reads: EarlyReads | None = None
+
+    def report_reads(self, report: Callable[[], None] | None) -> None:
+        """Call `report` before each read from now on; None ends that. Beyond Go."""
+        storage = self._cache_storage
+        if isinstance(storage, ReportingStorage):
+            storage = storage.storage
+        self._cache_storage = storage if report is None else cast("CacheStorage", ReportingStorage(storage, report))
 
     def transaction(self, *txns: Transaction) -> None:
         """See TransactionStore."""

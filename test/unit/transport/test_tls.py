@@ -95,7 +95,10 @@ def test_an_expired_certificate_is_refused(authority):
     expired = authority.issue("expired", "IP:127.0.0.1", days=-1)
     with (
         serving(expired) as server,
-        pytest.raises(rest.URLError, match="tls: failed to verify certificate: certificate has expired"),
+        pytest.raises(
+            rest.URLError,
+            match="tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time",
+        ),
     ):
         get(server, ca_data=authority.data)
 
@@ -104,14 +107,18 @@ def test_a_certificate_for_another_host_is_refused(authority):
     other = authority.issue("other", "DNS:other.example.com")
     with (
         serving(other) as server,
-        pytest.raises(rest.URLError, match=r"failed to verify certificate: .*certificate is not valid for '127.0.0.1'"),
+        pytest.raises(
+            rest.URLError,
+            match="verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any",
+        ),
     ):
         get(server, ca_data=authority.data)
 
 
 def test_a_common_name_is_no_name(authority):
     old = authority.issue("old", common_name="127.0.0.1")
-    with serving(old) as server, pytest.raises(rest.URLError, match=r"certificate is not valid for '127.0.0.1'"):
+    reason = "x509: certificate relies on legacy Common Name field, use SANs instead"
+    with serving(old) as server, pytest.raises(rest.URLError, match=reason):
         get(server, ca_data=authority.data)
 
 
@@ -119,7 +126,7 @@ def test_a_server_name_is_checked_in_place_of_the_host(authority):
     other = authority.issue("named", "DNS:other.example.com")
     with serving(other) as server:
         assert get(server, ca_data=authority.data, server_name="other.example.com")
-        with pytest.raises(rest.URLError, match=r"is not valid for 'third.example.com'"):
+        with pytest.raises(rest.URLError, match="valid for other.example.com, not third.example.com"):
             get(server, ca_data=authority.data, server_name="third.example.com")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -153,6 +153,26 @@ class InspectableMap:
         return self._items.get(key)
 
 
+class ReportingStorage:
+    """A storage that calls a function before each read. It has all methods of the storage that it wraps."""
+
+    _READS = frozenset(
+        ("by_index", "get", "get_all", "index", "index_keys", "list", "list_index_func_values", "list_keys")
+    )
+
+    def __init__(self, storage: Any, report: Callable[[], None]) -> None:
+        self.storage = storage
+        self._report = report
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._READS:
+            self._report()
+        return getattr(self.storage, name)
+
+    def __repr__(self) -> str:
+        return repr(self.storage)
+
+
 class InspectableCache:
     """The inspection methods of the Store and Indexer."""
 
@@ -166,7 +186,8 @@ class InspectableCache:
 
     def components(self) -> tuple[object, ...]:
         """Return the store's storage, at which the hops of the indexer happen. Beyond Go."""
-        return (self._cache_storage,)
+        storage = self._cache_storage
+        return (storage.storage if isinstance(storage, ReportingStorage) else storage,)
 
     def size(self) -> int:
         """Return the number of objects. Takes no lock. Beyond Go."""

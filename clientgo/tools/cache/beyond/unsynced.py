@@ -3,7 +3,7 @@
 Each costs one line at the default level, which states the remedy:
 
   * `RejectionReport`: the cache does not sync, because it has rejected an object of the initial list for ten seconds;
-  * `EarlyReads`: a lister is read before the cache behind it has synced.
+  * `EarlyReads`: a lister is read before the cache behind it has synced, or a store whose informer was not started.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class EarlyReads:
     Two early reads are legitimate. An event handler may read while it handles the initial list. A test may fill an
     indexer by hand and never start an informer.
 
-    Only reads through listers count, since reconcilers use listers. Reads through `get_store()` or `get_indexer()` do
-    not count: the informer itself, debuggers and health checks use them while the cache syncs.
+    Before the informer starts, every read counts. While the cache syncs, only reads through listers count, since
+    reconcilers use listers; the informer itself, debuggers and health checks use `get_store()` and `get_indexer()`.
 
     The indexer refers to this object until the informer has synced or stopped.
     """
@@ -89,19 +89,46 @@ class EarlyReads:
         """Set up the reporter. `name` is the type of the objects, and `synced` is set when the informer has synced."""
         self._name = name
         self._synced = synced
+        # None once reads of the store are no longer reported.
+        self._unstarted: Any = indexer
         # Set by the informer.
-        self.is_started = self.is_stopped = False
+        self.is_stopped = False
+        self._is_started = False
         indexer.early_reads = self
+        indexer.report_reads(self._report_store)
+
+    def start(self) -> None:
+        """Stop reporting reads of the store. The informer calls this when it starts."""
+        self._is_started = True
+        self._ignore_store()
 
     def report(self, indexer: Any) -> None:
-        """Report a read of `indexer`, unless it is legitimate."""
+        """Report a lister's read of `indexer`, unless it is legitimate."""
         if self._synced.is_set() or self.is_stopped:
             indexer.early_reads = None
             return
-        if threading.get_ident() in _calling_threads or (not self.is_started and indexer.size()):
+        if threading.get_ident() in _calling_threads or (not self._is_started and indexer.size()):
             return
         indexer.early_reads = None
-        klog.background().info(_READ_TOO_EARLY if self.is_started else _READ_UNSTARTED, type=self._name)
+        if self._is_started:
+            klog.background().info(_READ_TOO_EARLY, type=self._name)
+        else:
+            self._report_unstarted("a lister")
+
+    def _report_store(self) -> None:
+        """Report a read of the store of an informer that was not started, unless it is legitimate."""
+        indexer = self._unstarted
+        if indexer is not None and threading.get_ident() not in _calling_threads and not indexer.size():
+            self._report_unstarted("a store")
+
+    def _report_unstarted(self, reader: str) -> None:
+        self._ignore_store()
+        klog.background().info(_READ_UNSTARTED % reader, type=self._name)
+
+    def _ignore_store(self) -> None:
+        indexer, self._unstarted = self._unstarted, None
+        if indexer is not None:
+            indexer.report_reads(None)
 
 
 _READ_TOO_EARLY = (
@@ -109,8 +136,8 @@ _READ_TOO_EARLY = (
     "to sync, then read listers and start workers"
 )
 _READ_UNSTARTED = (
-    "Warning: a lister was read whose informer was not started, so that it is empty: start the factory after "
-    "requesting the lister, then wait for the caches to sync, then read"
+    "Warning: %s was read whose informer was not started, so that it is empty: start the factory after requesting the "
+    "informers and listers, then wait for the caches to sync, then read"
 )
 
 

@@ -146,7 +146,121 @@ def test_a_lister_of_an_informer_that_was_not_started_is_reported_once(warnings:
         assert w.lister.list(labels.everything()) == []
 
     (line,) = warnings()
-    assert "start the factory after requesting the lister, then wait for the caches to sync, then read" in line
+    assert "a lister was read whose informer was not started" in line
+    assert "start the factory after requesting the informers and listers, then wait for the caches to sync" in line
+
+
+def read_key(store: cache.Indexer) -> object:
+    return store.get_by_key("ns/a")
+
+
+def read_object(store: cache.Indexer) -> object:
+    return store.get(pod("a"))
+
+
+def read_index(store: cache.Indexer) -> object:
+    return store.by_index(cache.NAMESPACE_INDEX, "ns")
+
+
+def read_index_of_object(store: cache.Indexer) -> object:
+    return store.index(cache.NAMESPACE_INDEX, pod("a"))
+
+
+def read_index_keys(store: cache.Indexer) -> object:
+    return store.index_keys(cache.NAMESPACE_INDEX, "ns")
+
+
+def read_index_values(store: cache.Indexer) -> object:
+    return store.list_index_func_values(cache.NAMESPACE_INDEX)
+
+
+def read_all(store: cache.Indexer) -> object:
+    return store.list()
+
+
+def read_keys(store: cache.Indexer) -> object:
+    return store.list_keys()
+
+
+STORE_READS = [
+    *(read_key, read_object, read_index, read_index_of_object, read_index_keys, read_index_values, read_all, read_keys)
+]
+
+
+@pytest.mark.parametrize("read", STORE_READS)
+@pytest.mark.parametrize("way", ["get_store", "get_indexer"])
+def test_a_store_read_before_the_start_is_reported_once(
+    way: str, read: Callable[[cache.Indexer], object], warnings: Warnings
+) -> None:
+    with world() as w:
+        for _ in range(2):
+            assert read(getattr(w.informer, way)()) in ([], (None, False))
+
+    (line,) = warnings()
+    assert "a store was read whose informer was not started, so that it is empty: start the factory" in line
+    assert 'type="*v1.Pod"' in line
+
+
+def test_a_lister_and_its_store_are_reported_together_before_the_start(warnings: Warnings) -> None:
+    with world() as w:
+        assert w.lister.list(labels.everything()) == []
+        assert w.informer.get_store().list() == []
+        assert len(warnings()) == 1
+
+
+@pytest.mark.parametrize("read", STORE_READS)
+def test_a_store_read_after_the_start_is_not_reported(
+    read: Callable[[cache.Indexer], object], warnings: Warnings
+) -> None:
+    """Debuggers and health checks read stores while they sync."""
+    with world() as w:
+        w.start()
+        read(w.informer.get_indexer())
+        w.sync()
+        read(w.informer.get_indexer())
+
+    assert warnings() == []
+
+
+def test_a_store_filled_by_hand_is_not_reported(warnings: Warnings) -> None:
+    with world() as w:
+        store = w.informer.get_indexer()
+        store.add(pod("b"))
+        assert store.get_by_key("ns/a") == (None, False)
+        assert [each.metadata.name for each in store.list()] == ["b"]
+        store.delete(pod("b"))
+        w.informer.add_indexers({"name": lambda obj: [obj.metadata.name]})
+        assert warnings() == []
+        assert store.list() == []
+        assert len(warnings()) == 1
+
+
+def test_a_store_of_an_informer_that_was_not_started_may_be_read_in_a_handler(warnings: Warnings) -> None:
+    with world() as w:
+        other = World(w.bubble)
+        seen: list[int] = []
+        w.informer.add_event_handler(
+            cache.ResourceEventHandlerFuncs(add_func=lambda obj: seen.append(len(other.informer.get_store().list())))
+        )
+        w.start()
+        w.sync()
+        w.bubble.wait()
+        other.end()
+
+    assert seen == [0]
+    assert warnings() == []
+
+
+def test_the_store_of_a_started_informer_reads_its_storage_directly(warnings: Warnings) -> None:
+    """Reads of a running informer's store pay nothing for the report, and its parts are the same before the start."""
+    with world() as w:
+        store: Any = w.informer.get_store()
+        before = (repr(store), store.components(), store.size())
+        assert store._cache_storage is not store.components()[0]
+        w.start()
+        assert (repr(store), store.components(), store.size()) == before
+        assert store._cache_storage is store.components()[0]
+    assert warnings() == []
 
 
 def test_a_lister_read_after_the_sync_is_not_reported(warnings: Warnings) -> None:
