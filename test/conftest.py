@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from clientgo.testing import leaks
 
 # `pytest --hypothesis-profile thorough` looks for as long as one has patience, and shows how far it is.
-pytest_plugins = ["clientgo.testing.thorough"]
+pytest_plugins = ["clientgo.testing.thorough", "turns"]
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 # A quarter of Hypothesis' own number, for each run of all tests; the profile `thorough` searches. The tests that find

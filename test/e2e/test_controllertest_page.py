@@ -13,6 +13,8 @@ from wheel import build_wheel, find_python, run
 
 from clientgo.testing import controllertest
 
+pytestmark = pytest.mark.takes_turns(4)
+
 TEXT = (Path(controllertest.__file__).parent / "README.md").read_text()
 
 

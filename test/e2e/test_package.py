@@ -43,6 +43,7 @@ with apiserver.Environment() as env:
 """
 
 
+@pytest.mark.takes_turns(2)
 def test_a_clone_shows_the_tour_and_runs_the_demo_each_with_one_command(tmp_path: Path) -> None:
     """These are a new user's first commands. The first makes the environment; the others find it."""
     clone = clone_into(tmp_path)
@@ -116,6 +117,7 @@ def test_without_a_python_that_is_new_enough_a_message_says_so(tmp_path: Path) -
     assert "clientgo needs Python 3.11 or newer" in done.stderr
 
 
+@pytest.mark.takes_turns(2)
 def test_the_wheel_of_a_fresh_clone_works_without_the_checkout(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -16,6 +16,8 @@ CLIENTS = ["kubernetes", "lightkube", "kr8s", "kubernetes_asyncio", "kopf"]
 OFFICIAL = """
 from kubernetes import client, config, watch
 
+pytestmark = pytest.mark.takes_turns(4, together=True)
+
 
 def test_the_official_client(kubeconfig, namespace):
     with config.new_client_from_config(config_file=kubeconfig) as api_client:

@@ -33,6 +33,8 @@ MANIFESTS = [ARTIFACTS / "deploy" / file for file in ("namespace.yaml", "rbac.ya
 # module before the program, as long as it finds it.
 IN_POD = """
 from clientgo.rest import config
+
+pytestmark = pytest.mark.takes_turns(3, together=True)
 config.in_cluster_config.__defaults__ = ({service_account!r},)
 """
 

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from processes import ROOT, Program, eventually, kubectl, post_mortem
 from wheel import build_tools, build_wheel, run
 
-pytestmark = pytest.mark.kubectl
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(4)]
 PAGE = (ROOT / "clientgo/scaffold/README.md").read_text()
 # What a person does beside it: see each of them below.
 BY_HAND = {

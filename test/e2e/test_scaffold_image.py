@@ -10,6 +10,8 @@ from dockerfile import build
 from processes import Program
 from wheel import build_wheel
 
+pytestmark = pytest.mark.takes_turns(4, together=True)
+
 
 def scaffold(folder: Path, *arguments: str) -> None:
     with Program(sys.executable, "-m", "clientgo.scaffold", *arguments, cwd=folder) as program:

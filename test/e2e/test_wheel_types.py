@@ -13,6 +13,8 @@ import pytest
 from processes import ROOT
 from wheel import build_wheel, run
 
+pytestmark = pytest.mark.takes_turns(4)
+
 
 def test_type_checkers_accept_programs_and_a_scaffolded_project(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory

@@ -305,6 +305,7 @@ def run_story(run: Story, script: list[Fault], dice: random.Random) -> None:
 INFORMERS: dict[str, dict[str, bool]] = {"realfifo": {}, "deltafifo": {"in_order": False}, "tls": {"tls": True}}
 
 
+@pytest.mark.takes_turns(2)
 def test_an_informer_survives_random_faults(env, streaming):
     def survive(case: tuple[str, int]) -> None:
         informer, seed = case
@@ -322,6 +323,7 @@ def test_an_informer_survives_random_faults(env, streaming):
 EACH = [Fault(kind, after) for kind in KINDS for after in (0, 2000 if kind in SPOILT else 1)]
 
 
+@pytest.mark.takes_turns(2)
 def test_a_server_that_always_fails_is_not_stormed(env, streaming):
     def endure(case: tuple[Fault, bool]) -> None:
         fault, protobuf = case

@@ -112,6 +112,7 @@ def test_there_are_kinds_of_all_groups() -> None:
     assert len(KINDS) > 80
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_reads_from_its_message_as_from_its_document(kind: str) -> None:
     for seed in range(2):
@@ -129,6 +130,7 @@ def test_any_object_reads_from_its_message_as_from_its_document(seed: int) -> No
     check_message(*KINDS[chance.choice([*KINDS])], chance)
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.skipif(not text_source.AVAILABLE, reason="msgspec is not installed, or switched off")
 @pytest.mark.parametrize("kind", [kind for kind, (_, cls) in KINDS.items() if has_client(cls)])
 def test_every_kind_reads_from_its_text_as_from_its_document(kind: str) -> None:

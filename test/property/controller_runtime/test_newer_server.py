@@ -167,6 +167,7 @@ def outcome(server: NewerServer, way: Any, cls: type[ResourceObject], seed: int,
     return None
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize("way", WAYS)
 @given(seed=st.integers(0, 2**32))
 def test_what_a_newer_server_said_is_written_as_over_json_or_nothing_is(way: str, seed: int) -> None:

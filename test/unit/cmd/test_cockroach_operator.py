@@ -30,6 +30,8 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver.store.storage import Event
 
+pytestmark = pytest.mark.takes_turns(3)
+
 PRUNING = "AutoPrunePVC=true"
 
 

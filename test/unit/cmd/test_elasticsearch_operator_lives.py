@@ -26,6 +26,8 @@ from clientgo.controller_runtime import client
 from clientgo.controller_runtime.config import Controller
 from clientgo.controller_runtime.metrics.server import Options as MetricsOptions
 
+pytestmark = pytest.mark.takes_turns(3)
+
 PROGRAM = ImportedProgram("elasticsearch-operator")
 with PROGRAM:
     esv1 = PROGRAM.module("api.v1")

@@ -16,6 +16,7 @@ with PROGRAM:
 BRANCHED = [lesson for lesson in lessons.all_() if any(a.branch for step in lesson.steps for a in step.answers)]
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize("breaks", [True, False])
 @pytest.mark.parametrize("lesson", BRANCHED, ids=lambda lesson: lesson.name)
 def test_every_answers_run_is_exported_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lesson, breaks):

@@ -104,6 +104,7 @@ def test_threads_of_both_informers_can_be_told_apart():
     assert {name.rpartition("/")[2].partition(":")[0] for name in names} == {"foo.py", "deployment.py"}
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize("fault", sorted(tour.FAULTS))
 def test_whatever_breaks_the_controller_recovers_when_it_is_mended(fault):
     # A half-open connection is given up when its watch should have ended.

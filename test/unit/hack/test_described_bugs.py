@@ -291,6 +291,7 @@ def listed() -> Iterator[tuple[str, list[mutant_list.Mutant]]]:
     yield from files.items()
 
 
+@pytest.mark.takes_turns(4)
 def test_no_bug_of_the_list_is_put_elsewhere_after_the_rename_of_a_private_function() -> None:
     """A function that has no single candidate is an error; its heading in the list is the one place to change."""
     lost, found = set(), set()
@@ -309,6 +310,7 @@ def test_no_bug_of_the_list_is_put_elsewhere_after_the_rename_of_a_private_funct
     assert len(found) > 2 * len(lost), f"{len(lost)} functions are lost, {len(found)} found"
 
 
+@pytest.mark.takes_turns(4)
 def test_every_bug_of_the_list_outlives_the_rename_of_all_locals_and_private_attributes() -> None:
     """Checks each at the same place of the syntax tree, counted in nodes."""
     lost = []

@@ -242,6 +242,7 @@ def test_defaults_of_a_long_list_cannot_fill_the_memory(api: Api) -> None:
         api("DELETE", f"{CRDS}/heaps.grow.example.com", want=200)
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize("default", [{"a": [{}] * 100}, ["x"] * 100, "x" * 400])
 def test_every_sort_of_default_is_counted(default: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # The real limit takes seconds of copying; the test of a long list above reaches it.
@@ -258,6 +259,7 @@ ALTERNATIVES = {"type": "integer", "oneOf": [{"minimum": i} for i in range(2000)
 MANY_CHOICES = {"type": "integer", "enum": list(range(50_000))}
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize(
     ("items", "value", "why"),
     [

@@ -82,6 +82,7 @@ def test_each_broken_operator_has_a_script_and_a_corrected_version() -> None:
     assert [machine for machine, _, _ in SCRIPTS] == [machine for machine, _ in PAIRS]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     ("machine", "check", "steps"), SCRIPTS, ids=[machine.__name__ for machine, _, _ in SCRIPTS]
 )
@@ -143,6 +144,7 @@ def test_the_machine_finds_the_bug(searched: type[ct.ControllerMachine]) -> None
     assert not CASES or len(raised.value.script.splitlines()) <= 15
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("machine", sorted(set(FIXED.values()), key=lambda machine: machine.__name__))
 def test_a_corrected_operator_passes(machine: type[ct.ControllerMachine]) -> None:
     search(machine, CASES or 1)
