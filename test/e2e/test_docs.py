@@ -31,6 +31,8 @@ ENGLISH = [page for page in PAGES if not page.startswith("zh/")]
 RUN_BY_OTHERS: dict[str, str] = {}
 # Blocks that a browser, Prometheus or Go would run; nothing here can.
 SHOWN_ONLY = {"go", "promql", "diff"}
+# Code for clients that the environment of the tests lacks: test_plugin_clients.py runs it.
+OTHER_CLIENTS = {"python kopf", "python kr8s", "python lightkube"}
 
 
 class Block(NamedTuple):
@@ -92,7 +94,7 @@ def test_every_other_block_of_a_page_is_valid(page: str) -> None:
         elif block.language == "toml":
             tomllib.loads(block.text)
         else:
-            assert block.language in SHOWN_ONLY | {"python", "text"}, block.line
+            assert block.language in SHOWN_ONLY | OTHER_CLIENTS | {"python", "text"}, block.line
 
 
 def test_a_chinese_page_has_the_code_of_its_english_page() -> None:
@@ -109,3 +111,28 @@ def test_every_recipe_has_a_test_and_a_row_in_the_cookbook() -> None:
     assert len(recipes) >= 11
     assert [page for page in recipes if not any("def test_" in block.text for block in blocks(page))] == []
     assert [page for page in recipes if f"({page.removeprefix('cookbook/')})" not in index] == []
+
+
+def sources() -> str:
+    """Return the hand-written code of the library, with the strings of neighbouring lines joined."""
+    generated = {"api", "apiextensions", "applyconfigurations", "informers", "kubernetes", "listers"}
+    files = [path for path in (ROOT / "clientgo").rglob("*.py") if path.relative_to(ROOT).parts[1] not in generated]
+    return re.sub(r'"\s*\n\s*f?"', "", "\n".join(path.read_text(encoding="utf-8") for path in files))
+
+
+def first_cells(page: str) -> list[str]:
+    """Return the texts in backticks in the first cells of a page's tables."""
+    cells = re.findall(r"(?m)^\| (.*?) \|", (DOCS / page).read_text(encoding="utf-8"))
+    return [text for cell in cells for text in re.findall(r"`([^`]+)`", cell)]
+
+
+def test_every_log_line_error_and_metric_of_the_pages_is_in_the_code() -> None:
+    code = sources()
+    texts = first_cells("operations.md") + first_cells("errors.md")
+    words = [part.strip(" :") for text in texts for part in re.split(r"\.\.\.|\"[^\"]*\"|\(\)|: ", text)]
+    operations = (DOCS / "operations.md").read_text(encoding="utf-8")
+    metrics = re.findall(r"(?:workqueue|informer|rest_client|leader_election)_\w+", operations)
+    names = [metric.removesuffix("_bucket") for metric in metrics]
+
+    assert len(words) > 40
+    assert [word for word in [*words, *names] if word and word not in code] == []

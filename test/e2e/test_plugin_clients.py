@@ -117,8 +117,39 @@ def test_kopf(kubeconfig, namespace, tmp_path, monkeypatch):
 """
 
 (README,) = re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / "clientgo/testing/README.md").read_text())
+MIGRATING = (ROOT / "docs/migrating.md").read_text(encoding="utf-8")
+(KOPF_PAGE,) = re.findall(r"(?ms)^```python kopf\n(.*?)^```", MIGRATING)
+(KR8S_PAGE,) = re.findall(r"(?ms)^```python kr8s\n(.*?)^```", MIGRATING)
+(LIGHTKUBE_PAGE,) = re.findall(r"(?ms)^```python lightkube\n(.*?)^```", MIGRATING)
+LIGHTKUBE_TEST = """
+
+def test_the_page_about_migrating(kubeconfig, namespace):
+    import lightkube
+    from lightkube.models.meta_v1 import ObjectMeta
+
+    client = lightkube.Client(config=lightkube.KubeConfig.from_file(kubeconfig), namespace=namespace)
+    client.create(ConfigMap(metadata=ObjectMeta(name="settings", namespace=namespace)))
+    label(client, namespace, stop_after="settings")
+    assert client.get(ConfigMap, "settings").metadata.labels["seen"] == "yes"
+"""
+KR8S_TEST = """
+
+def test_the_page_about_migrating(kubeconfig, namespace):
+    from kr8s.objects import ConfigMap
+
+    api = kr8s.api(kubeconfig=kubeconfig)
+    ConfigMap({"metadata": {"name": "settings", "namespace": namespace}}, api=api).create()
+    label(api, namespace, stop_after="settings")
+    assert ConfigMap.get("settings", namespace=namespace, api=api).labels["seen"] == "yes"
+"""
+# The handlers of the page in place of those above, and an object without a number.
+KOPF_HANDLERS = KOPF[KOPF.index("HANDLERS = ") : KOPF.index("def test_kopf")]
+KOPF_PAGE_TEST = KOPF.replace(KOPF_HANDLERS, f"HANDLERS = {KOPF_PAGE!r}\n\n\n").replace('== "7"', '== "yes"')
 TESTS = {
     "kopf": KOPF,
+    "kopf-page": KOPF_PAGE_TEST,
+    "kr8s-page": KR8S_PAGE + KR8S_TEST,
+    "lightkube-page": LIGHTKUBE_PAGE + LIGHTKUBE_TEST,
     "kr8s": KR8S,
     "kubernetes_asyncio": KUBERNETES_ASYNCIO,
     "lightkube": LIGHTKUBE,
