@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.version import Info
@@ -18,9 +18,10 @@ from clientgo.discovery import (
     server_preferred_namespaced_resources,
     server_preferred_resources,
 )
-from clientgo.openapi import Client as OpenAPIClient
-from clientgo.openapi.cached import new_client as new_cached_openapi_client
 from clientgo.rest.client import Interface
+
+if TYPE_CHECKING:
+    from clientgo.openapi import Client as OpenAPIClient
 
 
 class CachingDiscovery(ABC):
@@ -70,6 +71,8 @@ class CachingDiscovery(ABC):
 
     def openapi_v3(self) -> OpenAPIClient:
         """See OpenAPIV3SchemaInterface. Cached in memory."""
+        from clientgo.openapi.cached import new_client as new_cached_openapi_client
+
         with self.lock:
             if self._openapi_client is None:
                 self._openapi_client = new_cached_openapi_client(self.delegate.openapi_v3())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from clientgo import context
 from clientgo.apimachinery.api import errors
@@ -22,8 +22,6 @@ from clientgo.discovery.aggregated_discovery import Failures, Resources, split_g
 from clientgo.discovery.helper import ResourcePredicateFunc, filtered_by
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.klog.exceptions import operational_error
-from clientgo.openapi import Client as OpenAPIClient
-from clientgo.openapi import new_client as new_openapi_client
 from clientgo.rest.client import Interface
 from clientgo.rest.config import (
     Config,
@@ -33,6 +31,9 @@ from clientgo.rest.config import (
 )
 from clientgo.rest.request import parse_media_type
 from clientgo.rest.transport import http_client_for
+
+if TYPE_CHECKING:
+    from clientgo.openapi import Client as OpenAPIClient
 
 # The number of attempts while single groups fail.
 _DEFAULT_RETRIES = 2
@@ -288,6 +289,8 @@ class DiscoveryClient:
 
     def openapi_v3(self) -> OpenAPIClient:
         """Return the client of the OpenAPI v3 documents. Go: OpenAPIV3."""
+        from clientgo.openapi import new_client as new_openapi_client
+
         return new_openapi_client(self._rest_client)
 
     def with_legacy(self) -> DiscoveryClient:

@@ -5,17 +5,18 @@ apiVersion nor kind, which would be those of PartialObjectMetadata. A server wit
 whole objects; the client keeps only their metadata.
 
 The client requests protobuf, also for custom resources and regardless of the config, with JSON as the fallback.
-Difference: a response without a kind counts as JSON.
 """
 
 from __future__ import annotations
 
 import builtins
 import copy
+import json
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime.error import new_missing_kind_err, new_missing_version_err
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.scheme import Scheme
@@ -37,6 +38,8 @@ from clientgo.rest.transport import http_client_for
 
 _V1 = GroupVersion("", "v1")
 _JSON = "application/json"
+# The first bytes of an object in protobuf.
+_PROTOBUF_PREFIX = b"k8s\0"
 # The accepted content types, in order of preference.
 _MEDIA_TYPES = (CONTENT_TYPE_PROTOBUF, _JSON)
 
@@ -190,17 +193,31 @@ def _with_params(request: Request, options: Object | None) -> Request:
 def _with_delete_options(request: Request, options: metav1.DeleteOptions | None) -> Request:
     """Set the body to the delete options in JSON regardless of the config, since custom resources accept only JSON."""
     body = options if options is not None else metav1.DeleteOptions()
-    json = next(info.serializer for info in _CODECS.supported_media_types() if info.media_type == _JSON)
-    return request.set_header("Content-Type", _JSON).body(_CODECS.encoder_for_version(json, _V1).encode(body))
+    serializer = next(info.serializer for info in _CODECS.supported_media_types() if info.media_type == _JSON)
+    return request.set_header("Content-Type", _JSON).body(_CODECS.encoder_for_version(serializer, _V1).encode(body))
 
 
 def _answered(ctx: Context, request: Request) -> metav1.PartialObjectMetadata:
     """Send the request and return the metadata. Raises ValueError if the response has none."""
     answer = request.set_header("Accept", _accepting("PartialObjectMetadata")).do(ctx)
     partial = answer.into(metav1.PartialObjectMetadata)
-    if _is_partial(partial):
-        return partial
-    partial = meta.as_partial_object_metadata(partial)
+    data = answer.raw()
+    return partial if data.startswith(_PROTOBUF_PREFIX) or _is_partial_document(data) else _reduced(partial)
+
+
+def _is_partial_document(data: bytes) -> bool:
+    """Report whether the object in JSON has the kind PartialObjectMetadata. Raises if it names no kind or version."""
+    document = json.loads(data)
+    if not document.get("kind"):
+        raise new_missing_kind_err(data.decode(errors="replace")[:1024])
+    if not document.get("apiVersion"):
+        raise new_missing_version_err(data.decode(errors="replace")[:1024])
+    return bool(document["kind"] == "PartialObjectMetadata")
+
+
+def _reduced(obj: metav1.PartialObjectMetadata) -> metav1.PartialObjectMetadata:
+    """Return the metadata of a whole object. Raises ValueError if it does not look like an object's."""
+    partial = meta.as_partial_object_metadata(obj)
     known = (
         partial.get_uid(),
         partial.get_creation_timestamp(),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 from clientgo.openapi.cached.groupversion import CachedGroupVersion
-from clientgo.openapi.client import Client, GroupVersion
+from clientgo.openapi.client import Client
+from clientgo.openapi.groupversion import GroupVersion
 
 
 class _Client:

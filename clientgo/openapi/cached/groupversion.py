@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from clientgo.openapi.client import GroupVersion
+from clientgo.openapi.groupversion import GroupVersion
 
 
 class CachedGroupVersion:

@@ -17,6 +17,7 @@ from clientgo.apimachinery.util.managedfields.typeconverter import (
     OBJECT_META,
     TypeConverter,
     new_deduced_type_converter,
+    new_type_converter,
     of_schema,
 )
 from clientgo.apimachinery.util.managedfields.validate import problems
@@ -37,6 +38,7 @@ __all__ = [
     "format_set",
     "live_or_new",
     "new_deduced_type_converter",
+    "new_type_converter",
     "of_schema",
     "parse_set",
     "path_text",
