@@ -101,8 +101,16 @@ def chain(hops: Sequence[Json], at: int, place: str, key: str, *, handler: str =
 
     place: a station or a part of it, see PLACES. The key must be there after hop `at`.
     handler: only that handler's notifications. version: only that version of the object.
+
+    Of an API server outside of the program only the lines of its watch are known: the last such line is the chain.
     """
     arrived = arrival(hops, at, place, key, handler=handler, version=version)
+    if arrived < 0 and place.partition(".")[0] == "apiserver":
+        arrived = _last(
+            hops,
+            at + 1,
+            lambda hop: _is(hop, "reflector", "line") and hop["key"] == key and version in ("", hop["version"]),
+        )
     links: list[Link] = []
     link: _State | None = None if arrived < 0 else _State(arrived, key, version or _version(hops[arrived], key))
     while link is not None:

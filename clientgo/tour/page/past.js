@@ -117,9 +117,14 @@ const CAUSES = {
   },
 };
 
-// The hops that brought a key to a place by hop `at`, from the API write on: [{at, key}]; [] if none is known.
+// The hops that brought a key to a place by hop `at`, from the API write on: [{at, key}]; [] if none is known. Of an API
+// server outside of the program only the lines of its watch are known: the last such line is the chain.
 export function chain(hops, at, place, key, options = {}) {
-  const arrived = arrival(hops, at, place, key, options);
+  let arrived = arrival(hops, at, place, key, options);
+  if (arrived < 0 && stationOf(place) === "apiserver") {
+    const { version = "" } = options;
+    arrived = lastIndex(hops, at + 1, (hop) => nameOf(hop) === "reflector.line" && hop.key === key && ["", hop.version].includes(version));
+  }
   const links = [];
   let link = arrived < 0 ? null : { at: arrived, key, version: options.version || versionIn(hops[arrived], key) };
   while (link) {

@@ -196,3 +196,14 @@ def test_without_states_the_last_change_is_the_last_hop_that_may_have_made_it():
 def test_several_informers_have_parts_of_their_own():
     state = {"fifo": {"informers": [{"kind": "Foo", "keys": []}, {"kind": "Bar"}]}, "queue": {"order": ["a"]}}
     assert dict(past.fields(state)) == {"fifo.Foo.keys": [], "queue.order": ["a"]}
+
+
+def test_of_a_server_outside_of_the_program_the_chain_is_the_line_of_its_watch():
+    hops, _ = run("handlers")
+    outside = [hop for hop in hops if hop["station"] != "apiserver"]
+    line = next(hop for hop in outside if (hop["station"], hop["kind"]) == ("reflector", "line"))
+    key, version = line["key"], line["version"]
+    links = past.chain(outside, len(outside) - 1, "apiserver.history", key, version=version)
+    assert [outside[link.at] for link in links] == [line] and links[0].key == key
+    assert past.chain(outside, len(outside) - 1, "apiserver.history", key, version="1") == []
+    assert past.chain(outside, len(outside) - 1, "apiserver.history", "default/unknown", version=version) == []
