@@ -23,7 +23,7 @@ import { address, app, faultOf, hop, kindOf, t, titleOf } from "/page/state.js";
 
 const { play, stop } = player({ to, reach });
 const { openQuestion, judged, lessonAnswer, lessonNext, lessonBack, isLost, toLesson, toBranch } = lessonWalk(
-  { run, find, to, draw, stop, withDecisions, drawSettings: () => drawSettings() });
+  { run, find, to, draw, stop, withDecisions, drawSettings: () => drawSettings(), noted: () => drawScenarios() });
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
   show("object");
@@ -260,6 +260,9 @@ function options(select, values, chosen) {
   select.value = values.some(([value]) => value === chosen) ? chosen : values[0]?.[0];
 }
 
+// The list of lessons, in which those that were done have a mark.
+const drawScenarios = () => options($("scenario"), app.tour.scenarios.map((each) => [each.name, titleOf(each)]), app.scenario);
+
 function drawBreakpoint() {
   const station = $("bp-station").value;
   options($("bp-station"), [["", t("any")], ...Object.keys(app.tour.kinds).map((name) => [name, t(name)])], station);
@@ -323,7 +326,7 @@ function speak(language) {
   document.title = t("title");
   $("language").textContent = language === "zh" ? "English" : "中文";
   $("language").lang = language === "zh" ? "en" : "zh";
-  options($("scenario"), app.tour.scenarios.map((each) => [each.name, titleOf(each)]), app.scenario);
+  drawScenarios();
 }
 
 const help = () => {

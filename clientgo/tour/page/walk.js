@@ -9,8 +9,9 @@ import { address, app, t } from "/page/state.js";
 // Report whether a hop is the one at which a step stops.
 const matching = ({ station, kind, key, handler }) => (each) => each.station === station && each.kind === kind && (!key || each.key === key) && (each.more.handler ?? "").endsWith(handler);
 
-// `page`: run, reach and find of the run, to(number, moving) and draw, stop of the player, withDecisions and drawSettings.
-export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSettings }) {
+// `page`: run, reach and find of the run, to(number, moving) and draw, stop of the player, withDecisions and drawSettings;
+// `noted` is called when the reader's progress has changed.
+export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSettings, noted }) {
   // The question that is open, for the places in the picture and the letters; null without one.
   function openQuestion() {
     const { place, lesson } = app;
@@ -124,6 +125,7 @@ export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSetti
     app.at = number - 1;
     await reading(() => to(number, true));
     noteStep(lesson, place.step + 1);
+    noted();
   }
 
   // Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion, or
