@@ -1,5 +1,5 @@
 """Fixtures of the browser tests."""
 
-from tourbrowser import browser, chromium
+from tourbrowser import browser, chromium, lessons_address
 
-__all__ = ["browser", "chromium"]
+__all__ = ["browser", "chromium", "lessons_address"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ import pytest
 from chinesetexts import shown
 from livequeues import QUEUES
 from processes import ROOT
-from tourbrowser import PATIENCE, Page, serving
+from tourbrowser import PATIENCE, Page
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
@@ -23,59 +22,19 @@ from clientgo.tour import liveview, past
 
 pytestmark = pytest.mark.shared_server
 
-LESSONS = sorted(path.stem for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md"))
 
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving() as address:
-        yield address
-
-
-def test_the_program_prints_its_address_and_answers_there(address):
-    with urllib.request.urlopen(address, timeout=PATIENCE) as response:
+def test_the_program_prints_its_address_and_answers_there(lessons_address):
+    with urllib.request.urlopen(lessons_address, timeout=PATIENCE) as response:
         assert b"The informer tour" in response.read()
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Page]:
-    page = Page(browser, address)
+def page(browser: Any, lessons_address: str) -> Iterator[Page]:
+    page = Page(browser, lessons_address)
     page.resize(1280, 800)
     yield page
+    page.reset()
     assert browser.get_log("browser") == []  # no error, no warning
-
-
-SCENARIO_OF = {
-    path.stem: re.search(r"^scenario: (.*)$", path.read_text(), re.MULTILINE)[1]  # type: ignore[index]
-    for path in (ROOT / "cmd" / "informer-tour" / "lessons").glob("*.md")
-}
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_is_walked_to_its_end_and_back(page, lesson):
-    page.open(SCENARIO_OF[lesson])
-    seen = []
-    while not page.has("#lesson-done"):
-        # By key and by click first.
-        if not seen:
-            page.key("\ue007")
-            here = page.moment
-        elif len(seen) == 1:
-            page.click("#lesson-next")
-            here = page.moment
-        else:
-            here = page.step("#lesson-next")
-        if here not in seen[-1:]:  # the question is asked where one is
-            seen.append(here)
-        assert len(seen) < 60
-    page.shoot(lesson)
-    assert len({each.title for each in seen}) >= 5
-    for number, before in enumerate(reversed(seen[:-1])):
-        if number:
-            assert page.step("#lesson-back") == before
-        else:
-            page.click("#lesson-back")
-            assert page.moment == before
 
 
 def test_hops_go_forwards_and_backwards_by_keys_and_clicks(page):
@@ -225,22 +184,6 @@ def test_it_speaks_chinese_and_is_dark_when_asked_and_remembers_both(page):
     assert page.run("return [document.documentElement.lang, document.documentElement.dataset.theme]") == ["zh", theme]
     page.click("#theme", draws=False)
     page.click("#language")
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_in_chinese_shows_no_english_sentence(page, lesson):
-    page.open(SCENARIO_OF[lesson])
-    page.click("#language")
-    seen = page.english()
-    while not page.has("#lesson-done"):
-        page.step("#lesson-next")
-        seen += page.english()
-    for tab, part in (("source", "#pane .go"), ("break", "[data-fault]"), ("object", "#pane h3, #pane .quiet")):
-        page.click(f"#tab-{tab}", draws=False)
-        page.until(f"return document.querySelector('{part}')")
-        seen += page.english()
-    page.click("#language")
-    assert seen == []
 
 
 def test_switching_the_language_in_the_middle_of_a_lesson_switches_all_of_it(page):
@@ -554,6 +497,21 @@ def test_the_past_of_a_replayed_key_leads_back_to_its_line_of_the_watch(browser)
         page.click("#language")
         assert page.english() == []
         page.click("#language")
+        # The recorded server is known by the lines of its watch alone.
+        page.key("\ue010")
+        chip = "[...document.querySelectorAll('[data-station=apiserver] .chip')].at(-1)"
+        page.run(f"{chip}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+        page.click("#tab-past", draws=False)
+        page.until("return document.getElementById('chain')")
+        reference = page.run(f"return {chip}.dataset.ref")
+        (line,) = past.chain(
+            hops,
+            len(hops) - 1,
+            "apiserver.history",
+            reference.partition("@")[0],
+            version=reference.partition("@")[2],
+        )
+        assert hops[line.at]["kind"] == "line" and page.run(f"return {numbers}") == [line.at]
         assert browser.get_log("browser") == []
         browser.get("about:blank")
 

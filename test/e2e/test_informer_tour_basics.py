@@ -1,22 +1,27 @@
-"""Every lesson by the keyboard alone at 360 pixels, in both languages: contrast, names, sizes, and no motion unasked.
+"""Every lesson by the keyboard alone at 360 pixels, in both languages: contrast, names, sizes, no motion, every answer.
 
 A lesson is walked in one theme in English and in the other in Chinese; which one changes from lesson to lesson.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from chinesetexts import SHOWN, english
 from programs import ImportedProgram
-from tourbrowser import Page, serving
+from tourbrowser import MOMENT, Page
 
 pytestmark = pytest.mark.shared_server
 
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:
     LESSONS: Any = PROGRAM.module("lessons").all_()
+    CHINESE: Any = PROGRAM.module("chinese")
+
+Json = dict[str, Any]
 
 # Texts with less contrast than WCAG 2.1 demands at level AA: 4.5, and 3 for large ones. What is disabled is exempt.
 CONTRAST = """
@@ -47,15 +52,17 @@ CONTRAST = """
         && [...node.children].find((each) => each.matches("rect.body, rect:not([class])"));
       return rect ? getComputedStyle(rect).fill : "transparent";
     };
-    const behind = (node) => {
-      const layers = [];
-      for (let each = node; each; each = each.parentElement) {
-        const color = parsed(filled(each));
-        if (color[3]) layers.push(color);
-        if (color[3] === 1) break;
-      }
-      return layers.reverse().reduce((below, color) => over(color, below), [255, 255, 255, 1]);
+    const once = (compute, found = new Map()) => (node) => {
+      if (!found.has(node)) found.set(node, compute(node));
+      return found.get(node);
     };
+    const behind = once((node) => {
+      if (!node) return [255, 255, 255, 1];
+      const color = parsed(filled(node));
+      return color[3] === 1 ? color : over(color, behind(node.parentElement));
+    });
+    const opacity = once((node) =>
+      (node ? Number(getComputedStyle(node).opacity) * opacity(node.parentElement) : 1));
     const found = [];
     let seen = 0;
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -68,8 +75,8 @@ CONTRAST = """
       seen += 1;
       const style = getComputedStyle(node);
       const below = behind(node);
-      let color = parsed(node instanceof SVGElement ? style.fill : style.color);
-      for (let each = node; each; each = each.parentElement) color[3] *= Number(getComputedStyle(each).opacity);
+      const color = parsed(node instanceof SVGElement ? style.fill : style.color);
+      color[3] *= opacity(node);
       const size = parseFloat(style.fontSize), isBold = Number(style.fontWeight) >= 700;
       const isLarge = size >= 24 || (size >= 18.66 && isBold);
       const value = ratio(over(color, below), below);
@@ -92,75 +99,175 @@ NAMELESS = """
 """
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving() as address:
-        yield address
-
-
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Page]:
-    page = Page(browser, address)
+def page(browser: Any, lessons_address: str) -> Iterator[Page]:
+    page = Page(browser, lessons_address)
     page.resize(360, 740)
     yield page
-    page.run("localStorage.clear()")
+    page.reset()
     assert browser.get_log("browser") == []  # no error, no warning
+
+
+CHECK = f"""(() => {{
+    const contrast = () => {{ {CONTRAST} }}, names = () => {{ {NAMELESS} }};
+    const running = document.getAnimations().filter((each) => each.playState === "running").length;
+    return [document.documentElement.scrollWidth, contrast(), names(), running];
+}})()"""
+
+# The parts of a lesson's page that a reader sees after a key, when the page has drawn: one request for all of them.
+LOOK = f"""
+    const [before, done] = arguments;
+    const text = (node) => node?.innerText.trim() ?? null, find = (selector) => document.querySelector(selector);
+    const see = () => done({{
+      drawn: Number(document.body.dataset.drawn),
+      moment: {MOMENT},
+      answers: [...document.querySelectorAll(".answer")].map(text),
+      why: text(find(".verdict.wrong .why")),
+      isWrong: find(".verdict.wrong") !== null,
+      isRight: find(".verdict.right") !== null,
+      isDone: find("#lesson-done") !== null && find("#next-lesson, .done:not(#lesson-done)") !== null,
+      checks: {CHECK},
+      shown: document.documentElement.lang === "zh" ? (() => {{ {SHOWN} }})() : [],
+    }});
+    const look = () => (Number(document.body.dataset.drawn) > before ? see() : setTimeout(look, 5));
+    look();
+"""
+BACK = f"""
+    const [times, done] = arguments, found = [];
+    const drawn = () => Number(document.body.dataset.drawn);
+    for (let time = 0; time < times; time++) {{
+      const before = drawn();
+      document.querySelector("#lesson-back").click();
+      while (drawn() === before) await new Promise((next) => setTimeout(next, 5));
+      found.push({MOMENT});
+    }}
+    done(found);
+"""
 
 
 def check(page: Page) -> None:
     """Check what the page shows now."""
-    width, (seen, found), (used, nameless), running = page.run(f"""
-        const running = document.getAnimations().filter((each) => each.playState === "running").length;
-        const contrast = () => {{ {CONTRAST} }}, names = () => {{ {NAMELESS} }};
-        return [document.documentElement.scrollWidth, contrast(), names(), running];""")
+    check_found(page.run(f"return {CHECK}"))
+
+
+def check_found(found: Any) -> None:
+    width, (seen, faint), (used, nameless), running = found
     assert width <= 360
-    assert seen > 40 and found == []
+    assert seen > 40 and faint == []
     assert used > 20 and nameless == []
     assert running == 0
 
 
-def tab_to_answer(page: Page, number: int) -> None:
-    """Press Tab from the lesson's pane until an answer has the focus; each answer before it has it in turn."""
-    from selenium.webdriver import ActionChains, Keys
+class Reader:
+    """A reader of a lesson who has only keys."""
 
-    page.run("document.getElementById('pane').focus()")
-    reached: list[str] = []
-    for _ in range(30):  # the step before the question has links
-        ActionChains(page.driver).send_keys(Keys.TAB).perform()
-        reached.append(page.run("return document.activeElement.id"))
-        if reached[-1] == f"answer-{number}":
-            break
-    answers = [each for each in reached if each.startswith("answer-")]
-    assert answers == [f"answer-{each}" for each in range(number + 1)], reached
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.sees = self._look(-1)
+
+    def press(self, key: str) -> Json:
+        """Press a key, and check what the page then shows."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self._page.driver).send_keys(key).perform()
+        self.sees = self._look(self.sees["drawn"])
+        return self.sees
+
+    def _look(self, before: int) -> Json:
+        found: Json = self._page.driver.execute_async_script(LOOK, before)
+        check_found(found["checks"])
+        assert [sentence for text in found["shown"] for sentence in english(text)] == []
+        return found
+
+    def tab_to_answer(self, number: int) -> None:
+        """Press Tab from the lesson's pane until an answer has the focus; each answer before it has it in turn."""
+        from selenium.webdriver import ActionChains, Keys
+
+        # The step before the question has links.
+        presses = self._page.run(
+            """
+            window.note ??= (event) => window.reached.push(event.target.id);
+            window.reached = [];
+            document.addEventListener("focusin", window.note);
+            document.getElementById("pane").focus();
+            window.reached = [];
+            const stops = [...document.querySelectorAll("#pane :is(a[href], button, [tabindex='0'])")];
+            return stops.findIndex((each) => each.id === `answer-${arguments[0]}`) + 1;
+            """,
+            number,
+        )
+        assert 0 < presses <= 30
+        ActionChains(self._page.driver).send_keys(Keys.TAB * presses).perform()
+        reached = self._page.run("return window.reached")
+        assert reached[-1] == f"answer-{number}"
+        answers = [each for each in reached if each.startswith("answer-")]
+        assert answers == [f"answer-{each}" for each in range(number + 1)], reached
+
+    def back(self, times: int) -> list[Any]:
+        """Click Back so many times; return the moments."""
+        found: list[Any] = self._page.driver.execute_async_script(
+            f"(async (arguments) => {{ {BACK} }})(arguments)", times
+        )
+        return found
+
+
+def plain(text: str) -> str:
+    return text.replace("`", "").replace("**", "")
+
+
+def words_of(lesson: Any, language: str) -> list[Json]:
+    """Return each step's title and answers in a language."""
+    steps: list[Json] = [step.to_dict() for step in lesson.steps]
+    if language == "zh":
+        for step, words in zip(steps, CHINESE.words_of(lesson)["steps"], strict=True):
+            step["title"] = words["title"]
+            for answer, other in zip(step["answers"], words.get("answers", []), strict=True):
+                answer.update(other)
+    return steps
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_every_step_of_a_lesson_can_be_read_and_reached_by_keys(page, lesson, language):
+def test_a_lesson_is_walked_by_keys_with_right_and_wrong_answers_and_back_again(page, lesson, language):
+    """Each step and each open question is legible, and each answer leads to its verdict."""
     page.open(f"{lesson.scenario}?lang={language}")
     is_dark = (lesson.number % 2 == 0) == (language == "en")
     page.run("document.documentElement.dataset.theme = arguments[0]", "dark" if is_dark else "light")
     assert page.run("return matchMedia('(prefers-reduced-motion: reduce)').matches")
-    check(page)
-    given = 0
-    for number, step in enumerate(lesson.steps):
-        page.key("\ue007")
-        if step.ask:
-            check(page)
-            right = given % 2 == 1
-            chosen = next(at for at, each in enumerate(step.answers) if each.is_right == right)
-            if (given + lesson.number) % 2:
-                page.key("abcd"[chosen])
+    reader = Reader(page)
+    given: list[bool] = []
+    moments = []
+    for number, step in enumerate(words_of(lesson, language)):
+        sees = reader.press("\ue007")
+        if step["answers"]:
+            assert [text.split(" ", 1)[1] for text in sees["answers"]] == [
+                plain(each["text"]) for each in step["answers"]
+            ]
+            right = len(given) % 2 == 1
+            chosen = next(at for at, each in enumerate(step["answers"]) if each["right"] == right)
+            if (len(given) + lesson.number) % 2:
+                sees = reader.press("abcd"[chosen])
             else:
-                tab_to_answer(page, chosen)
-                page.key("\ue007")
-            assert page.has(".verdict.wrong") != right
-            given += 1
-        assert page.text("#pane h3").startswith(f"{number + 1}.")
-        check(page)
-        assert language == "en" or page.english() == []
-    assert given > 1 and page.has("#lesson-done")
+                reader.tab_to_answer(chosen)
+                sees = reader.press("\ue007")
+            given.append(right)
+            assert sees["isRight"] and sees["isWrong"] != right
+            assert sees["why"] == (None if right else plain(step["answers"][chosen]["why"]))
+        assert sees["answers"] == []
+        assert sees["moment"][1] == f"{number + 1}. {plain(step['title'])}"
+        moments.append(sees["moment"])
+    assert sees["isDone"]
+    assert True in given and False in given
     assert page.run("return document.documentElement.lang") == language
+    progress = json.loads(page.run("return localStorage.getItem('informer-tour.progress')"))[lesson.name]
+    assert (progress["done"], [*progress["answers"].values()]) == (True, given)
+    page.shoot(f"{lesson.name}-{language}")
+    for tab, part in (("source", ".go"), ("break", "[data-fault]"), ("object", ":is(h3, .quiet)")):
+        page.run("document.getElementById(arguments[0]).click()", f"tab-{tab}")
+        page.until(f"return document.querySelector('#pane {part}')")
+        assert language == "en" or page.english() == []
+    page.run("document.getElementById('tab-lesson').click()")
+    assert reader.back(len(moments) - 1) == moments[-2::-1]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -179,20 +286,29 @@ def test_every_tab_can_be_read(page, tab, theme, language):
 
 def test_each_control_of_the_page_has_the_focus_once_by_the_tab_key(page):
     page.resize(1280, 800)
-    page.open("queue?lang=en&hop=12")
-    page.run("document.activeElement.blur()")
-    seen: list[str] = []
+    page.load("queue?lang=en&hop=12")
+    page.run("""
+        const describe = (a) => a.id || a.dataset.id || a.className.baseVal || a.className || a.textContent;
+        window.reached = [];
+        document.addEventListener("focusin", (event) => window.reached.push([event.target, describe(event.target)]));
+    """)
     from selenium.webdriver import ActionChains, Keys
 
-    describe = "const a = document.activeElement; return a.id || a.dataset.id || a.className || a.textContent"
-    for _ in range(200):
-        ActionChains(page.driver).send_keys(Keys.TAB).perform()
-        if page.run("return document.activeElement === document.body"):
+    # Until the focus begins again, behind the page's end.
+    again = "return window.reached.slice(1).findIndex(([node]) => node === window.reached[0][0])"
+    for _ in range(10):
+        ActionChains(page.driver).send_keys(Keys.TAB * 20).perform()
+        if (end := page.run(again)) >= 0:
             break
-        seen.append(str(page.run(describe)))
+    assert end > 20
+    seen, count = page.run(
+        "const first = window.reached.slice(0, arguments[0] + 1);"
+        "return [first.map(([, name]) => name), new Set(first.map(([node]) => node)).size]",
+        end,
+    )
     wanted = {"scenario", "again", "copy", "language", "theme", "help", "tab-lesson", "pane", "first", "back", "play"}
     wanted |= {"next", "same", "speed", "time", "bp-station", "bp-kind", "bp-key", "queue", "apiserver", "break/wire"}
-    assert wanted <= {*seen} and len(seen) < 200
+    assert wanted <= {*seen} and count == len(seen) < 200
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

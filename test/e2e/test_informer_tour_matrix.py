@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
-from livequeues import ODD_KEYS, QUEUES
+from livequeues import ODD_KEYS, QUEUES, inspected
 from programs import ImportedProgram
 from tourbrowser import Page
 
@@ -26,6 +27,7 @@ from clientgo.apimachinery.util import naming
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour.picture import Painter, Scene
 from clientgo.tour.script import Step
 from clientgo.tour.viewschema import check_views
 
@@ -63,17 +65,28 @@ WRONG = """
     if (!title.hidden) wrong.push(title.textContent);
     if (document.documentElement.scrollWidth > innerWidth) wrong.push(`${document.documentElement.scrollWidth} wide`);
 """
+# Returns the number of keys on a card and of those that it states to hide.
+COUNT = """
+    const count = (station) => {
+      const card = document.querySelector(`#picture .card[data-station=${station}]`);
+      return [...card.querySelectorAll("text.empty")].map((each) => /^\\+(\\d+)/.exec(each.textContent)).filter(Boolean)
+        .reduce((sum, [, number]) => sum + Number(number), card.querySelectorAll(".chip").length);
+    };
+"""
 WALK = f"""
-    const [step, done] = args, found = [];
+    const [step, from, station, done] = args, found = [], counts = [], labels = [];
+    {COUNT}
     const time = document.getElementById("time");
-    for (let hop = 0; hop <= Number(time.max); hop += step) {{
+    for (let hop = from; hop <= Number(time.max); hop += step) {{
       time.value = hop;
       time.dispatchEvent(new Event("input"));
       await new Promise((next) => setTimeout(next));
       {WRONG}
       found.push(...wrong.map((each) => `hop ${{hop + 1}}: ${{each}}`));
+      counts.push(count(station));
+      labels.push(document.querySelector(`#picture [data-station=${{station}}]`).getAttribute("aria-label"));
     }}
-    done([Number(time.max) + 1, found.slice(0, 10)]);
+    done([Number(time.max) + 1, found.slice(0, 10), counts, labels]);
 """
 
 
@@ -89,23 +102,20 @@ def wrong_in(page: Page) -> list[str]:
     return [str(each) for each in page.run(f"{WRONG} return wrong;")]
 
 
-def walk(page: Page, step: int = 1) -> int:
-    """Draw the hops that are loaded, every `step`th; return how many there are."""
+def walk(page: Page, step: int = 1, station: str = "queue", start: int = 0) -> tuple[int, list[int], list[str]]:
+    """Draw every `step`th hop of those that are loaded.
+
+    Return how many hops there are, and for each that was drawn the number of keys on a station's card and its label.
+    """
     script = f"(async (args) => {{ {WALK} }})(arguments)"
-    count, found = page.driver.execute_async_script(script, step)
+    count, found, counts, labels = page.driver.execute_async_script(script, step, start, station)
     assert found == []
-    return int(count)
+    return int(count), counts, labels
 
 
 def counted(page: Page, station: str) -> int:
     """Return the number of keys on a card and of those that it states to hide, of one picture."""
-    chips, texts = page.run(
-        "const card = document.querySelector(`#picture .card[data-station=${arguments[0]}]`);"
-        "return [card.querySelectorAll('.chip').length,"
-        " [...card.querySelectorAll('text.empty')].map((each) => each.textContent)]",
-        station,
-    )
-    return int(chips) + sum(int(text.removeprefix("+").removesuffix(" …")) for text in texts if text.startswith("+"))
+    return int(page.run(f"{COUNT} return count(arguments[0])", station))
 
 
 @pytest.fixture
@@ -297,6 +307,73 @@ EXTRA = {
     ),
     "thousands": dataclasses.replace(tour.SCENARIOS["queue"], name="thousands"),
 }
+STATES = tour.Scenario(name="states", title="Every state", after=1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """A state of a station, as the painter of runs and replays sends it."""
+
+    name: str
+    station: str
+    view: Json
+    words: tuple[str, ...]
+    """Words of the card, for screen readers too."""
+    total: int
+    """Number of keys that the card shows or states to hide."""
+
+
+def states(most: int) -> list[State]:
+    """Return each kind of queue in each state, and handlers; their lists are shortened to `most` entries."""
+    found: list[State] = []
+    hop = tour.execute(EXTRA["no-object"], limit=1).points[0].hop
+    for kind, make in QUEUES.items():
+        queue = make()
+        inner = inspected(queue)
+        painter = Painter(Scene(queue=inner), most=most)
+        for state, (act, words) in QUEUE_STATES.items():
+            act(queue)
+            view = painter.paint(hop)["queue"]
+            contents = inner.contents()
+            sets = (contents.order, contents.dirty, contents.processing, contents.waiting, contents.failures)
+            words = WAITING[kind] if state == "waiting" else words
+            found.append(State(f"{kind} {state}", "queue", view, words, sum(map(len, sets))))
+        queue.shut_down()
+    key = f"default/{ODD_NAMES[0]}"
+    notice = {"method": "on_add", "key": key, "version": "7", "ref": f"{key}@7", "tombstone": False}
+    handler = {"name": f"pkg.{ODD_NAMES[1]}.{ODD_NAMES[2]}", "pending": [], "taken": [], "delivering": None}
+    full = {**handler, "pending": [notice] * min(most, MANY), "totals": {"pending": MANY, "taken": 0}}
+    for name, each, total in (("idle", handler, 0), ("with a full buffer", full, MANY)):
+        for is_paused in (False, True):
+            view = {"handlers": [{**each, "calls": 3, "raised": 0, "paused": is_paused}]}
+            words = ("paused",) if is_paused else ()
+            found.append(State(f"a handler {name}{', paused' * is_paused}", "handlers", view, words, total))
+    return found
+
+
+def points_of(found: list[State], answer: Json) -> Json:
+    """Return a run whose hops bring these states, after each other."""
+    changes = [{state.station: state.view} for state in found]
+    for changed in changes:
+        check_views(changed)
+    first = answer["points"][0]
+    points = [{**first, "changed": {**first["changed"], **changes[0]}}]
+    return {**answer, "points": [*points, *({**first, "changed": each} for each in changes[1:])], "complete": True}
+
+
+def check_states(page: Page, found: list[State], size: tuple[int, int]) -> None:
+    """Draw the states that are loaded; at other sizes than the first one those of many keys alone."""
+    page.resize(*size)
+    for station in ("queue", "handlers"):
+        here = [number for number, state in enumerate(found) if state.station == station]
+        if size != SIZES[0]:
+            here = [number for number in here if found[number].name.endswith(("thousands", "full buffer, paused"))]
+        _, counts, labels = walk(page, station=station, start=here[0], step=(here[1:] or [here[0] + 99])[0] - here[0])
+        for number, count, label in zip(here, counts, labels, strict=False):
+            state = found[number]
+            assert count == state.total, (state.name, size)
+            assert [word for word in state.words if word not in label] == [], (state.name, label)
+        assert len(counts) >= len(here)
 
 
 def multiplied(view: Json) -> Json:
@@ -317,8 +394,10 @@ def multiplied(view: Json) -> Json:
 def run(request: Any, query: Any) -> Json:
     """Answer as the server does; in the scenario "thousands", with thousands of things in a short run."""
     answer: Json = RUN(request, query)
+    if answer["scenario"] == "states":
+        return points_of(states(sys.maxsize), answer)
     if answer["scenario"] == "thousands":
-        points = answer["points"][:30]
+        points = answer["points"][:12]
         for point in points:
             changed = {station: multiplied(view) for station, view in point["changed"].items()}
             point["changed"] = changed
@@ -334,35 +413,20 @@ RUN = pageserver._POST["/api/run"]
 def address() -> Iterator[str]:
     """Serve the lessons' scenarios and three more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lessons, "SCENARIOS", {**lessons.SCENARIOS, **EXTRA})
+        patch.setattr(lessons, "SCENARIOS", {**lessons.SCENARIOS, **EXTRA, "states": STATES})
         patch.setitem(pageserver._POST, "/api/run", run)
         with pageserver.PageServer() as server:
             yield server.url
 
 
-def states_of(scenario: str, queue: str) -> list[Json]:
-    chosen = lessons.SCENARIOS[scenario]
-    settings = tour.Settings.of({**chosen.settings.to_dict(), "queue": queue})
-    trace = tour.execute(chosen, settings)
-    return [trace.state(number) for number in range(len(trace.points))]
-
-
-@pytest.mark.parametrize("queue", ["workqueue", "PriorityQueue"])
-def test_a_queue_of_each_kind_is_drawn_in_every_state_of_a_run(quiet, address, queue):
+def test_a_queue_of_each_kind_and_a_handler_are_drawn_in_every_state_in_steps(quiet, address):
+    found = states(sys.maxsize)
+    assert len(found) == len(QUEUES) * len(QUEUE_STATES) + 4
     page = Page(quiet, address)
-    seen: set[str] = set()
-    for scenario in ("queue", "backoff"):
-        for size in SIZES[:: len(SIZES) - 1]:
-            page.resize(*size)
-            page.open(f"{scenario}?lang=en&set=queue:{queue}")
-            assert walk(page, step=2 if size == SIZES[0] else 19) > 50
-        for state in states_of(scenario, queue):
-            view = state["queue"]
-            both = set(view.get("dirty", ())) & set(view.get("processing", ()))
-            seen |= {"dirty"} if both else set()
-            seen |= {name for name in ("order", "processing", "waiting", "failures", "priorities") if view.get(name)}
-    assert seen >= {"order", "dirty", "processing", "waiting", "failures"}
-    assert ("priorities" in seen) == (queue == "PriorityQueue")
+    page.resize(*SIZES[0])
+    page.open("states?lang=en")
+    for size in SIZES:
+        check_states(page, found, size)
 
 
 @pytest.mark.parametrize("scenario", ["handlers", "events", "election", "sample-controller", *EXTRA])
@@ -411,19 +475,42 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("queue", ["workqueue", "PriorityQueue"])
-def test_every_station_is_drawn_in_every_state_of_a_replay(quiet, recorded, queue):
+def test_a_queue_of_each_kind_and_a_handler_are_drawn_in_every_state_of_a_replay(quiet, recorded, monkeypatch):
+    found = states(24)
+    real = tour.ReplayPage._run
+    monkeypatch.setattr(tour.ReplayPage, "_run", lambda *given: points_of(found, real(*given)))
+    with tour.Recording(recorded) as recording, tour.ReplayPage(recording) as served:
+        page = Page(quiet, served.url)
+        page.resize(*SIZES[0])
+        page.open("")
+        for size in SIZES:
+            check_states(page, found, size)
+        quiet.get("about:blank")
+
+
+def begin_at_the_end(page: Page) -> None:
+    """Begin a replay where the recording ends."""
+    page.run("""
+        window.before = Number(document.body.dataset.drawn);
+        const moment = document.getElementById("moment");
+        moment.value = 6;
+        moment.dispatchEvent(new Event("change"));
+    """)
+    page.until("return Number(document.body.dataset.drawn) > window.before")
+    assert page.hop == 0 and page.run("return Number(document.getElementById('moment').value)") > 5
+
+
+def test_every_station_is_drawn_in_every_state_of_a_replay(quiet, recorded):
+    """With a handler that does not run before its buffer is full."""
     with tour.Recording(recorded) as recording, tour.ReplayPage(recording) as served:
         page = Page(quiet, served.url)
         page.resize(*SIZES[0])
         page.open("")
         page.click("#settings summary", draws=False)
-        page.choose("s-queue", queue)
-        assert walk(page, step=5) > 200  # no object, then odd ones
+        page.choose("s-last", "handler")
+        assert walk(page, step=5)[0] > 200  # no object, then odd ones
         # From the end of the recording the first list has thousands.
-        page.run("const m = document.getElementById('moment'); m.value = 6; m.dispatchEvent(new Event('change'))")
-        page.until("return document.getElementById('count').textContent.startsWith('0 ')")
-        page.until("return Number(document.getElementById('moment').value) > 5")
+        begin_at_the_end(page)
         for size in SIZES:
             page.resize(*size)
             walk(page, step=31)
@@ -431,7 +518,8 @@ def test_every_station_is_drawn_in_every_state_of_a_replay(quiet, recorded, queu
         page.resize(*SIZES[0])
         count = len(ODD_NAMES) + MANY
         assert counted(page, "indexer") == count
-        assert counted(page, "queue") > 24
+        # As many notifications wait as there are objects, before the handler runs.
+        assert max(walk(page, station="handlers", step=1)[1]) == count
         for tab in ("source", "object", "past", "break"):
             page.run(f"document.getElementById('tab-{tab}').click()")
             page.until(f"return document.getElementById('pane').getAttribute('aria-labelledby') === 'tab-{tab}'")

@@ -8,22 +8,17 @@ from urllib.parse import unquote
 
 import pytest
 from processes import ROOT
-from tourbrowser import Page, serving
+from tourbrowser import Page
 
 pytestmark = pytest.mark.shared_server
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving() as address:
-        yield address
-
-
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Page]:
-    page = Page(browser, address)
+def page(browser: Any, lessons_address: str) -> Iterator[Page]:
+    page = Page(browser, lessons_address)
     page.resize(1280, 800)
     yield page
+    page.reset()
     assert browser.get_log("browser") == []  # no error, no warning
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["HAN", "english", "problems", "shown"]
+__all__ = ["HAN", "SHOWN", "english", "problems", "shown"]
 
 HAN = r"\u4e00-\u9fff"
 
@@ -16,7 +16,7 @@ _HALF_WIDTH = re.compile(
 )
 
 # All that is read, spoken, or shown on hovering; not the source, the log and what programs write in it.
-_SHOWN = """
+SHOWN = """
     const programs = ".code, .go, .log, code, [data-station=workers] .soft, noscript, script, style";
     const spoken = ["title", "aria-label", "aria-valuetext"], texts = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -42,4 +42,4 @@ def problems(text: str) -> list[str]:
 
 def shown(driver: Any) -> list[str]:
     """Return every text of the page that `driver` is at."""
-    return [str(text) for text in driver.execute_script(_SHOWN)]
+    return [str(text) for text in driver.execute_script(SHOWN)]

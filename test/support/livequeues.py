@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from clientgo.tools.sharding import ShardedQueue
 from clientgo.util import workqueue
@@ -28,9 +29,20 @@ def _limiter() -> Any:
     return workqueue.new_typed_item_exponential_failure_rate_limiter(1000.0, 10_000.0)
 
 
+_INNER: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+
 def _sharded() -> Any:
     owner: Any = _Owner()
-    return ShardedQueue(workqueue.new_typed_rate_limiting_queue(_limiter()), owner, lambda key: ("default", key))
+    inner = workqueue.new_typed_rate_limiting_queue(_limiter())
+    queue: Any = ShardedQueue(inner, owner, lambda key: ("default", key))
+    _INNER[queue] = inner
+    return queue
+
+
+def inspected(queue: Any) -> Any:
+    """Return the queue whose contents a picture shows: of a sharded queue the inner one."""
+    return _INNER.get(queue, queue)
 
 
 QUEUES: Mapping[str, Callable[[], Any]] = {

@@ -17,7 +17,7 @@ import pytest
 from chinesetexts import english, shown
 from processes import ROOT
 
-__all__ = ["PATIENCE", "Moment", "Page", "browser", "chromium", "serving"]
+__all__ = ["MOMENT", "PATIENCE", "Moment", "Page", "browser", "chromium", "lessons_address", "serving"]
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 PATIENCE = 90.0
@@ -46,7 +46,43 @@ class Moment(NamedTuple):
 
 _TEXTS = "['#count', '#pane h3', '#picture'].map((each) => document.querySelector(each).textContent)"
 # Of the count only where one is; how many hops there are is found out on the way.
-_MOMENT = f"(([count, ...others]) => [count.split(' ')[0], ...others])({_TEXTS})"
+MOMENT = f"(([count, ...others]) => [count.split(' ')[0], ...others])({_TEXTS})"
+
+
+_IS_THERE = """
+    const plain = (url) => url.split(/[?#]/)[0];
+    const {ready, live, replay} = document.body?.dataset ?? {};
+    if (!ready || live || replay || plain(location.href) !== plain(arguments[0])) return leave();
+    dispatchEvent(new Event("pagehide"));  // writes the page's address at once
+"""
+_REPLACE = f"""
+    const leave = () => false;
+    {_IS_THERE}
+    history.replaceState(null, "", `#${{arguments[1]}}`);
+    return true;
+"""
+_FOLLOW = f"""
+    const [hash, done] = [arguments[1], arguments[2]], leave = () => done(false);
+    {_IS_THERE}
+    const kept = (name) => localStorage.getItem(`informer-tour.${{name}}`), $ = (id) => document.getElementById(id);
+    const language = new URLSearchParams(hash.split("?")[1]).get("lang");
+    if (!language && document.documentElement.lang !== (kept("language") || "en")) return leave();
+    if (location.hash === `#${{hash}}` || !$("opening").hidden) return leave();
+    $("help-dialog").close();
+    $("break-menu").hidePopover();
+    $("settings").open = false;
+    $("problem").hidden = $("said").hidden = true;
+    for (const select of document.querySelectorAll("#breakpoint select")) select.value = "";
+    document.activeElement.blur();
+    scrollTo(0, 0);
+    $("pane").scrollTop = 0;
+    document.documentElement.dataset.theme = kept("theme") ?? "";
+    if (!kept("theme")) delete document.documentElement.dataset.theme;
+    const before = Number(document.body.dataset.drawn);
+    const look = () => (Number(document.body.dataset.drawn) > before ? done(true) : setTimeout(look, 5));
+    location.hash = hash;
+    look();
+"""
 
 
 class Page:
@@ -57,10 +93,27 @@ class Page:
         self.address = address
 
     def open(self, scenario: str) -> None:
-        if self.driver.current_url != "about:blank":  # another part behind the # alone would not load the page anew
-            self.driver.get("about:blank")
-        self.driver.get(f"{self.address}#{scenario}")
+        """Show what a hash says. A page of this address that is there already follows it; otherwise it is loaded.
+
+        To load a page takes five times as much. What the page would show anew, such as its theme, is restored.
+        """
+        if not scenario or not self.driver.execute_async_script(_FOLLOW, self.address, scenario):
+            self.load(scenario)
+
+    def load(self, scenario: str) -> None:
+        """Load the page with a hash."""
+        # Another part behind the # alone would not load the page again, and another site has a new process.
+        if not scenario or not self.run(_REPLACE, self.address, scenario):
+            if self.driver.current_url != "about:blank":
+                self.driver.get("about:blank")
+            self.driver.get(f"{self.address}#{scenario}")
+        else:
+            self.driver.refresh()
         self.until("return document.body.dataset.ready === 'true'")
+
+    def reset(self) -> None:
+        """Forget what the page keeps in the browser, and its theme."""
+        self.run("document.documentElement.removeAttribute('data-theme'); localStorage.clear()")
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
@@ -85,14 +138,14 @@ class Page:
         """Click, but not with the mouse, wait until the page has followed, and see what it shows: all in one go."""
         script = f"""
             const done = arguments[1], before = Number(document.body.dataset.drawn);
-            const look = () => Number(document.body.dataset.drawn) > before ? done({_MOMENT}) : setTimeout(look, 5);
+            const look = () => Number(document.body.dataset.drawn) > before ? done({MOMENT}) : setTimeout(look, 5);
             document.querySelector(arguments[0]).click();
             look();"""
         return Moment(*self.driver.execute_async_script(script, selector))
 
     @property
     def moment(self) -> Moment:
-        return Moment(*self.run(f"return {_MOMENT}"))
+        return Moment(*self.run(f"return {MOMENT}"))
 
     def click(self, selector: str, *, draws: bool = True) -> None:
         before = self._drawn()
@@ -157,8 +210,9 @@ class Page:
             self.driver.save_screenshot(str(Path(folder) / f"{name}.png"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Run one Chromium for all tests of the process."""
     pytest.importorskip("selenium", reason="no browser driver: pip install 'clientgo[browser]'")
     if CHROMIUM is None or DRIVER is None:
         pytest.skip("no browser: apt-get install chromium chromium-driver")
@@ -168,11 +222,13 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     flags = "headless=new no-sandbox disable-gpu disable-dev-shm-usage force-prefers-reduced-motion lang=en-US"
-    for flag in flags.split():
+    # Tests go through lessons faster than people: Chromium would refuse so many entries in its history.
+    for flag in (*flags.split(), "disable-ipc-flooding-protection"):
         options.add_argument(f"--{flag}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    # A connection for each request: one that stays open would be a socket that a test leaves behind.
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER), keep_alive=False)
     driver.set_script_timeout(PATIENCE)
     # A page in a window that the system has not focused gets no focus events.
     driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
@@ -182,9 +238,15 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         driver.quit()
 
 
+@pytest.fixture(scope="session")
+def lessons_address() -> Iterator[str]:
+    """Serve the lessons once for all tests of the process that only read them; return the address."""
+    with serving() as address:
+        yield address
+
+
 @pytest.fixture
 def browser(chromium: Any) -> Any:
     """Return the shared browser with an empty console: the last test's page may have logged while it ended."""
-    chromium.get("about:blank")
     chromium.get_log("browser")
     return chromium
