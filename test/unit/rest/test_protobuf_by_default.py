@@ -323,3 +323,42 @@ def test_generated_clients_of_other_groups_do_not_prefer_it(server: Server) -> N
             foos.get(CTX, "a")
     assert recorder.sent == [("GET", f"{JSON}, */*", "")]
 
+
+class _NoProtobuf:
+    """A server that accepts bodies in JSON only, as one behind a gateway that inspects them."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+
+    def round_trip(self, request: http.Request) -> http.Response:
+        content_type = request.headers.get("Content-Type") or ""
+        self.sent.append((request.method, content_type))
+        accepted = content_type in ("", JSON)
+        kind = b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}'
+        body = kind if accepted else b"unsupported media type"
+        headers = http.Header({"Content-Type": JSON if accepted else "text/plain"})
+        return http.Response(status_code=200 if accepted else 415, headers=headers, body=http.BytesBody(body))
+
+
+def test_a_rejected_content_type_is_an_error_and_not_sent_again() -> None:
+    """Go falls back to JSON only after a 415 to CBOR, which this client does not send; see rest/client.py."""
+    transport = _NoProtobuf()
+    config = rest.Config(host="http://h", qps=-1, transport=transport, content_type=PROTOBUF)
+    maps = kubernetes.new_for_config(config).core_v1().config_maps("default")
+    for _ in range(2):
+        with pytest.raises(errors.StatusError) as caught:
+            maps.create(CTX, config_map("c"), metav1.CreateOptions())
+        assert caught.value.status().code == 415
+        assert errors.is_unsupported_media_type(caught.value)
+    assert transport.sent == [("POST", PROTOBUF)] * 2
+    assert maps.get(CTX, "c", metav1.GetOptions()).metadata.name == "c"
+
+
+def test_a_client_sends_json_unless_its_config_says_otherwise() -> None:
+    """So a server that accepts no protobuf needs no fallback."""
+    transport = _NoProtobuf()
+    config = rest.Config(host="http://h", qps=-1, transport=transport)
+    kubernetes.new_for_config(config).core_v1().config_maps("default").create(
+        CTX, config_map("c"), metav1.CreateOptions()
+    )
+    assert transport.sent == [("POST", JSON)]

@@ -14,6 +14,7 @@ from clientgo.testing.apiserver.cel.checker import Environment
 from clientgo.testing.apiserver.cel.common.types import BOOL, NULL, STRING, Type
 from clientgo.testing.apiserver.cel.mutation import OBJECT, PATCHES
 from clientgo.testing.apiserver.cel.source import CompileError
+from clientgo.testing.apiserver.kinds.expression_texts import check_expression_texts
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_duplicate,
@@ -38,7 +39,11 @@ _TWICE = (
 
 def check(kind: str, obj: Json) -> list[FieldError]:
     """Validate an object of the group."""
-    if kind.endswith("WebhookConfiguration"):
+    field = "webhooks" if kind.endswith("WebhookConfiguration") else "spec"
+    too_much = check_expression_texts(obj.get(field), field)
+    if too_much:
+        return too_much
+    if field == "webhooks":
         return _webhooks(obj.get("webhooks") or ())
     spec = obj.get("spec") or {}
     if kind == "ValidatingAdmissionPolicy":

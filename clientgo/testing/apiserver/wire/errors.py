@@ -238,13 +238,32 @@ def field_not_found(field: str, value: Any) -> FieldError:
     return FieldError("FieldValueNotFound", field, f"Not found: {shown(value)}")
 
 
+# Code points of the errors in one response. Kubernetes has no limit; there, 1 MB of invalid finalizers results in a
+# response of 100 MB.
+_MAX_ERROR_TEXT = 1 << 20
+
+
 def invalid(group: str, kind: str, name: str, errors: list[FieldError]) -> ApiError:
-    """Return the 422 for field errors. Equal texts appear once, as in utilerrors.Aggregate."""
+    """Return the 422 for field errors. Equal texts appear once, as in utilerrors.Aggregate.
+
+    Beyond `_MAX_ERROR_TEXT` it counts the other errors, as the last cause.
+    """
+    errors = _bounded(errors)
     texts = list(dict.fromkeys(str(error) for error in errors))
     shown_text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     head = resource_text(group, kind)
     details = _details(name, group, kind, causes=[error.cause() for error in errors])
     return ApiError(422, "Invalid", f'{head} "{name}" is invalid: {shown_text}', details)
+
+
+def _bounded(errors: list[FieldError]) -> list[FieldError]:
+    left = _MAX_ERROR_TEXT
+    for i, error in enumerate(errors):
+        left -= len(error.body) + len(error.field)
+        if left < 0 and i > 0:
+            more = FieldError("FieldValueInvalid", error.field, f"and {len(errors) - i} more errors in the object")
+            return [*errors[:i], more]
+    return errors
 
 
 def unprocessable() -> ApiError:

@@ -19,19 +19,22 @@ from clientgo.golang.http.server import ResponseWriter
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.kinds import (
     patchrules,
+    policy_checks,
     schema,
     schema_formats,
     schema_validation,
     strategy,
     structural,
 )
+from clientgo.testing.apiserver.kinds.expression_texts import check_expression_texts
 from clientgo.testing.apiserver.kinds.registry import Registry
 from clientgo.testing.apiserver.kinds.validation import cron, fields
 from clientgo.testing.apiserver.kinds.validation.metadata import metadata_update
 from clientgo.testing.apiserver.verbs.sizes import MAX_REQUEST_BYTES
 from clientgo.testing.apiserver.views import table
-from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.errors import ApiError, FieldError, invalid
 from clientgo.testing.apiserver.wire.jsonio import copy as json_copy
+from clientgo.testing.apiserver.wire.jsonio import loads_yaml
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -301,6 +304,153 @@ def test_the_largest_request_has_room_in_one_validation() -> None:
     # Two bytes of JSON for each value.
     schema = {"type": "array", "items": {"type": "integer", "anyOf": [{"minimum": 0}]}}
     assert schema_validation.validate([1] * (MAX_REQUEST_BYTES // 2), schema) == []
+
+
+# ---- many errors and many expressions
+
+RULES = "x-kubernetes-validations"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "field"),
+    [
+        ({"finalizers": ["!"] * 200_000}, "metadata.finalizers"),
+        ({"finalizers": [f"!{i}" for i in range(200_000)]}, "metadata.finalizers"),
+        ({"labels": {f"!{i}": "v" for i in range(100_000)}}, "metadata.labels"),
+        ({"annotations": {f"!{i}": "v" for i in range(100_000)}}, "metadata.annotations"),
+    ],
+)
+def test_an_object_with_countless_errors_gets_a_short_answer(server: Api, metadata: Json, field: str) -> None:
+    body = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "wrong", **metadata}}
+    found = server("POST", MAPS, body, want=422)
+    causes = found["details"]["causes"]
+    assert causes[0]["field"] == field
+    count = len(causes) - 1
+    assert 1000 < count < 20_000
+    last = causes[-1]["message"].split()
+    assert (last[0], last[2:]) == ("and", ["more", "errors", "in", "the", "object"])
+    assert count + int(last[1]) >= min(100_000, len(metadata[next(iter(metadata))]))
+    assert len(json.dumps(found)) < 5 * 1024 * 1024
+    server("GET", f"{MAPS}/wrong", want=404)
+
+
+def test_a_single_error_is_never_cut() -> None:
+    long = "x" * (2 << 20)
+    only = invalid("", "ConfigMap", "n", [FieldError("FieldValueInvalid", "f", long)])
+    assert long in only.message
+    several = [FieldError("FieldValueInvalid", f"f{i}", "text") for i in range(1000)]
+    assert [each["field"] for each in invalid("", "ConfigMap", "n", several).details["causes"]] == [
+        f"f{i}" for i in range(1000)
+    ]
+
+
+def definition(name: str, *rules: Json, versions: int = 1) -> Json:
+    spec = {"type": "object", "properties": {"a": {"type": "integer"}}, RULES: list(rules)}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    names = {"plural": f"{name}s", "singular": name, "kind": name.title(), "listKind": f"{name.title()}List"}
+    served = [{"name": f"v{i + 1}", "served": True, "storage": i == 0, "schema": schema} for i in range(versions)]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{name}s.g.example.com"},
+        "spec": {"group": "g.example.com", "scope": "Namespaced", "names": names, "versions": served},
+    }
+
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+TOO_MUCH_CEL = "Forbidden: the CEL expressions have more than 262144 code points"
+
+
+@pytest.mark.parametrize(
+    ("rules", "versions"),
+    [
+        ([{"rule": f"self.a>{i}"} for i in range(11_000)], 1),
+        ([{"rule": f"self.a>{i}"} for i in range(1100)], 10),
+        ([{"rule": "self.a>0", "messageExpression": "'x'"}] * 8000, 1),
+        ([{"rule": " || ".join([f"self.a == {i}" for i in range(5000)])}] * 4, 1),
+    ],
+)
+def test_the_expressions_of_a_definition_have_a_bound(server: Api, rules: list[Json], versions: int) -> None:
+    body = definition("many", *rules, versions=versions)
+    started = time.process_time()
+    found = server("POST", DEFINITIONS, body, want=422)
+    assert time.process_time() - started < 5, "to compile them takes much longer"
+    assert TOO_MUCH_CEL in found["message"]
+    assert [each["field"] for each in found["details"]["causes"]] == ["spec.versions"]
+
+
+def test_a_definition_with_thousands_of_rules_is_created(server: Api) -> None:
+    rules = [{"rule": f"self.a>{i}"} for i in range(3000)]
+    started = time.process_time()
+    server("POST", DEFINITIONS, definition("thousand", *rules), want=201)
+    assert time.process_time() - started < 20
+    server("DELETE", f"{DEFINITIONS}/thousands.g.example.com", want=200)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "field"),
+    [
+        (
+            "ValidatingAdmissionPolicy",
+            {"spec": {"validations": [{"expression": f"object.x>{i}"} for i in range(10_000)]}},
+            "spec",
+        ),
+        (
+            "ValidatingAdmissionPolicy",
+            {"spec": {"variables": [{"name": f"v{i}", "expression": "object.x"} for i in range(11_000)]}},
+            "spec",
+        ),
+        (
+            "MutatingAdmissionPolicy",
+            {
+                "spec": {
+                    "mutations": [
+                        {"patchType": "JSONPatch", "jsonPatch": {"expression": f"[] + [{i}]"}} for i in range(10_200)
+                    ]
+                }
+            },
+            "spec",
+        ),
+        (
+            "ValidatingWebhookConfiguration",
+            {
+                "webhooks": [
+                    {"name": f"w{i}", "matchConditions": [{"name": "c", "expression": "true"}] * 60} for i in range(300)
+                ]
+            },
+            "webhooks",
+        ),
+    ],
+)
+def test_the_expressions_of_a_policy_have_a_bound(kind: str, content: Json, field: str) -> None:
+    started = time.thread_time()
+    (found,) = policy_checks.check(kind, {"metadata": {"name": "p"}, **content})
+    assert time.thread_time() - started < 2
+    assert found.field == field
+    assert found.body.startswith(TOO_MUCH_CEL)
+
+
+def test_text_that_is_no_expression_does_not_count() -> None:
+    long = "x" * 300_000
+    assert check_expression_texts({"description": long, "properties": {"rule": {"type": long}}}, "p") == []
+    assert check_expression_texts([{"rule": "x" * (256 * 1024 - 16)}], "p") == []
+    assert len(check_expression_texts([{"rule": "x" * (256 * 1024 - 15)}], "p")) == 1
+
+
+def test_a_yaml_document_takes_linear_time(server: Api) -> None:
+    """The largest body that a client can send takes seconds; quadratic time would take hours."""
+
+    def seconds(keys: int) -> float:
+        head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata:\n"
+        text = head + "".join(f"  k{i}: v\n" for i in range(keys))
+        started = time.thread_time()
+        document = loads_yaml(text.encode())
+        assert len(document["data"]) == keys
+        return time.thread_time() - started
+
+    few, many = min(seconds(20_000) for _ in range(3)), seconds(200_000)
+    assert many < 30 * few
+    assert many < 30
 
 
 # ---- time: what is quadratic takes minutes for these, what is linear a second at most

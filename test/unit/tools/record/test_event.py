@@ -108,6 +108,25 @@ def record_table(b: synctest.Bubble, recorder: record.EventRecorder, sink: Sink)
             assert sink.patches[-1]["count"] == count, number
 
 
+def test_the_log_line_of_an_event_is_gos(bubble: synctest.Bubble) -> None:
+    """StartLogging prints the object with %#v and the texts with %v, without Python's quotes or escapes."""
+    lines: list[str] = []
+    broadcaster = record.new_broadcaster_for_tests(0)
+    broadcaster.start_logging(lambda text, *args: lines.append(text % args))
+    about = corev1.ObjectReference(
+        kind="Gadget", namespace="it's", name='a"b\n\u00e9\u200b', uid="%s", api_version="x.example.com/v1beta1"
+    )
+    recorder = broadcaster.new_recorder(SCHEME, SOURCE)
+    recorder.event(about, "Warning", "Odd", "100% 'quoted' \"text\" \u2713 {} %s")
+    bubble.wait()
+    assert lines == [
+        'Event(v1.ObjectReference{Kind:"Gadget", Namespace:"it\'s", Name:"a\\"b\\n\u00e9\\u200b", UID:"%s", '
+        'APIVersion:"x.example.com/v1beta1", ResourceVersion:"", FieldPath:""}): '
+        "type: 'Warning' reason: 'Odd' 100% 'quoted' \"text\" \u2713 {} %s"
+    ]
+    broadcaster.shutdown()
+
+
 def test_an_event_is_created_and_its_repeats_are_patched(bubble: synctest.Bubble) -> None:
     """Go: TestEventf"""
     sink, lines = Sink(), []
