@@ -92,6 +92,10 @@ class _Unchecked:
     """No value has this type, so collections pass each of their integers to `checked`."""
 
 
+# The largest integer of one digit in CPython.
+_ONE_DIGIT = 2**30 - 1
+
+
 class IntegerType(FieldType):
     """An integer of Go, with its range. Readers of single fields compare the range themselves (see make_getter)."""
 
@@ -105,6 +109,9 @@ class IntegerType(FieldType):
         bits = int(go_type.lstrip("uint") or 64)
         self.lowest: int = 0 if go_type[0] == "u" else -(2 ** (bits - 1))
         self.highest: int = self.lowest + 2**bits - 1
+        # The part of the range that CPython compares fastest, almost all values. `checked` accepts the others.
+        self.lowest_small: int = max(self.lowest, -_ONE_DIGIT)
+        self.highest_small: int = min(self.highest, _ONE_DIGIT)
 
     def checked(self, parent: View, key: str, raw: Any) -> Any:
         value = super().checked(parent, key, raw)
