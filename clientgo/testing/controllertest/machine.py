@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import unittest
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -203,6 +204,18 @@ def _logs_discarded() -> Iterator[None]:
             logger.handlers = handlers
 
 
-def replay(machine: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0) -> runner.Result:
-    """Run a script as a failure prints it. Raises ControllerFailure if it still violates a check."""
-    return runner.check(machine, steps, schedule)
+def replay(
+    machine: type[ControllerMachine],
+    steps: Sequence[Step],
+    schedule: int = 0,
+    *,
+    record: str | os.PathLike[str] | None = None,
+) -> runner.Result:
+    """Run a script as a failure prints it.
+
+    record: a new file, a recording of the run for the informer tour: `clientgo tour --replay FILE` shows hop by hop
+        what the controller's caches and queues did.
+
+    Raises ControllerFailure if the script still violates a check, and FileExistsError if the file exists.
+    """
+    return runner.check(machine, steps, schedule, Path(record) if record is not None else None)

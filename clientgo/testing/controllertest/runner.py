@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clientgo.testing import synctest
 from clientgo.testing.controllertest.history import History, program
 from clientgo.testing.controllertest.outcome import State, difference, end_state
+from clientgo.testing.controllertest.recorded import recorded
 from clientgo.testing.controllertest.steps import Step
 from clientgo.testing.controllertest.world import Violated, World
 
@@ -133,12 +135,17 @@ def _delete_owners(world: World) -> None:
 _references: dict[tuple[type, str], State] = {}
 
 
-def check(machine_type: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0) -> Result:
+def check(
+    machine_type: type[ControllerMachine], steps: Sequence[Step], schedule: int = 0, record: Path | None = None
+) -> Result:
     """Run the script, then its user actions without faults, and compare the end states.
 
-    Raises ControllerFailure for a violated check.
+    record: a new file for what the controller's reflectors receive in the first of these runs.
+
+    Raises ControllerFailure for a violated check, and FileExistsError if the file exists.
     """
-    result = execute(machine_type, steps, schedule)
+    with recorded(record) if record else contextlib.nullcontext():
+        result = execute(machine_type, steps, schedule)
     _raise(machine_type, steps, schedule, result)
     changed = difference(_reference(machine_type, result.actions), result.state)
     if changed:
