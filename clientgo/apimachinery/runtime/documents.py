@@ -7,6 +7,9 @@ functions, and with `Object.from_source` and `ListObject.of_items`, which make o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject, View, copy_json
@@ -16,6 +19,7 @@ __all__ = [
     "document_of",
     "free_document_of",
     "json_document_of",
+    "keep_zero_values",
     "refill",
     "replace_document",
     "writable_document_of",
@@ -82,3 +86,23 @@ def replace_document(obj: Struct, document: JSONObject) -> None:
     if own is not document:
         own.clear()
         own.update(document)
+
+
+def keep_zero_values(obj: Struct, attrs: Iterable[str]) -> None:
+    """Write an empty or zero value into the document for each of the fields that the document lacks.
+
+    Assigning such a value to a field with omitempty removes the field. Raises TypeError for an unknown field.
+    """
+    document = writable_document_of(obj)
+    for attr in attrs:
+        info = obj._fields.get(attr)
+        if info is None:
+            raise obj._unknown(attr)
+        if info.json not in document:
+            document[info.json] = _zero_value(getattr(obj, attr))
+
+
+def _zero_value(value: Any) -> Any:
+    if isinstance(value, bool | int | float | str):
+        return value
+    return [] if isinstance(value, Sequence) else {}

@@ -1,5 +1,7 @@
 """Field ownership and server-side apply (k8s.io/apimachinery/pkg/util/managedfields), on plain JSON documents."""
 
+from typing import TYPE_CHECKING
+
 from clientgo.apimachinery.util.managedfields.fieldmanager import (
     ConflictError,
     Managers,
@@ -21,6 +23,12 @@ from clientgo.apimachinery.util.managedfields.typeconverter import (
     of_schema,
 )
 from clientgo.apimachinery.util.managedfields.validate import problems
+from clientgo.lazy_loader import attach
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.util.managedfields.extract import extract_into, extracted
+else:
+    __getattr__, __dir__ = attach(__name__, {"extract": ["extract_into", "extracted"]})
 
 __all__ = [
     "DEDUCED_OBJECT",
@@ -35,6 +43,8 @@ __all__ = [
     "TypeConverter",
     "Writer",
     "applied",
+    "extract_into",
+    "extracted",
     "format_set",
     "live_or_new",
     "new_deduced_type_converter",
