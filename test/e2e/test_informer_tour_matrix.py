@@ -31,7 +31,7 @@ from clientgo.tour.picture import Painter, Scene
 from clientgo.tour.script import Step
 from clientgo.tour.viewschema import check_views
 
-pytestmark = pytest.mark.shared_server
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(2)]
 
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:

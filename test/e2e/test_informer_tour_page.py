@@ -10,7 +10,7 @@ import pytest
 from processes import ROOT
 from tourbrowser import Page
 
-pytestmark = pytest.mark.shared_server
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
 
 
 @pytest.fixture
