@@ -119,7 +119,8 @@ def sphinx(source: Path, output: Path) -> int:
     """Run Sphinx, which shows its progress on a terminal, and return its exit code. A warning is a failure."""
     shutil.rmtree(output, ignore_errors=True)
     quiet = [] if sys.stderr.isatty() else ["-q"]
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HACK / "site"), "-W", "--keep-going", *quiet]
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HACK / "site"), "-W", "--keep-going"]
+    command += ["-j", "auto", *quiet]
     with tempfile.TemporaryDirectory() as doctrees:
         return subprocess.run([*command, "-d", doctrees, str(source), str(output)], check=False).returncode
 

@@ -13,7 +13,13 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 # As pip calls them, by the name they are imported under.
-PACKAGES = {"yaml": "PyYAML", "prometheus_client": "prometheus-client", "re2": "google-re2", "google": "protobuf"}
+PACKAGES = {
+    "google": "protobuf",
+    "opentelemetry": "opentelemetry-api",
+    "prometheus_client": "prometheus-client",
+    "re2": "google-re2",
+    "yaml": "PyYAML",
+}
 # Imported by modules that only tests of the user's own import.
 OF_TESTS = {"hypothesis", "pytest"}
 
@@ -22,7 +28,7 @@ REQUIREMENTS = [Requirement(text) for text in importlib.metadata.requires("clien
 RUNTIME = {
     requirement.name: requirement
     for requirement in REQUIREMENTS
-    for extra in ("", "fast", "metrics", "cel", "stream", "certificates")
+    for extra in ("", "fast", "metrics", "cel", "stream", "certificates", "tracing")
     if requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 }
 

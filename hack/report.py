@@ -1,0 +1,319 @@
+"""Measure and count what the project states in numbers, and write docs/report.md from it.
+
+    hack/report                          every section; takes an hour or more
+    hack/report golden parity            only these sections; the page keeps the results of the others
+    hack/report bugs --draws 5 --seed 7  five bugs of one line in each area, drawn with this seed
+    hack/report bench --bench workqueue  the benchmarks whose path has the word
+    hack/report --limit 300              stop each command after 300 seconds; the page says so
+    hack/report --render                 measure nothing, write the page again
+
+The results are in hack/data/report.json, a section with its commands, its date and its seconds. Progress goes to a
+terminal. A command that fails leaves its figures out of the page, and the script fails at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gzip
+import json
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "hack/data/report.json"
+PAGE = ROOT / "docs/report.md"
+PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+# Tests that let servers, connections, caches and processes fail.
+FAULTS = (
+    "test/unit/testing/controllertest",
+    "test/unit/cmd/test_elasticsearch_operator_lives.py",
+    "test/unit/test_interrupts.py",
+    "test/property/test_informer_faults.py",
+)
+AREAS = ("cache", "workqueue", "events", "leaderelection", "rest", "controller_runtime")
+
+Json = dict[str, Any]
+
+
+class Done(NamedTuple):
+    """A command that has ended: its output, its seconds, and its exit code, or None if the limit stopped it."""
+
+    output: str
+    seconds: float
+    code: int | None
+
+
+Run = Callable[..., Done]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The bounds of the slow sections."""
+
+    draws: int = 10
+    seed: int = 1
+    bench: str = ""
+    limit: float | None = None
+
+
+def run(*command: str, limit: float | None = None) -> Done:
+    """Run a command in the root with this Python first on PATH. Blocks up to `limit` seconds, then ends it."""
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    started = time.monotonic()
+    try:
+        ended = subprocess.run(
+            command, cwd=ROOT, env=env, text=True, timeout=limit, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as err:
+        output = err.stdout.decode(errors="replace") if isinstance(err.stdout, bytes) else err.stdout or ""
+        return Done(output, time.monotonic() - started, None)
+    return Done(ended.stdout, time.monotonic() - started, ended.returncode)
+
+
+def passed(output: str) -> dict[str, int]:
+    """Return the counts of pytest's last line, by outcome."""
+    last = output.rstrip().rpartition("\n")[2]
+    return {outcome: int(count) for count, outcome in re.findall(r"(\d+) (passed|failed|skipped|errors?)", last)}
+
+
+def golden(options: Options, run: Run) -> Json:
+    """Count the recorded answers of Go, and run the tests that compare them."""
+    counts: dict[str, int] = defaultdict(int)
+    for file in ROOT.joinpath("test/golden").rglob("*.jsonl.gz"):
+        area = file.relative_to(ROOT / "test/golden").parts[0]
+        with gzip.open(file) as lines:
+            counts[area] += sum(1 for _ in lines)
+    rows = [[area, str(count)] for area, count in sorted(counts.items())]
+    return _tests(options, run, ("test/golden",), ["area", "cases"], [*rows, ["all", str(sum(counts.values()))]])
+
+
+def _tests(
+    options: Options, run: Run, paths: Sequence[str], header: Sequence[str] = (), rows: Sequence[Sequence[str]] = ()
+) -> Json:
+    command = [*PYTEST, *paths]
+    done = run(*command, limit=options.limit)
+    counts = passed(done.output)
+    text = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "no result"
+    ok = done.code in (0, None)
+    return {"commands": [_result(command, done)], "header": header, "rows": rows, "text": f"Tests: {text}.", "ok": ok}
+
+
+def parity(options: Options, run: Run) -> Json:
+    """Compare the exported identifiers of Go, and the behaviours that Go's tests protect, with the port."""
+    command = ["python", "hack/verify-parity"]
+    done = run(*command, limit=options.limit)
+    rows = parity_rows(done.output)
+    header = ["Go module", "identifiers", "have", "missing", "differ", "left out", "behaviours of tests", "named"]
+    return {"commands": [_result(command, done)], "header": header, "rows": rows, "text": "", "ok": done.code == 0}
+
+
+def parity_rows(output: str) -> list[list[str]]:
+    """Return the totals of each Go module from the output of hack/verify-parity."""
+    identifiers: dict[str, list[int]] = defaultdict(lambda: [0] * 5)
+    behaviours: dict[str, list[int]] = defaultdict(lambda: [0] * 2)
+    module = ""
+    for line in output.splitlines():
+        if line.startswith("behaviours of"):
+            module = "sigs.k8s.io/controller-runtime" if "controller-runtime" in line else "k8s.io/client-go"
+        elif match := re.match(r"\s*[\d,-]+\s+((?:sigs\.)?k8s\.io/[^/\s]+)\S*((?:\s+\d+){5})", line):
+            _add(identifiers[match[1]], match[2])
+        elif module and (match := re.match(r"\s+\S+((?:\s+\d+){2})\s*$", line)):
+            _add(behaviours[module], match[1])
+    modules = sorted(identifiers.keys() | behaviours.keys())
+    return [[name, *map(str, identifiers[name]), *map(str, behaviours[name])] for name in modules]
+
+
+def _add(sums: list[int], numbers: str) -> None:
+    for position, number in enumerate(numbers.split()):
+        sums[position] += int(number)
+
+
+def conformance(options: Options, run: Run) -> Json:
+    """Compare the embedded API server with the recorded answers of a real one."""
+    folder = ROOT / "test/conformance"
+    cases = sum(len(_load(file)) for file in folder.joinpath("server_cases").glob("*.json.gz"))
+    transcripts = len(list(folder.joinpath("transcripts").glob("*.json.gz")))
+    rows = [["sequences of requests", str(cases)], ["transcripts of connections", str(transcripts)]]
+    return _tests(options, run, ("test/conformance",), ["recorded", "number"], rows)
+
+
+def _load(file: Path) -> Any:
+    with gzip.open(file) as content:
+        return json.load(content)
+
+
+def bugs(options: Options, run: Run) -> Json:
+    """Draw bugs of one line at random, and count those that the tests catch."""
+    commands, rows, ok = [], [], True
+    for area in AREAS:
+        command = ["hack/mutants", "--random", str(options.seed), "--count", str(options.draws), area]
+        done = run(*command, limit=options.limit)
+        commands.append(_result(command, done))
+        found = bug_row(done.output)
+        ok = ok and (found is not None or done.code is None)
+        rows.append([area, *(found or ["stopped", "", "", "", ""])])
+    header = ["area", "bugs", "caught", "survived", "no bug", "of the bugs"]
+    text = "A survivor is either a missing test or no bug; [the page about the scripts](../hack/README.md) says more."
+    return {"commands": commands, "header": header, "rows": rows, "text": text, "ok": ok}
+
+
+def bug_row(output: str) -> list[str] | None:
+    """Return bugs, caught, survived, no bug and the share from the last row of hack/mutants, or None without one."""
+    matches = re.findall(r"(?m)^(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +([\d.]+ ?%|-)", output)
+    return list(matches[-1][1:]) if matches else None
+
+
+def faults(options: Options, run: Run) -> Json:
+    """Run the tests in which servers, connections, caches and processes fail."""
+    paths = [path for path in FAULTS if ROOT.joinpath(path).exists()]
+    return _tests(options, run, paths, ["scripts"], [[f"`{path}`"] for path in paths])
+
+
+def bench(options: Options, run: Run) -> Json:
+    """Run the benchmarks, and keep what they print."""
+    commands, texts, ok = [], [], True
+    for file in sorted(ROOT.joinpath("test/bench").rglob("bench*.py")):
+        path = file.relative_to(ROOT).as_posix()
+        if options.bench not in path:
+            continue
+        command = ["python", path]
+        done = run(*command, limit=options.limit)
+        commands.append(_result(command, done))
+        ok = ok and done.code in (0, None)
+        texts.append({"title": path, "output": done.output.rstrip()})
+    return {"commands": commands, "header": [], "rows": [], "text": "", "outputs": texts, "ok": ok}
+
+
+def _result(command: Sequence[str], done: Done) -> Json:
+    return {"command": shlex.join(command), "seconds": round(done.seconds, 1), "code": done.code}
+
+
+class Section(NamedTuple):
+    """A section of the page: its title, an introduction, and the function that measures it."""
+
+    title: str
+    about: str
+    measure: Callable[[Options, Run], Json]
+
+
+SECTIONS: Mapping[str, Section] = {
+    "golden": Section(
+        "Answers of Go", "Sequences of operations with the answers of client-go v0.36; each case must agree.", golden
+    ),
+    "parity": Section(
+        "Parity with Go",
+        "Exported identifiers of Go that the port has, and behaviours of Go's tests that a test of the port names. "
+        "Identifiers that are left out have a reason in `hack/data/parity`.",
+        parity,
+    ),
+    "conformance": Section(
+        "The embedded API server", "It is compared with the recorded answers of a real kube-apiserver.", conformance
+    ),
+    "bugs": Section(
+        "Bugs drawn at random", "One line of the library changes at random; the tests of the area should fail.", bugs
+    ),
+    "faults": Section(
+        "Faults", "Controllers and informers while servers, connections, caches and processes fail.", faults
+    ),
+    "bench": Section(
+        "Benchmarks", "What each benchmark prints, next to its baselines; Go's rows need Go on the machine.", bench
+    ),
+}
+
+
+def render(results: Mapping[str, Json]) -> str:
+    """Return the page. A section without results says so."""
+    lines = [
+        "# Numbers",
+        "",
+        "`hack/report` measures the numbers of this page and writes it. Each section names its commands; "
+        "[the page about performance](performance.md) interprets the benchmarks.",
+        "",
+    ]
+    for name, section in SECTIONS.items():
+        lines += [f"## {section.title}", "", section.about, ""]
+        if name not in results:
+            lines += [f"Not measured yet: `hack/report {name}`.", ""]
+            continue
+        lines += _rendered(results[name])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rendered(result: Json) -> list[str]:
+    lines: list[str] = []
+    if result["rows"]:
+        lines += [f"| {' | '.join(result['header'])} |", "|" + "---|" * len(result["header"])]
+        lines += [f"| {' | '.join(row)} |" for row in result["rows"]] + [""]
+    lines += [result["text"], ""] if result["text"] else []
+    for each in result.get("outputs", ()):
+        lines += [f"### {each['title']}", "", "```text", each["output"], "```", ""]
+    lines += [f"Measured on {result['date']} with {result['machine']}:", ""]
+    for each in result["commands"]:
+        end = {0: "", None: "; stopped by the limit"}.get(each["code"], f"; failed with code {each['code']}")
+        lines.append(f"* `{each['command']}`: {each['seconds']} s{end}")
+    return [*lines, ""]
+
+
+def machine() -> str:
+    """Return the interpreter and the number of cores, for the page."""
+    return f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores"
+
+
+def measure(names: Sequence[str], options: Options, results: dict[str, Json], run: Run = run) -> list[str]:
+    """Measure sections, add them to `results`, and return the names of those that failed."""
+    failed = []
+    for number, name in enumerate(names, 1):
+        _show(f"[{number} of {len(names)}] {SECTIONS[name].title}")
+        result = SECTIONS[name].measure(options, run)
+        if not result.pop("ok"):
+            failed.append(name)
+            continue
+        results[name] = {**result, "date": datetime.date.today().isoformat(), "machine": machine()}
+    return failed
+
+
+def _show(text: str) -> None:
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, store and render; the result is the exit code."""
+    parser = argparse.ArgumentParser(
+        "hack/report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sections", nargs="*", help=f"all by default: {', '.join(SECTIONS)}")
+    parser.add_argument("--draws", type=int, default=10, help="bugs to draw in each area (default: 10)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
+    parser.add_argument("--bench", default="", metavar="WORD", help="only benchmarks whose path has the word")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="stop each command after this time")
+    parser.add_argument("--render", action="store_true", help="only write the page from the stored results")
+    flags = parser.parse_args(arguments)
+    if unknown := [name for name in flags.sections if name not in SECTIONS]:
+        parser.error(f"there is no section {unknown[0]}")
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    failed: list[str] = []
+    for name in [] if flags.render else flags.sections or list(SECTIONS):
+        options = Options(flags.draws, flags.seed, flags.bench, flags.limit)
+        failed += measure([name], options, results)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(render(results), encoding="utf-8")
+    if failed:
+        print(f"failed: {', '.join(failed)}; the page keeps their former results", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
