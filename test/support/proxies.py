@@ -150,7 +150,10 @@ class SOCKSProxy(_Proxy):
             sock.sendall(b"\x01\x00" if right else b"\x01\x01")
             if not right:
                 return False
-        kind = stream.read(4)[3]
+        request = stream.read(4)
+        if len(request) < 4:
+            return False
+        kind = request[3]
         address = stream.read({1: 4, 4: 16}.get(kind) or stream.read(1)[0])
         host = (
             address.decode() if kind == 3 else socket.inet_ntop({1: socket.AF_INET, 4: socket.AF_INET6}[kind], address)

@@ -25,8 +25,9 @@ __all__ = [
     "redacted_url",
 ]
 
-# Matches user and password also in a text that is not a URL: an error may show a mistaken setting.
-_PASSWORD = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?#@:]*):[^/?#]*@")
+# Matches user and password also in a text that is not a URL: an error may show a mistaken setting. A password may even
+# contain "/", "?" or "#" that should be escaped, unless it begins like a port.
+_PASSWORD = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?#@:\[]*):(?:[^/?#]*|(?![0-9]*[/?#]).*)@", re.DOTALL)
 
 
 def redacted_url(url: str) -> str:

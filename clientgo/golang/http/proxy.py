@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 _IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -74,12 +74,22 @@ def _parse_proxy(proxy: str) -> str | None:
 
 
 def _use_proxy(parts: SplitResult, matchers: list[_Matcher]) -> bool:
-    host = (parts.hostname or "").lower()
+    host = _ascii((parts.hostname or "").lower())
     address = _address(host)
     if not host or host == "localhost" or (address is not None and address.is_loopback):
         return False
-    port = str(parts.port or _PORTS[parts.scheme])
+    port = str(parts.port or PORTS[parts.scheme])
     return not any(matches(host, port, address) for matches in matchers)
+
+
+def _ascii(host: str) -> str:
+    """Return the host's name in DNS, as in "xn--bcher-kva.example"; an invalid name is unchanged."""
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return host
 
 
 def _address(host: str) -> _IPAddress | None:
@@ -100,7 +110,9 @@ def _matchers(no_proxy: str) -> list[_Matcher]:
 
 def _matcher(entry: str) -> _Matcher | None:
     """Return the predicate of one entry: a network, or an address or domain with an optional port."""
-    if "/" in entry:
+    address, slash, bits = entry.partition("/")
+    # ipaddress also accepts a netmask after the slash, and no address at all before a zone.
+    if slash and bits.isdecimal() and "%" not in address:
         try:
             network = ipaddress.ip_network(entry, strict=False)
         except ValueError:
@@ -114,6 +126,7 @@ def _matcher(entry: str) -> _Matcher | None:
     if wanted_address is not None:
         return lambda host, port, address: address == wanted_address and wanted_port in ("", port)
     # "a.b" matches itself and its subdomains; ".a.b" and "*.a.b" match only the subdomains.
+    wanted_host = _ascii(wanted_host)
     itself = not wanted_host.startswith((".", "*."))
     suffix = f".{wanted_host}" if itself else wanted_host.removeprefix("*")
     return lambda host, port, address: (

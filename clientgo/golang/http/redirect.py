@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from clientgo.golang.http.message import Request, Response
+from clientgo.golang.http.proxy import PORTS
 
 __all__ = ["MAX_REQUESTS", "redirected"]
 
@@ -21,7 +22,9 @@ _AS_GET: Final = (301, 302, 303)
 _AS_IT_IS: Final = (307, 308)
 
 _OF_THE_BODY: Final = ("Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type")
-_CREDENTIALS: Final = ("Authorization", "Cookie", "Cookie2", "Www-Authenticate")
+_CREDENTIALS: Final = (
+    *("Authorization", "Cookie", "Cookie2", "Proxy-Authenticate", "Proxy-Authorization", "Www-Authenticate"),
+)
 
 # The characters that a URL may contain.
 _IN_URLS: Final = "!#$%&'()*+,/:;=?@[]~"
@@ -51,4 +54,4 @@ def _drop(request: Request, names: tuple[str, ...]) -> None:
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
+    return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)

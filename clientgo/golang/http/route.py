@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from clientgo.golang.http.client import basic_auth
+from clientgo.golang.http.proxy import PORTS
 from clientgo.golang.strconv import quote
 
 __all__ = ["Proxy", "Route", "host_header", "route_to"]
-
-_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 
 @dataclass(frozen=True)
@@ -67,15 +65,27 @@ def route_to(url: SplitResult, proxy: str | None) -> Route:
     if not url.hostname:
         raise ValueError("http: no Host in request URL")
     # The percent sign before the zone of an IPv6 address is escaped in URLs.
-    return Route(url.scheme, unquote(url.hostname), url.port or _PORTS[url.scheme], _proxy(proxy) if proxy else None)
+    port = _port(url, "http")
+    return Route(url.scheme, unquote(url.hostname), port, _proxy(proxy) if proxy else None)
+
+
+def _port(url: SplitResult, prefix: str) -> int:
+    """Return the URL's port or the scheme's. The error has no part of the URL: it may be a password with a slash."""
+    try:
+        return url.port or PORTS[url.scheme]
+    except ValueError:
+        raise ValueError(f"{prefix}: invalid port in the URL") from None
 
 
 def _proxy(url: str) -> Proxy:
-    parts = urlsplit(url)
-    if parts.scheme not in _PORTS:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("proxyconnect tcp: invalid URL of a proxy") from None
+    if parts.scheme not in PORTS:
         raise ValueError(f"proxyconnect tcp: unsupported protocol scheme {quote(parts.scheme)}")
     username, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return Proxy(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme], username, password)
+    return Proxy(parts.scheme, parts.hostname or "", _port(parts, "proxyconnect tcp"), username, password)
 
 
 def host_header(url: SplitResult) -> str:

@@ -13,6 +13,7 @@ from clientgo.golang.http.route import Proxy
 __all__ = ["socks_connect"]
 
 _VERSION = 5
+_PASSWORD_VERSION = 1
 _CONNECT = 1
 _NO_AUTHENTICATION, _PASSWORD, _NOTHING_ACCEPTABLE = 0, 2, 0xFF
 _IPV4, _NAME, _IPV6 = 1, 3, 4
@@ -57,8 +58,11 @@ def _authenticate(sock: socket.socket, proxy: Proxy) -> None:
     username, password = proxy.username.encode(), proxy.password.encode()
     if max(len(username), len(password)) > 255:
         raise OSError("invalid username/password")
-    sock.sendall(bytes([1, len(username), *username, len(password), *password]))
-    if _read(sock, 2)[1] != 0:
+    sock.sendall(bytes([_PASSWORD_VERSION, len(username), *username, len(password), *password]))
+    version, status = _read(sock, 2)
+    if version != _PASSWORD_VERSION:
+        raise OSError("invalid username/password version")
+    if status != 0:
         raise OSError("username/password authentication failed")
 
 
@@ -70,21 +74,32 @@ def _encoded(host: str) -> bytes:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        name = host.encode("idna") if not host.isascii() else host.encode()
+        name = _name(host)
         if len(name) > 255:
             raise OSError("FQDN too long") from None
         return bytes([_NAME, len(name)]) + name
     return bytes([_IPV4 if address.version == 4 else _IPV6]) + address.packed
 
 
+def _name(host: str) -> bytes:
+    try:
+        return host.encode("ascii" if host.isascii() else "idna")
+    except UnicodeError:
+        raise OSError("invalid host name") from None  # a label of more than 63 bytes
+
+
 def _read_reply(sock: socket.socket) -> None:
-    version, code, _, kind = _read(sock, 4)
+    version, code, reserved, kind = _read(sock, 4)
     if version != _VERSION:
         raise OSError(f"unexpected protocol version {version}")
     if code != 0:
         raise OSError(_REPLIES.get(code, f"unknown code: {code}"))
+    if reserved != 0:
+        raise OSError("non-zero reserved field")
     # The address from which the proxy connects, which is read to reach the data after it.
     lengths = {_IPV4: 4, _IPV6: 16}
+    if kind not in lengths and kind != _NAME:
+        raise OSError(f"unknown address type {kind}")
     _read(sock, (lengths[kind] if kind in lengths else _read(sock, 1)[0]) + 2)
 
 

@@ -35,7 +35,8 @@ def parse_proxy_url(proxy_url: str) -> str:
     ValueError: unsupported scheme "ftp", must be http, https, or socks5
     """
     try:
-        scheme = urlsplit(proxy_url).scheme
+        parts = urlsplit(proxy_url)
+        scheme, _ = parts.scheme, parts.port  # raises for an invalid port
     except ValueError:
         raise ValueError(f"could not parse: {redacted_url(proxy_url)}") from None
     if proxy_url.startswith(":"):

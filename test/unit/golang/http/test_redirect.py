@@ -57,6 +57,13 @@ def test_all_else_is_an_answer(code, location):
         ("z", "https://a.example/x/z", True),
         ("?w", "https://a.example/x/y?w", True),
         ("https://a.example/z", "https://a.example/z", True),
+        ("https://a.example:443/z", "https://a.example:443/z", True),
+        ("HTTPS://A.example/z", "https://A.example/z", True),
+        ("https://a.example./z", "https://a.example./z", False),
+        ("https://a.example@b.example/z", "https://a.example@b.example/z", False),
+        ("https://a.example\\@b.example/z", "https://a.example%5C@b.example/z", False),
+        ("\\\\b.example/z", "https://a.example/x/%5C%5Cb.example/z", True),
+        ("http://a.example:443/z", "http://a.example:443/z", False),
         ("//b.example/z", "https://b.example/z", False),
         ("https://a.example:8443/z", "https://a.example:8443/z", False),
         ("http://a.example/z", "http://a.example/z", False),
@@ -65,10 +72,11 @@ def test_all_else_is_an_answer(code, location):
     ],
 )
 def test_credentials_stay_with_the_server_they_are_for(location, url, keeps):
-    again = redirected(request(Authorization="Bearer t", Cookie="c", Accept="x"), response(302, location))
+    secrets = {"Authorization": "Bearer t", "Cookie": "c", "Proxy_Authorization": "Basic p"}
+    again = redirected(request(**secrets, Accept="x"), response(302, location))
     assert again is not None
     assert again.url == url
-    assert set(again.headers) == ({"Authorization", "Cookie", "Accept"} if keeps else {"Accept"})
+    assert set(again.headers) == {"Accept", *(name.replace("_", "-") for name in secrets if keeps)}
 
 
 def test_a_redirect_to_another_kind_of_server_is_an_error():
