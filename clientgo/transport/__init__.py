@@ -12,6 +12,7 @@ from clientgo.golang.http import (
     URLError,
 )
 from clientgo.golang.http.transport import Transport
+from clientgo.transport.cert_rotation import CERT_CALLBACK_REFRESH_DURATION
 from clientgo.transport.config import (
     Certificate,
     Config,
@@ -50,6 +51,7 @@ from clientgo.transport.token_source import (
 from clientgo.transport.transport import context_canceller, new, tls_config_for, wrappers
 
 __all__ = [
+    "CERT_CALLBACK_REFRESH_DURATION",
     "IMPERSONATE_GROUP_HEADER",
     "IMPERSONATE_UID_HEADER",
     "IMPERSONATE_USER_EXTRA_HEADER_PREFIX",

@@ -53,18 +53,21 @@ class Transport:
         server_name: str = "",
         proxy: Callable[[str], str | None] | None = None,
         dial: Callable[[str, int], socket.socket] | None = None,
+        on_connect: Callable[[socket.socket], object] | None = None,
         disable_compression: bool = False,
         connect_timeout: float = CONNECT_TIMEOUT,
         clock: Clock = REAL_CLOCK,
     ) -> None:
         """Initialize a transport. It calls `ssl_context` before each request; new connections use the current result.
 
-        `connect_timeout` limits each step of a new connection in seconds.
+        It calls `on_connect` with each new connection. `connect_timeout` limits each step of a new connection in
+        seconds.
         """
         self._ssl_context = ssl_context
         self._server_name = server_name
         self._proxy = proxy if proxy is not None else httpproxy.from_environment().proxy_func()
         self._dial = dial
+        self._on_connect = on_connect
         self._disable_compression = disable_compression
         self._connect_timeout = connect_timeout
         self._pool = Pool(clock)
@@ -146,6 +149,8 @@ class Transport:
 
         dialer = Dialer(self._dial, self._server_name)
         sock = dialer.connect(exchange, route, context, _shorter(self._connect_timeout, silence))
+        if self._on_connect is not None:
+            self._on_connect(sock)
         return Connection(sock, route, context)
 
     def _context(self, route: Route) -> ssl.SSLContext | None:

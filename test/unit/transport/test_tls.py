@@ -15,8 +15,8 @@ from httpscript import Answer, ScriptedServer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.transport.cert_rotation import ContextSource
 from clientgo.transport.tls import check_certificate
-from clientgo.transport.transport import _ContextSource
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -170,7 +170,7 @@ def test_rotated_files_are_used_by_new_connections(authority, stranger, tmp_path
     ca_file.write_bytes(stranger.data)
     config = transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file)))
     clock = FakeClock(0.0)
-    source = _ContextSource(config, clock)
+    source = ContextSource(config, clock)
     first = source.context()
     ca_file.write_bytes(authority.data)
     assert source.context() is first, "not looked at again within a second"
@@ -246,7 +246,7 @@ class Rotated:
         self.write(authority, name)
         self.clock = FakeClock(0.0)
         files = transport.TLSConfig(ca_file=str(self.ca), cert_file=str(self.cert), key_file=str(self.key))
-        self.source = _ContextSource(transport.Config(tls=files), self.clock)
+        self.source = ContextSource(transport.Config(tls=files), self.clock)
 
     def write(self, authority: Authority, name: str) -> None:
         pair = authority.issue(name)
@@ -353,7 +353,7 @@ def test_an_authority_that_arrives_later_is_used(authority, tmp_path, caplog):
     ca_file = tmp_path / "ca.crt"
     ca_file.write_bytes(b"")
     clock = FakeClock(0.0)
-    source = _ContextSource(transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file))), clock)
+    source = ContextSource(transport.Config(tls=transport.TLSConfig(ca_file=str(ca_file))), clock)
     first = source.context()
     assert first.get_ca_certs() == []
     clock.step(1.5)

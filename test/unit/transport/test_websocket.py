@@ -75,14 +75,27 @@ def test_a_connection_has_the_negotiated_protocol_and_carries_messages():
 @pytest.mark.parametrize(
     ("status", "body", "wanted"),
     [
-        pytest.param(403, b"", "websocket: bad handshake (403 Forbidden)",
-                     id="Empty response body still returns status"),
-        pytest.param(500, b" \n", "websocket: bad handshake (500 Internal Server Error)",
-                     id="Empty response status still returns basic websocket error"),
-        pytest.param(403, b"RBAC violated\n", "websocket: bad handshake (403 Forbidden): RBAC violated",
-                     id="Error response body returned as string when can not be cast as metav1.Status"),
-        pytest.param(400, b'{"kind": "Pod"}', 'websocket: bad handshake (400 Bad Request): {"kind": "Pod"}',
-                     id="JSON that is no Status"),
+        pytest.param(
+            403, b"", "websocket: bad handshake (403 Forbidden)", id="Empty response body still returns status"
+        ),
+        pytest.param(
+            500,
+            b" \n",
+            "websocket: bad handshake (500 Internal Server Error)",
+            id="Empty response status still returns basic websocket error",
+        ),
+        pytest.param(
+            403,
+            b"RBAC violated\n",
+            "websocket: bad handshake (403 Forbidden): RBAC violated",
+            id="Error response body returned as string when can not be cast as metav1.Status",
+        ),
+        pytest.param(
+            400,
+            b'{"kind": "Pod"}',
+            'websocket: bad handshake (400 Bad Request): {"kind": "Pod"}',
+            id="JSON that is no Status",
+        ),
     ],
 )
 def test_a_server_that_refuses_is_an_upgrade_failure_with_its_text(status, body, wanted):
