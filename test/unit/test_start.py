@@ -147,7 +147,7 @@ def test_an_informer_is_made_with_few_modules_loaded() -> None:
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WHEN_ASKED_FOR), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
     assert len(ours) <= 229, "more than before: does each have to be there for every program?"
-    assert len(loaded) <= 344, "more than before: does each have to be there for every program?"
+    assert len(loaded) <= 345, "more than before: does each have to be there for every program?"
     kinds = {name for name in ours if name.startswith(("clientgo.api.", "clientgo.kubernetes.typed."))}
     assert all(".core" in name or name.count(".") < 3 for name in kinds), sorted(kinds)
 
