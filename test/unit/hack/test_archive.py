@@ -1,0 +1,177 @@
+"""hack/archive packs the records for other ports, and its runner compares a driver with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from patience import PATIENCE
+
+ROOT = Path(__file__).parents[3]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "hack" / "archive").exists(), reason="needs the repository's scripts")
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an unpacked archive."""
+    folder = tmp_path_factory.mktemp("archive")
+    packed = pack(folder / "a.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "client-go-records"
+
+
+def pack(output: Path) -> Path:
+    command = [sys.executable, str(ROOT / "hack" / "archive"), "--output", str(output)]
+    subprocess.run(command, check=True, timeout=PATIENCE, capture_output=True)
+    return output
+
+
+def run(unpacked: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "run.py", *arguments]
+    return subprocess.run(command, cwd=unpacked, timeout=PATIENCE, capture_output=True, text=True, check=False)
+
+
+def driver(unpacked: Path, body: str) -> list[str]:
+    """Return the command of a driver in Python whose function `answer` has this body."""
+    path = unpacked / "driver.py"
+    path.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    m = json.loads(line)\n"
+        f"    {body}\n"
+        "    print(json.dumps({'id': m['id'], **reply}), flush=True)\n"
+    )
+    return ["--", sys.executable, str(path)]
+
+
+def test_the_index_describes_every_file(unpacked: Path) -> None:
+    index = json.loads((unpacked / "index.json").read_text())
+    files = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+
+    assert files - {"index.json", "driver.py"} == set(index)
+    for name, entry in index.items():
+        data = (unpacked / name).read_bytes()
+        assert entry["sha256"] == hashlib.sha256(data).hexdigest()
+    golden = {path.name for path in (ROOT / "test" / "golden").rglob("*.jsonl.gz")}
+    assert {f"{Path(name).name}.gz" for name in index if name.startswith("golden/")} == golden
+    queue = index["golden/workqueue/queue.jsonl"]
+    assert queue["cases"] >= 40
+    assert "shut_down_with_drain" in queue["operations"]
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
+    assert pack(tmp_path / "a.tar.gz").read_bytes() == pack(tmp_path / "b.tar.gz").read_bytes()
+
+
+def test_every_link_of_the_readme_is_in_the_archive(unpacked: Path) -> None:
+    text = (unpacked / "README.md").read_text()
+    linked = re.findall(r"\]\((?!http)([^)]+)\)", text) + re.findall(r"`((?:golden|conformance)/[\w/.]+)`", text)
+
+    assert linked
+    assert [each for each in linked if not (unpacked / each).exists()] == []
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_driver_in_javascript_agrees_with_go(unpacked: Path) -> None:
+    files = ["golden/workqueue/queue.jsonl", "golden/cache/heap.jsonl", "golden/apimachinery/labels.jsonl"]
+
+    done = run(unpacked, *files, "--", "node", "driver.js")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = [tuple(map(int, re.findall(r"(\d+) (?:ok|differ|skipped)", line))) for line in done.stdout.splitlines()]
+    (queue_ok, queue_differ, queue_skipped), heap, labels = counts
+    assert queue_ok >= 10 and queue_differ == 0 and queue_skipped >= 10
+    assert heap == (50, 0, 0)
+    assert labels[:2] == (0, 0) and labels[2] > 0
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_a_bug_in_the_driver_is_reported(unpacked: Path) -> None:
+    source = (unpacked / "driver.js").read_text()
+    (unpacked / "driver.py").write_text("")
+    broken = unpacked.parent / "broken.js"
+    broken.write_text(source.replace("if (this.dirty.has(item)) this.ready.push(item);", ""))
+    assert broken.read_text() != source
+
+    done = run(unpacked, "golden/workqueue/queue.jsonl", "--", "node", str(broken))
+
+    assert done.returncode == 1
+    assert re.search(r"queue_random_\d+: step \d+ \w+ \.\w+: want .*, got ", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ("print('no JSON'); continue", "the driver wrote no JSON"),
+        ("m['id'] += 1; reply = {}", "expected a reply with the id 1"),
+        ("sys.exit(3)", "the driver exited before its reply"),
+        ("sys.stdin.read(); continue", "no reply within 0.5 s"),
+        ("print(7, flush=True); continue", "expected a reply with the id 1"),
+    ],
+    ids=["no JSON", "other id", "exit", "hangs", "no object"],
+)
+def test_a_driver_that_breaks_the_protocol_is_reported(unpacked: Path, reply: str, message: str) -> None:
+    done = run(
+        unpacked,
+        "--timeout",
+        "0.5" if "within" in message else "60",
+        "golden/cache/heap.jsonl",
+        *driver(unpacked, reply),
+    )
+
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "line"),
+    [
+        ("reply = {'skip': 'later'} if 'begin' in m else {}", 1, "0 ok, 0 differ, 50 skipped"),
+        ("reply = {'skip': 'later'}", 1, "0 ok, 0 differ, 50 skipped"),
+        ("reply = {'error': 'oops'} if 'op' in m else {}", 1, "0 ok, 50 differ, 0 skipped"),
+        ("reply = {}", 1, "0 ok, 50 differ, 0 skipped"),
+    ],
+    ids=["skips the file", "skips all", "fails", "no result"],
+)
+def test_nothing_that_was_not_compared_counts_as_equal(unpacked: Path, reply: str, status: int, line: str) -> None:
+    done = run(unpacked, "golden/cache/heap.jsonl", *driver(unpacked, reply))
+
+    assert (done.returncode, line in done.stdout) == (status, True)
+
+
+def test_a_file_without_operations_is_no_file_for_the_runner(unpacked: Path) -> None:
+    index = json.loads((unpacked / "index.json").read_text())
+    without = [name for name, entry in index.items() if "keys" in entry]
+    assert len(without) == 5
+    assert index["golden/apimachinery/duration.jsonl"]["keys"] == ["human", "name", "ns", "short"]
+
+    done = run(unpacked, without[0], *driver(unpacked, "reply = {}"))
+
+    assert (done.returncode, "has no operations" in done.stderr) == (2, True)
+
+
+def test_a_missing_driver_is_an_error(unpacked: Path) -> None:
+    assert run(unpacked, "golden/cache/heap.jsonl", "--", "./no-such-driver").returncode == 2
+    assert run(unpacked, "golden/cache/heap.jsonl").returncode == 2
+
+
+def test_values_are_compared_as_json(unpacked: Path) -> None:
+    code = (
+        "from run import differences as d\n"
+        "assert list(d({'a': None}, {}, 0)) == []\n"
+        "assert list(d({'a': 1}, {'a': 1.0}, 0)) == []\n"
+        "assert list(d([True], [1], 0)) == ['[0]: want true, got 1']\n"
+        "assert list(d({'a': [1, 2]}, {'a': [1]}, 0)) == ['.a: want [1, 2], got [1]']\n"
+        "assert list(d(5, 7, 2)) == [] != list(d(5, 8, 2))\n"
+        "assert list(d('1', 1, 0)) and list(d({}, {'b': 0}, 0)) and list(d(None, False, 0))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=unpacked, check=True, timeout=PATIENCE)
