@@ -122,6 +122,9 @@ class EarlyReads:
             self._report_unstarted("a store")
 
     def _report_unstarted(self, reader: str) -> None:
+        indexer = self._unstarted
+        if indexer is not None:
+            indexer.early_reads = None  # a lister of the same store is not reported again
         self._ignore_store()
         klog.background().info(_READ_UNSTARTED % reader, type=self._name)
 
