@@ -52,7 +52,8 @@ MOMENT = f"(([count, ...others]) => [count.split(' ')[0], ...others])({_TEXTS})"
 _IS_THERE = """
     const plain = (url) => url.split(/[?#]/)[0];
     const {ready, live, replay} = document.body?.dataset ?? {};
-    if (!ready || live || replay || plain(location.href) !== plain(arguments[0])) return leave();
+    const isOther = live || replay || plain(location.href) !== plain(arguments[0]);
+    if (!ready || isOther || window.isSpoiled) return leave();
     dispatchEvent(new Event("pagehide"));  // writes the page's address at once
 """
 _REPLACE = f"""
@@ -95,7 +96,8 @@ class Page:
     def open(self, scenario: str) -> None:
         """Show what a hash says. A page of this address that is there already follows it; otherwise it is loaded.
 
-        To load a page takes five times as much. What the page would show anew, such as its theme, is restored.
+        To load a page takes five times as much. What the page would show anew, such as its theme, is restored; a test
+        that adds a listener to the page sets `window.isSpoiled`, and the next one loads the page.
         """
         if not scenario or not self.driver.execute_async_script(_FOLLOW, self.address, scenario):
             self.load(scenario)
@@ -246,7 +248,15 @@ def lessons_address() -> Iterator[str]:
 
 
 @pytest.fixture
-def browser(chromium: Any) -> Any:
-    """Return the shared browser with an empty console: the last test's page may have logged while it ended."""
+def browser(chromium: Any, request: pytest.FixtureRequest) -> Any:
+    """Return the shared browser with an empty console: the last test's page may have logged while it ended.
+
+    Each module begins with an empty page and the browser's own screen and media.
+    """
+    if getattr(chromium, "module", None) != request.module.__name__:
+        chromium.module = request.module.__name__
+        chromium.get("about:blank")
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     chromium.get_log("browser")
     return chromium
