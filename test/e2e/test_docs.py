@@ -28,7 +28,17 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 ENGLISH = [page for page in PAGES if not page.startswith("zh/")]
 # The test of each command that only these pages have.
-RUN_BY_OTHERS: dict[str, str] = {}
+MADE_DATA = "API_SCHEMA_DIR CLIENT_GO_DIR API_DIR APIMACHINERY_DIR APIEXTENSIONS_DIR RELEASE"
+RUN_BY_OTHERS = {
+    "hack/follow-version compare ~/client-go v0.37.0": "test_other_version.py, with a small repository",
+    "hack/follow-version rehearse ~/client-go v0.35.0 v0.36.0": "a person with a clone; test_other_version.py: parts",
+    f"hack/make-apiserver-data {MADE_DATA}": "a person with clones of Kubernetes",
+    "hack/update-codegen": "test_codegen.py",
+    "hack/update-docs": "test_architecture.py",
+    "hack/verify-parity": "test_verify_parity.py",
+    "hack/api-changes --release": "test_public_api.py",
+    "hack/report": "test_report.py",
+}
 # Blocks that a browser, Prometheus or Go would run; nothing here can.
 SHOWN_ONLY = {"go", "promql", "diff"}
 # Code for clients that the environment of the tests lacks: test_plugin_clients.py runs it.
