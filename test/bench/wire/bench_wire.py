@@ -4,14 +4,14 @@
     python test/bench/wire/bench_wire.py [--repeat 5] [--pods 10000] [--variety SEED] [--stream-lists] [--go PATH]
                                          [client ...]
 
-A replay server (replay_server.py) lists Pods and replays a watch; each client (clients.py) runs in a process of its own
-against a server of its own, in turns, so that a busy machine is busy for all. The first table is of varied Pods: no two
-have the same lengths. The second one is of uniform Pods of 3.4 KB, which only a benchmark has. Two of them are floors:
-http.client with json.loads into a dict, and the informer of PyPI's kubernetes package. The others are ours as
-installed, with protobuf; those called "json" ask for that. Those called "fast" decode with the extra `fast`, the others
-with the standard library alone. Handlers called "reading" read a label, an image, the phase and a condition of each
-Pod, the others the name alone. What needs a package that is not installed is left out. Go's informer takes part too if
-there is its program, built from go/main.go.
+A replay server (replay_server.py) lists Pods and replays a watch; each client (clients.py) runs in a process of its
+own, in turns, so that a busy machine is busy for all. There is one server for each encoding and table. The first table
+is of varied Pods: no two have the same lengths. The second one is of uniform Pods of 3.4 KB, which only a benchmark
+has. Two of them are floors: http.client with json.loads into a dict, and the informer of PyPI's kubernetes package. The
+others are ours as installed, with protobuf; those called "json" ask for that. Those called "fast" decode with the extra
+`fast`, the others with the standard library alone. Handlers called "reading" read a label, an image, the phase and a
+condition of each Pod, the others the name alone. What needs a package that is not installed is left out. Go's informer
+takes part too if there is its program, built from go/main.go.
 
 The aims are ratios of the medians, on a quiet machine of two cores. On varied Pods the reading handler takes at most 40
 us of CPU with `fast`, and without it does 1.3 times its floor's events a second. On uniform Pods, as installed, from
@@ -25,6 +25,7 @@ four threads passing 20 KB of small objects from one core's cache to the other's
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -61,20 +62,33 @@ PATIENCE = 300.0
 Figures = dict[str, float]
 
 
-def measured(client: str, pods: int, events: int, server_options: list[str], go: str) -> Figures:
-    """Run one client against a fresh server."""
-    arguments = [sys.executable, str(HERE / "replay_server.py"), "--pods", str(pods), "--events", str(events)]
-    if speaks_protobuf(client):
-        arguments.append("--protobuf")
-    with subprocess.Popen([*arguments, *server_options], stdout=subprocess.PIPE, text=True) as server:
-        try:
+class Servers:
+    """The replay servers, each started when the first client needs it."""
+
+    def __init__(self, stack: contextlib.ExitStack, pods: int) -> None:
+        self._stack = stack
+        self._pods = pods
+        # By their options.
+        self._urls: dict[tuple[str, ...], str] = {}
+
+    def url(self, events: int, arguments: list[str]) -> str:
+        """Return the address of the server with these options."""
+        options = ("--pods", str(self._pods), "--events", str(events), *arguments)
+        if options not in self._urls:
+            command = [sys.executable, str(HERE / "replay_server.py"), *options]
+            server = self._stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            self._stack.callback(server.terminate)
             assert server.stdout is not None
-            url = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
-            command = command_of(client, url, pods, events, go)
-            env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower(), STARTED: str(perf_counter())}
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
-        finally:
-            server.terminate()
+            self._urls[options] = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
+        return self._urls[options]
+
+
+def measured(client: str, servers: Servers, pods: int, events: int, server_options: list[str], go: str) -> Figures:
+    """Run one client."""
+    url = servers.url(events, [*server_options, *["--protobuf"] * speaks_protobuf(client)])
+    command = command_of(client, url, pods, events, go)
+    env = os.environ | {"CLIENTGO_LAZY_DECODING": str("fast" in client).lower(), STARTED: str(perf_counter())}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     if ran.returncode != 0:
         raise SystemExit(f"{client} failed:\n{ran.stderr}")
     figures: Figures = json.loads(ran.stdout.splitlines()[-1])
@@ -161,11 +175,14 @@ def main() -> None:
         "uniform Pods": server_options,
     }
     runs: dict[str, dict[str, list[Figures]]] = {title: {client: [] for client in chosen} for title in tables}
-    for _ in range(options.repeat):
-        for title, arguments in tables.items():
-            for client in chosen:
-                events = min(options.events, EVENTS.get(client, options.events))
-                runs[title][client].append(measured(client, options.pods, events, arguments, options.go))
+    with contextlib.ExitStack() as stack:
+        servers = Servers(stack, options.pods)
+        for _ in range(options.repeat):
+            for title, arguments in tables.items():
+                for client in chosen:
+                    events = min(options.events, EVENTS.get(client, options.events))
+                    figures = measured(client, servers, options.pods, events, arguments, options.go)
+                    runs[title][client].append(figures)
     for title, of in runs.items():
         show(title, of)
 

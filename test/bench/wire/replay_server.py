@@ -8,6 +8,7 @@ stdout is {"port": ...}. What it knows of the Kubernetes API is what an informer
 
 * a list of all Pods, in one answer;
 * a watch from the list's version, which stays silent until a client gets /go, then sends the events and stays open;
+  one client after the other may do so;
 * a streaming list (sendInitialEvents) is refused with 422, as by a server without the feature, or with --stream-lists
   answered with the Pods and a bookmark in front of the events.
 
@@ -304,6 +305,7 @@ class Handler(BaseHTTPRequestHandler):
             if query.get("sendInitialEvents") == "true":
                 self._send(self.recording.streamed_list())
             self.recording.go.wait()
+            self.recording.go.clear()  # for the next client
             self._send(self.recording.events)
             self.rfile.read(1)  # until the client has had enough
         except OSError:
