@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from clientgo.pkg.apis.clientauthentication import Cluster
 from clientgo.rest.config import Config, data_from_slice_or_file
 
@@ -36,8 +38,17 @@ def _proxy_url(config: Config) -> str:
 
 
 def exec_cluster_to_config(cluster: Cluster) -> Config:
-    """Return a config without credentials for that cluster. Go: ExecClusterToConfig."""
+    """Return a config without credentials for that cluster. Raises ValueError for a malformed URL of its proxy.
+
+    Go: ExecClusterToConfig.
+    """
     proxy_url = cluster.proxy_url
+    try:
+        if not proxy_url.isprintable():
+            raise ValueError("invalid control character in URL")
+        _ = urlsplit(proxy_url).port
+    except ValueError as err:
+        raise ValueError(f"cannot parse proxy URL: {err}") from None
     return Config(
         host=cluster.server,
         insecure=cluster.insecure_skip_tls_verify,
