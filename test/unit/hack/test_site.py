@@ -131,4 +131,5 @@ def test_the_site_builds_and_holds(tmp_path: Path) -> None:
 
     assert (built.returncode, built.stderr) == (0, "")
     assert "Typed" in (output / "reference/clientgo.util.workqueue.queue.html").read_text()
+    assert '<iframe src="tour/index.html"' in (output / "pipeline.html").read_text()
     assert (output / "searchindex.js").stat().st_size > 10_000
