@@ -205,7 +205,7 @@ def test_wrappers_are_laid_over_each_other_in_order():
             {"exec_provider": api.ExecConfig(), "auth_provider": api.AuthProviderConfig()},
             "execProvider and authProvider cannot be used in combination",
         ),
-        ({"auth_provider": api.AuthProviderConfig(name="oidc")}, 'no Auth Provider found for name "oidc"'),
+        ({"auth_provider": api.AuthProviderConfig(name="gcp")}, 'no Auth Provider found for name "gcp"'),
         ({"insecure": True, "ca_data": b"x"}, "root certificates file with the insecure flag is not allowed"),
     ],
 )
