@@ -9,6 +9,8 @@ import pytest
 from decoding import TYPED, decoding_at_once, event, outcome
 
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.runtime.fields import field
+from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.golang.json import UnmarshalTypeError
 
 INT32, INT64 = 2**31, 2**63
@@ -90,3 +92,17 @@ def test_both_decoders_find_the_same(value: int) -> None:
         expected = read()
     assert ("int32" in expected) == (value != INT32 - 1)
     assert read() == expected
+
+
+class _Port(Struct):
+    number: int = field("number", "uint16", default=0)
+    offset: int = field("offset", "int8", default=0)
+
+
+@pytest.mark.parametrize(("key", "lowest", "highest"), [("number", 0, 65_535), ("offset", -128, 127)])
+def test_a_field_of_a_narrow_type_accepts_its_range_and_nothing_else(key: str, lowest: int, highest: int) -> None:
+    for inside in (lowest, highest):
+        assert getattr(_Port.from_dict({key: inside}), key) == inside
+    for outside in (lowest - 1, highest + 1):
+        with pytest.raises(UnmarshalTypeError):
+            getattr(_Port.from_dict({key: outside}), key)
