@@ -1,4 +1,4 @@
-"""Measure and count what the project states in numbers, and write docs/report.md from it.
+"""Measure and count what the project states in numbers, and write hack/site/pages/report.md from it.
 
     hack/report                          every section; takes an hour or more
     hack/report golden parity            only these sections; the page keeps the results of the others
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "hack/data/report.json"
-PAGE = ROOT / "docs/report.md"
+PAGE = ROOT / "hack/site/pages/report.md"
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
 # Tests that let servers, connections, caches and processes fail.
 FAULTS = (

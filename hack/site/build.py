@@ -41,6 +41,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "more/contributing",
     "CHANGELOG.md": "more/changelog",
 }
+PAGES = HACK / "site" / "pages"
 TOUR = "tour"
 
 
@@ -79,9 +80,9 @@ def chosen_modules(parts: Sequence[str] | None) -> list[str]:
 
 
 def stage(folder: Path, modules: Iterable[str]) -> None:
-    """Write the site's pages: those of docs/, those beside the code, and the reference. Links follow them."""
+    """Write the site's pages: those of hack/site/pages, those beside the code, and the reference. Links follow them."""
     modules = list(modules)
-    place = {path.relative_to(ROOT).as_posix(): _place(path) for path in ROOT.joinpath("docs").rglob("*.md")}
+    place = {path.relative_to(ROOT).as_posix(): _place(path) for path in PAGES.rglob("*.md")}
     place |= ELSEWHERE
     described = {path: reference.page_of(path) for path in modules}
     targets = place | described | {posixpath.dirname(p): page for p, page in described.items() if "__init__" in p}
@@ -96,7 +97,7 @@ def stage(folder: Path, modules: Iterable[str]) -> None:
 
 
 def _place(path: Path) -> str:
-    return path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+    return path.relative_to(PAGES).with_suffix("").as_posix()
 
 
 def relinked(text: str, page: str, own: str, targets: dict[str, str]) -> str:

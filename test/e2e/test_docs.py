@@ -1,4 +1,4 @@
-"""The pages of docs/: every block of code runs, and the output below a block is what the block prints.
+"""The pages of the documentation: every block of code runs, and the output below a block is what the block prints.
 
 A page's Python blocks are one module, in their order. Its `test_*` functions run after that, with the fixtures of the
 pytest plugin. A `text` block directly below a Python block is the block's output. Chinese pages have the code of their
@@ -24,7 +24,7 @@ from page_commands import RUN_BY
 from processes import ROOT
 
 pytestmark = pytest.mark.shared_server
-DOCS = ROOT / "docs"
+DOCS = ROOT / "hack" / "site" / "pages"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 ENGLISH = [page for page in PAGES if not page.startswith("zh/")]
 # The test of each command that only these pages have.

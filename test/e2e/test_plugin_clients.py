@@ -117,7 +117,7 @@ def test_kopf(kubeconfig, namespace, tmp_path, monkeypatch):
 """
 
 (README,) = re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / "clientgo/testing/README.md").read_text())
-MIGRATING = (ROOT / "docs/migrating.md").read_text(encoding="utf-8")
+MIGRATING = (ROOT / "hack/site/pages/migrating.md").read_text(encoding="utf-8")
 (KOPF_PAGE,) = re.findall(r"(?ms)^```python kopf\n(.*?)^```", MIGRATING)
 (KR8S_PAGE,) = re.findall(r"(?ms)^```python kr8s\n(.*?)^```", MIGRATING)
 (LIGHTKUBE_PAGE,) = re.findall(r"(?ms)^```python lightkube\n(.*?)^```", MIGRATING)

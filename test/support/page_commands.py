@@ -1,4 +1,4 @@
-"""The test of each command in the shell blocks of the README, of the pages that it links, and of docs/."""
+"""The test of each command in the shell blocks of the README, of the pages that it links, and of the documentation."""
 
 from __future__ import annotations
 

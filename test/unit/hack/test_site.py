@@ -21,9 +21,11 @@ reference = importlib.import_module("reference")
 public_api = importlib.import_module("public_api")
 
 LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|`[^`]*`)+\]\(([^)\s]+)\)")
-PAGES = sorted([*ROOT.joinpath("docs").rglob("*.md"), *(ROOT / page for page in build.ELSEWHERE)])
+PAGES = sorted([*build.PAGES.rglob("*.md"), *(ROOT / page for page in build.ELSEWHERE)])
 # Entries of the site that no file of the repository is.
-MADE = {"docs/reference/index.md", "docs/tour/index.html"} | {f"docs/{page}.md" for page in build.ELSEWHERE.values()}
+FOLDER = build.PAGES.relative_to(ROOT).as_posix()
+MADE = {f"{FOLDER}/{page}" for page in ("reference/index.md", "tour/index.html")}
+MADE |= {f"{FOLDER}/{page}.md" for page in build.ELSEWHERE.values()}
 
 
 def anchors(text: str) -> set[str]:
@@ -50,14 +52,13 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_title(page: Path) -> None:
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
-    docs = ROOT / "docs"
     listed = {"index"}
-    for page in docs.rglob("*.md"):
-        folder = page.parent.relative_to(docs).as_posix()
+    for page in build.PAGES.rglob("*.md"):
+        folder = page.parent.relative_to(build.PAGES).as_posix()
         for block in re.findall(r"(?ms)^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8")):
             names = [line for line in block.splitlines() if line and not line.startswith(":")]
             listed |= {posixpath.normpath(posixpath.join(folder, name)) for name in names}
-    pages = {page.relative_to(docs).with_suffix("").as_posix() for page in docs.rglob("*.md")}
+    pages = {page.relative_to(build.PAGES).with_suffix("").as_posix() for page in build.PAGES.rglob("*.md")}
 
     assert pages - listed == set()
 
