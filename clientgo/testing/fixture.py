@@ -30,12 +30,12 @@ from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import NamespacedName, PatchType
 from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, strategicpatch, yaml
-from clientgo.apimachinery.util.json import marshal
+from clientgo.apimachinery.util.json import marshal, unmarshal
 from clientgo.apimachinery.util.managedfields import TypeConverter
 from clientgo.apimachinery.util.mergepatch import ErrBadJSONDoc
 from clientgo.apimachinery.watch import RaceFreeFakeWatcher
 from clientgo.applyconfigurations import new_type_converter
-from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.json import UnmarshalTypeError, syntax_error
 from clientgo.golang.strconv import parse_int
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
@@ -231,7 +231,7 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
         return _decoded(type(obj), jsonpatch.apply(document, _operations(patch)))
     if patch_type == PatchType.MERGE:
         try:
-            changes = json.loads(patch)
+            changes = unmarshal(patch)
         except ValueError:
             raise jsonmergepatch.BadJSONPatchError from None
         return _decoded(type(obj), jsonmergepatch.merge_patch(document, changes))
@@ -249,8 +249,11 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
 
 
 def _operations(patch: bytes) -> list[Any]:
-    """Return the operations of a JSON patch; null means none. Raises ValueError with Go's text for a wrong type."""
-    steps = json.loads(patch)
+    """Return the operations of a JSON patch; null means none. Raises ValueError with Go's text for malformed ones."""
+    try:
+        steps = unmarshal(patch)
+    except json.JSONDecodeError as err:
+        raise ValueError(syntax_error(err)) from None
     if steps is None:
         return []
     if not isinstance(steps, list):
@@ -263,7 +266,7 @@ def _operations(patch: bytes) -> list[Any]:
 
 def _strategic_changes(patch: bytes) -> dict[str, Any]:
     try:
-        changes = json.loads(patch or b"{}")
+        changes = unmarshal(patch or b"{}")
     except ValueError:
         raise ErrBadJSONDoc from None
     if changes is not None and not isinstance(changes, dict):

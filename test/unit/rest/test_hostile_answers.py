@@ -274,16 +274,23 @@ def test_a_watch_answered_by_a_login_page_is_one_line_of_log(caplog: pytest.LogC
     assert "no stream serializers registered for text/html" in caplog.text
 
 
-@pytest.mark.parametrize("constant", [b"NaN", b"Infinity", b"-Infinity"])
-def test_no_object_contains_what_is_no_number_in_json(constant: bytes) -> None:
+@pytest.mark.parametrize(
+    ("constant", "text"),
+    [
+        (b"NaN", "invalid character 'N' looking for beginning of value"),
+        (b"Infinity", "invalid character 'I' looking for beginning of value"),
+        (b"-Infinity", "invalid character 'I' in numeric literal"),
+    ],
+)
+def test_no_object_contains_what_is_no_number_in_json(constant: bytes, text: str) -> None:
     body = LIST % (b'{"metadata":{"name":"a"},"spec":{"priority":%s}}' % constant)
     with ScriptedServer(always(body)) as server:
-        with pytest.raises(ValueError, match=f"invalid JSON value: {constant.decode()}"):
+        with pytest.raises(ValueError, match=text):
             kubernetes.new_for_config(config(server)).core_v1().pods("default").list(CTX, metav1.ListOptions())
-        with pytest.raises(ValueError, match=f"invalid JSON value: {constant.decode()}"):
+        with pytest.raises(ValueError, match=text):
             dynamic.new_for_config(config(server)).resource(PODS).namespace("default").list(CTX, metav1.ListOptions())
     line = b'{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","spec":{"priority":%s}}}\n' % constant
-    with pytest.raises(ValueError, match="invalid JSON"):
+    with pytest.raises(ValueError, match="invalid JSON: "):
         Decoder(http.BytesBody([line]), JSONSerializer(SCHEME, strip=True)).decode()
 
 

@@ -22,7 +22,9 @@ _SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 def _reject_constant(name: str) -> Any:
-    raise ValueError(f"invalid JSON value: {name}")
+    """Raise ValueError with Go's text for NaN, Infinity or -Infinity, which Python's decoder accepts."""
+    where = "in numeric literal" if name.startswith("-") else "looking for beginning of value"
+    raise ValueError(f"invalid character '{name.lstrip('-')[0]}' {where}")
 
 
 def _parse_float(text: str) -> float:
