@@ -1,7 +1,4 @@
-"""Authentication providers that are compiled into a program. Mirrors rest/plugin.go.
-
-Difference: the provider `oidc` needs no import.
-"""
+"""Authentication providers that are compiled into a program. Mirrors rest/plugin.go."""
 
 from __future__ import annotations
 
@@ -41,16 +38,6 @@ class _NoopPersister:
     def persist(self, config: Mapping[str, str]) -> None: ...
 
 
-# The providers of this library, which need no registration. A registered one of the same name replaces them.
-def _oidc(cluster_address: str, config: Mapping[str, str], persister: AuthProviderConfigPersister) -> AuthProvider:
-    # Imported here, since it imports this package, and few programs need it.
-    from clientgo.plugin.pkg.client.auth.oidc import new_oidc_auth_provider
-
-    return new_oidc_auth_provider(cluster_address, config, persister)
-
-
-_BUILT_IN: dict[str, Factory] = {"oidc": _oidc}
-
 # Guards _plugins.
 _plugins_lock = threading.Lock()
 _plugins: dict[str, Factory] = {}
@@ -67,12 +54,12 @@ def register_auth_provider_plugin(name: str, plugin: Factory) -> None:
 def get_auth_provider(
     cluster_address: str, apc: AuthProviderConfig, persister: AuthProviderConfigPersister | None
 ) -> AuthProvider:
-    """Return the provider that a kubeconfig names. The provider `oidc` is built in.
+    """Return the provider that a kubeconfig names.
 
     Raises ValueError if it is not registered, and the errors of the provider. Go: GetAuthProvider.
     """
     with _plugins_lock:
-        plugin = _plugins.get(apc.name, _BUILT_IN.get(apc.name))
+        plugin = _plugins.get(apc.name)
     if plugin is None:
         raise ValueError(f'no Auth Provider found for name "{apc.name}"')
     return plugin(cluster_address, apc.config, persister or _NoopPersister())

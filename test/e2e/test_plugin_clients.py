@@ -11,12 +11,12 @@ import pytest
 from processes import ROOT
 from wheel import build_wheel, made_once, run
 
+pytestmark = pytest.mark.takes_turns(4, together=True)
+
 CLIENTS = ["kubernetes", "lightkube", "kr8s", "kubernetes_asyncio", "kopf"]
 
 OFFICIAL = """
 from kubernetes import client, config, watch
-
-pytestmark = pytest.mark.takes_turns(4, together=True)
 
 
 def test_the_official_client(kubeconfig, namespace):

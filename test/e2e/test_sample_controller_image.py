@@ -29,12 +29,12 @@ MANIFESTS = [ARTIFACTS / "deploy" / file for file in ("namespace.yaml", "rbac.ya
 (DEPLOYMENT,) = [appsv1.Deployment.from_dict(each) for each in read_manifests(MANIFESTS[2:])]
 (CONTAINER,) = DEPLOYMENT.spec.template.spec.containers
 
+pytestmark = pytest.mark.takes_turns(3, together=True)
+
 # The folder of the service account is part of Kubernetes, and no program can be told another one. Python runs this
 # module before the program, as long as it finds it.
 IN_POD = """
 from clientgo.rest import config
-
-pytestmark = pytest.mark.takes_turns(3, together=True)
 config.in_cluster_config.__defaults__ = ({service_account!r},)
 """
 

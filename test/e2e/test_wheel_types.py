@@ -64,5 +64,5 @@ def test_type_checkers_accept_programs_and_a_scaffolded_project(
     assert "reportArgumentType" in found and "\n1 error, " in found
     found = str(by_mypy.value)
     assert re.findall(r"^(\S+):\d+: error: .*(\[.*\])$", found, re.M) == [("typing/wrong.py", "[arg-type]")], found
-    assert "Found 1 error in 1 file (checked 3 source files)" in found
+    assert "Found 1 error in 1 file (checked 4 source files)" in found
     assert "Success: no issues found" in run(*mypy, "shop_operator", cwd=project)

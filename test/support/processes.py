@@ -244,8 +244,15 @@ def watch(kubeconfig: Path, resource: str, columns: str) -> Program:
     return Program(*command, f'-o=jsonpath={columns}{{"\\n"}}', env=environment(HOME=str(home)))
 
 
+# The processes that all tests of this process share, such as the browser.
+shared: set[int] = set()
+
+
 def children(pid: int | None = None) -> list[str]:
-    """Return the command lines of the processes below `pid` (this one by default) that still run."""
+    """Return the command lines of the processes below `pid` (this one by default) that still run.
+
+    The shared ones and those below them do not count.
+    """
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -253,7 +260,7 @@ def children(pid: int | None = None) -> list[str]:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if fields[0] != "Z":
+            if fields[0] != "Z" and int(entry.name) not in shared:
                 parents.setdefault(int(fields[1]), []).append(int(entry.name))
     found: list[str] = []
     pending: Sequence[int] = parents.get(pid or os.getpid(), [])

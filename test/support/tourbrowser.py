@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import processes
 import pytest
 from chinesetexts import english, shown
 from processes import ROOT
@@ -31,6 +32,7 @@ def serving() -> Iterator[str]:
         assert process.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+", process.stdout.readline())
         assert address is not None
+        processes.shared.add(process.pid)
         yield address[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
@@ -230,7 +232,9 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     # A connection for each request: one that stays open would be a socket that a test leaves behind.
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER), keep_alive=False)
+    service = Service(DRIVER)
+    driver = webdriver.Chrome(options=options, service=service, keep_alive=False)
+    processes.shared.add(service.process.pid)
     driver.set_script_timeout(PATIENCE)
     # A page in a window that the system has not focused gets no focus events.
     driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})

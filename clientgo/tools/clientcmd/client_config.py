@@ -159,6 +159,7 @@ class DirectClientConfig:
             config.username = info.username
             config.password = info.password
         if info.auth_provider is not None:
+            _load_auth_provider(info.auth_provider.name)
             config.auth_provider = info.auth_provider
             config.auth_config_persister = self._persister()
         if info.exec is not None:
@@ -352,6 +353,13 @@ def _user_identification_config(info: auth.Info) -> rest.Config:
         key_file=info.key_file,
         bearer_token=info.bearer_token,
     )
+
+
+def _load_auth_provider(name: str) -> None:
+    """Import a provider of this library, which registers it. In Go the program imports it."""
+    if name == "oidc":
+        # Imported here, since few kubeconfigs need it.
+        import clientgo.plugin.pkg.client.auth.oidc  # noqa: F401
 
 
 def _can_identify_user(config: rest.Config) -> bool:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from decoding import OVER_JSON
 
 from clientgo import metadata, rest
 from clientgo.apimachinery.runtime.error import MissingKindError, MissingVersionError
@@ -41,6 +42,8 @@ class Server:
 
 def accepting(kind: str) -> str:
     form = f"as={kind};g=meta.k8s.io;v=v1"
+    if OVER_JSON:
+        return f"application/json;{form},application/json"
     return f"application/vnd.kubernetes.protobuf;{form},application/json;{form},application/json"
 
 

@@ -565,13 +565,27 @@ def test_a_request_that_waits_for_the_plugin_ends_with_its_own_context(plugin, t
     assert [type(err) for err in errors.seen] == [context.Canceled] * 2
 
 
+class ReportingClock(FakeClock):
+    """A clock that reports when a check is scheduled, which happens after the plugin has started."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+        self.scheduled = threading.Event()
+
+    def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
+        cancel = super().call_later(d, fn)
+        self.scheduled.set()
+        return cancel
+
+
 def test_a_line_names_the_plugin_that_does_not_end(plugin, tmp_path, lines):
-    hanging, clock = HangingPlugin(tmp_path), FakeClock(0.0)
+    hanging, clock = HangingPlugin(tmp_path), ReportingClock()
     ctx, cancel = context.with_cancel(CTX)
     authenticator = plugin.authenticator(clock, command=hanging.command, args=["--password=hunter2"])
     first = Collected().start(lambda: authenticator.get_creds(ctx))
     child, own = hanging.started()
     try:
+        assert clock.scheduled.wait(PATIENCE)
         clock.step(9.0)
         assert lines() == []
         clock.step(100.0)

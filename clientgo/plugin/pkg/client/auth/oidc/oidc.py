@@ -3,8 +3,9 @@
 The provider sends the kubeconfig's id-token. Shortly before the token expires, it asks the issuer for another one with
 the refresh-token, and writes both back to the kubeconfig.
 
-Differences: the provider needs no import, since `rest.get_auth_provider` knows it. An exchange with the issuer ends
-after 30 seconds per request, and leaves no open connection. The refresh, which Go does in golang.org/x/oauth2, is here.
+Importing this module registers the provider. Differences: `tools.clientcmd` imports it for a kubeconfig that names the
+provider, where Go's programs import it themselves. An exchange with the issuer ends after 30 seconds per request, and
+leaves no open connection. The refresh, which Go does in golang.org/x/oauth2, is here.
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ def new_oidc_auth_provider(
     settings = rest.Config(ca_file=config.get(_CERTIFICATE_AUTHORITY, ""), ca_data=ca_data)
     client = http.Client(rest.transport_for(settings), _TIMEOUT)
     return _CACHE.put(key, _OIDCAuthProvider(client, config, persister))
+
+
+rest.register_auth_provider_plugin("oidc", new_oidc_auth_provider)
 
 
 class _OIDCAuthProvider:
