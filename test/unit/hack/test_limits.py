@@ -11,6 +11,8 @@ from pathlib import Path
 from patience import PATIENCE
 
 ROOT = Path(__file__).parents[3]
+# Where a copy of the conftest finds its plugins.
+PLUGINS = os.pathsep.join(map(str, (ROOT, ROOT / "test" / "support")))
 
 HANGS = """
 import threading
@@ -83,7 +85,7 @@ def test_objects_in_a_failed_tests_traceback_delay_no_test(tmp_path: Path) -> No
     assert endless != conftest
     (tmp_path / "conftest.py").write_text(endless)
 
-    printed = run_pytest(tmp_path, FAILS_WITH_A_SOCKET, PYTHONPATH=str(ROOT))
+    printed = run_pytest(tmp_path, FAILS_WITH_A_SOCKET, PYTHONPATH=PLUGINS)
 
     assert "FAILED test_it.py::test_fails" in printed
 
@@ -94,7 +96,7 @@ def test_a_process_that_no_timeout_reaches_ends_with_the_stack_of_every_thread(t
     assert shorter != conftest
     (tmp_path / "conftest.py").write_text(shorter)
 
-    printed = run_pytest(tmp_path, STUCK, "--timeout", "0.5", PYTHONPATH=str(ROOT))
+    printed = run_pytest(tmp_path, STUCK, "--timeout", "0.5", PYTHONPATH=PLUGINS)
 
     assert "Timeout (0:00:01)!" in printed
     assert "in test_holds_the_interpreter" in printed
