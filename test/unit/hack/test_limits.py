@@ -104,7 +104,7 @@ def test_a_process_that_no_timeout_reaches_ends_with_the_stack_of_every_thread(t
 
 def test_a_skip_fails_in_ci_and_only_there(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((ROOT / "test" / "conftest.py").read_text())
-    environment = {"PYTHONPATH": str(ROOT)}
+    environment = {"PYTHONPATH": PLUGINS}
 
     assert "2 skipped" in run_pytest(tmp_path, SKIPS, **environment)
     in_ci = run_pytest(tmp_path, SKIPS, CI="true", **environment)
