@@ -15,12 +15,15 @@ from typing import Any
 
 import pytest
 from certificates import Authority, Pair
+from httpscript import Answer, ScriptedServer
+from proxies import HTTPProxy, SOCKSProxy
+
+pytest.importorskip("cryptography")
+
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from httpscript import Answer, ScriptedServer
-from proxies import HTTPProxy, SOCKSProxy
 
 from clientgo import context, rest
 from clientgo.apimachinery.runtime.schema import GroupVersion
