@@ -24,7 +24,7 @@ LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|`[^`]*`)+\]\(([^)\s]+)\)")
 PAGES = sorted([*build.PAGES.rglob("*.md"), *(ROOT / page for page in build.ELSEWHERE)])
 # Entries of the site that no file of the repository is.
 FOLDER = build.PAGES.relative_to(ROOT).as_posix()
-MADE = {f"{FOLDER}/{page}" for page in ("reference/index.md", "tour/index.html")}
+MADE = {f"{FOLDER}/reference/index.md"}
 MADE |= {f"{FOLDER}/{page}.md" for page in build.ELSEWHERE.values()}
 
 
