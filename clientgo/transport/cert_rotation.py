@@ -39,10 +39,15 @@ def tls_config_for(c: Config) -> ssl.SSLContext | None:
     """
     if not _has_settings(c):
         return None
+    return _build_context(c.tls, _first_material(c), has_ca=c.has_ca())
+
+
+def _first_material(c: Config) -> _Material:
+    """Check the settings, record which of them come from files, and load them."""
     if c.has_ca() and c.tls.insecure:
         raise ValueError("specifying a root certificates file with the insecure flag is not allowed")
     set_reloads(c.tls)
-    return _build_context(c.tls, _load_material(c), has_ca=c.has_ca())
+    return _load_material(c)
 
 
 def set_reloads(tls: TLSConfig) -> None:
@@ -115,10 +120,9 @@ class ContextSource:
         is_rotated = False
         with self._lock:
             if self._context is None:
-                self._context = tls_config_for(self._config) or _build_context(
-                    self._config.tls, self._material, has_ca=False
-                )
-                self._material = _load_material(self._config)
+                material = _first_material(self._config)
+                self._context = _build_context(self._config.tls, material, has_ca=self._config.has_ca())
+                self._material = material
                 self._checked_at = self._clock.now()
             elif self._may_have_changed():
                 is_rotated = self._reload()
