@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+# The packages of the known versions of Scale.
+_VERSIONS = (autoscalingv1, scalescheme, extensionsv1beta1, extensionsint, appsint, appsv1beta1, appsv1beta2)
+
+
 class PreferredResourceMapper(Protocol):
     """A mapper to the preferred version of a resource; every meta.RESTMapper is one. Go: PreferredResourceMapper."""
 
@@ -101,15 +105,7 @@ class ScaleConverter:
 
     def __init__(self) -> None:
         self._scheme = Scheme("clientgo.scale")
-        for module in (
-            autoscalingv1,
-            scalescheme,
-            extensionsv1beta1,
-            extensionsint,
-            appsint,
-            appsv1beta1,
-            appsv1beta2,
-        ):
+        for module in _VERSIONS:
             module.add_to_scheme(self._scheme)
         self._codecs = new_codec_factory(self._scheme)
         groups = (extensionsv1beta1, autoscalingv1, appsv1beta1, appsv1beta2)
@@ -127,15 +123,7 @@ class ScaleConverter:
 
     def scale_versions(self) -> list[GroupVersion]:
         """Return the known group versions of Scale. Go: ScaleVersions."""
-        return [
-            autoscalingv1.SCHEME_GROUP_VERSION,
-            scalescheme.SCHEME_GROUP_VERSION,
-            extensionsv1beta1.SCHEME_GROUP_VERSION,
-            extensionsint.SCHEME_GROUP_VERSION,
-            appsint.SCHEME_GROUP_VERSION,
-            appsv1beta1.SCHEME_GROUP_VERSION,
-            appsv1beta2.SCHEME_GROUP_VERSION,
-        ]
+        return [module.SCHEME_GROUP_VERSION for module in _VERSIONS]
 
     def convert_to_version(self, obj: Object, out_version: GroupVersion) -> Object:
         """Return a copy of a Scale in another group version. Go: ConvertToVersion.
