@@ -139,6 +139,8 @@ class Wire:
         world, name = self._world, self._life.name
         if call.resource:
             world.watched.add(call.resource)
+        # A list of the latest state has no version: it is a read, unless the resource was watched before.
+        if call.resource and (call.verb == "watch" or call.first("resourceVersion")):
             self._has_watched.add(call.resource)
         if world.faults.is_out(call.resource, world.now()):
             raise ConnectionRefusedError(f"connection refused: {call.resource}")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cockroachclusters import IMAGE
+from databasemachines import CrdbClusters, Elasticsearches
 from hypothesis import Phase, Verbosity, given, settings
 from operatormachines import Guestbooks, Networks, Pods, ProgramMachine
 
@@ -22,7 +24,8 @@ def machine(request: pytest.FixtureRequest) -> Iterator[type[ProgramMachine]]:
         yield request.param
 
 
-@pytest.mark.parametrize("machine", [Networks, Pods, Guestbooks], indirect=True)
+@pytest.mark.takes_turns(2)
+@pytest.mark.parametrize("machine", [Networks, Pods, Guestbooks, CrdbClusters, Elasticsearches], indirect=True)
 def test_the_program_passes(machine: type[ProgramMachine]) -> None:
     @settings(max_examples=CASES, phases=[Phase.generate, Phase.shrink], verbosity=Verbosity.quiet, database=None)
     @given(strategies.scripts(machine))
@@ -56,3 +59,18 @@ def test_systems_outside_the_cluster_outlive_a_kill(machine: type[ProgramMachine
     assert first[0] is second[0] is third[0]
     assert [len(networks) for _, networks in (first, second, third)] == [0, 1, 1]
     assert seen[3][0] is not first[0], "the run without faults has a system of its own"
+
+
+@pytest.mark.parametrize("machine", [CrdbClusters], indirect=True)
+def test_a_resource_that_is_only_listed_counts_as_connected(machine: type[ProgramMachine]) -> None:
+    """The simulated database lists pods, which the operator does not watch."""
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    spec = {"nodes": 3, "image": {"name": IMAGE}, "dataStore": {"pvc": claim}}
+    cluster = {"apiVersion": "crdb.cockroachlabs.com/v1alpha1", "kind": "CrdbCluster", "metadata": {"name": "a"}}
+
+    result = ct.replay(machine, [ct.Set({**cluster, "spec": spec})])
+
+    assert any("list pods" in row.request for row in result.history.rows)
+    ended = next(row for row in result.history.rows if row.response == "all faults end")
+    restarted = next(row for row in result.history.rows if row.response == "the controller is restarted")
+    assert restarted.seconds - ended.seconds < 300.0
