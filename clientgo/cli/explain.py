@@ -10,13 +10,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clientgo import discovery, openapi, rest, restmapper
-from clientgo.apimachinery.api import meta
-from clientgo.apimachinery.runtime.schema import GroupVersionResource, parse_group_version
 from clientgo.cli.command import PROG
-from clientgo.tools import clientcmd
+
+# The package imports this module for its function, and `clientgo --help` must not wait for the clients.
+if TYPE_CHECKING:
+    from clientgo import discovery, rest
+    from clientgo.apimachinery.runtime.schema import GroupVersionResource
 
 Json = Mapping[str, Any]
 
@@ -58,6 +59,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def load_config(kubeconfig: str) -> rest.Config:
     """Return the configuration that kubectl would use. Raises an error of clientcmd if there is none."""
+    from clientgo.tools import clientcmd
+
     rules = clientcmd.new_default_client_config_loading_rules()
     rules.explicit_path = kubeconfig
     loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
@@ -72,6 +75,9 @@ def explain(
     Blocks for requests for the server's resources and for one OpenAPI document. Raises LookupError for an unknown
     resource or field, ValueError for a malformed `api_version`, and the errors of requests.
     """
+    from clientgo import discovery
+    from clientgo.apimachinery.runtime.schema import parse_group_version
+
     client = discovery.new_discovery_client_for_config(config)
     try:
         gvr, path = _find(client, resource)
@@ -85,6 +91,10 @@ def explain(
 
 def _find(client: discovery.DiscoveryClient, resource: str) -> tuple[GroupVersionResource, list[str]]:
     """Return the resource and the names of fields in `resource`."""
+    from clientgo import restmapper
+    from clientgo.apimachinery.api import meta
+    from clientgo.apimachinery.runtime.schema import GroupVersionResource
+
     name, *path = resource.split(".")
     mapper = restmapper.new_shortcut_expander(
         restmapper.new_discovery_rest_mapper(restmapper.get_api_group_resources(client)), client
@@ -102,6 +112,8 @@ def _find(client: discovery.DiscoveryClient, resource: str) -> tuple[GroupVersio
 
 
 def _document(client: discovery.DiscoveryClient, gvr: GroupVersionResource) -> Json:
+    from clientgo import openapi
+
     path = f"apis/{gvr.group}/{gvr.version}" if gvr.group else f"api/{gvr.version}"
     documents = openapi.new_client(client.rest_client()).paths()
     if path not in documents:
