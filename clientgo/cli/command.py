@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import runpy
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,7 +88,9 @@ def _module(name: str, prog: str) -> Callable[[list[str]], int]:
 
     def run(arguments: list[str]) -> int:
         sys.argv[0] = prog
-        return int(importlib.import_module(name).main(arguments))
+        module = importlib.import_module(name)
+        with _interruptible():
+            return int(module.main(arguments))
 
     return run
 
@@ -97,13 +101,31 @@ def _program(name: str) -> Callable[[list[str]], int]:
     def run(arguments: list[str]) -> int:
         folder = programs() / name
         sys.argv = [str(folder), *arguments]
+        # The program imports its module `main`, which takes most of its start, from this folder too.
+        sys.path.insert(0, str(folder))
+        importlib.import_module("main")
+        sys.path.remove(str(folder))
         try:
-            runpy.run_path(str(folder), run_name="__main__")
+            with _interruptible():
+                runpy.run_path(str(folder), run_name="__main__")
         except SystemExit as end:
             return _exit_code(end.code)
         return 0
 
     return run
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt in the block, where it would end the process at once otherwise."""
+    ends_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if ends_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if ends_at_once:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _exit_code(code: object) -> int:
