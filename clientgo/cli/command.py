@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except RuntimeError as err:
         # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
-        if _is_interrupt(err):
+        if is_interrupt(err):
             return 130
         raise
     except BrokenPipeError:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
 
 
-def _is_interrupt(err: BaseException | None) -> bool:
+def is_interrupt(err: BaseException | None) -> bool:
     """Report whether an interrupt led to this error."""
     while err is not None and not isinstance(err, KeyboardInterrupt):
         err = err.__cause__ or err.__context__

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clientgo.cli.command import PROG
+from clientgo.cli.command import PROG, is_interrupt
 
 # The package imports this module for its function, and `clientgo --help` must not wait for the clients.
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def main(arguments: Sequence[str]) -> int:
             api_version=given.api_version,
         )
     except Exception as err:
+        if is_interrupt(err):
+            raise KeyboardInterrupt from None
         print(f"error: {err}", file=sys.stderr)
         return 1
     print(text, end="")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clientgo import klog
-from clientgo.cli.command import PROG
+from clientgo.cli.command import PROG, is_interrupt
 
 _BANNER = """Python {python}, clientgo {version}, {host}
   client     typed clients: client.core_v1().pods("default").list(ctx)
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         names = namespace(given.kubeconfig)
     except Exception as err:
+        if is_interrupt(err):
+            raise KeyboardInterrupt from None
         print(f"{PROG} shell: {err}", file=sys.stderr)
         return 1
     klog.flush()

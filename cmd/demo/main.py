@@ -150,6 +150,30 @@ class Process:
         return code
 
 
+@contextmanager
+def interrupt_after() -> Iterator[None]:
+    """Defer Ctrl-C until the block has ended. Use it in the main thread."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    interrupts: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupts:
+        raise KeyboardInterrupt
+
+
+def start(stack: ExitStack, name: str, command: list[str], on_line: Callable[[str], None]) -> Process:
+    """Return a process that ends with `stack`, also if Ctrl-C comes while it starts."""
+    with interrupt_after():
+        process = Process(name, command, on_line)
+        stack.callback(process.stop)
+    return process
+
+
 class Cluster:
     """The user's view of the cluster, through this library's own clients."""
 
@@ -342,8 +366,7 @@ def run(story: Story, stack: ExitStack, options: argparse.Namespace) -> bool:
     try:
         with story.step("The embedded API server starts", "the API server answers"):
             command = [python, str(PROGRAMS / "apiserver"), "--kubeconfig-out", str(kubeconfig)]
-            server = Process("apiserver", command, story.log_of("apiserver"))
-            stack.callback(server.stop)
+            server = start(stack, "apiserver", command, story.log_of("apiserver"))
             wait_for_file(kubeconfig, server)
             cluster = Cluster(str(kubeconfig), ctx)
             stack.callback(cluster.close)
@@ -362,8 +385,7 @@ def run(story: Story, stack: ExitStack, options: argparse.Namespace) -> bool:
                     synced.set()
 
             command = [python, str(SAMPLE), f"-kubeconfig={kubeconfig}", "-v=4"]
-            controller = Process("sample-controller", command, on_line)
-            stack.callback(controller.stop)
+            controller = start(stack, "sample-controller", command, on_line)
             if not synced.wait(PATIENCE):
                 raise StepFailed("the controller did not start its workers")
         tell(story, cluster)

@@ -1,0 +1,37 @@
+"""Run the command `clientgo` and interrupt it, as Ctrl-C does, at an event of Python's audit; test_ctrl_c.py runs it.
+
+    python interrupt_at.py EVENT COUNTER COMMAND ...
+
+Imports, opened files, processes and threads that start are such events, so their numbers reach from the start of `main`
+to the end of the process. EVENT is a number, or the name of an event, which selects the first one. COUNTER is a file
+that gets the number of events at exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+from pathlib import Path
+
+from clientgo.__main__ import main
+
+event, counter = sys.argv[1], Path(sys.argv[2])
+del sys.argv[1:3]
+count = 0
+is_done = False
+
+
+def on_event(name: str, arguments: object) -> None:
+    global count, is_done
+    count += 1
+    if not is_done and event in (name, str(count)):
+        is_done = True
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    atexit.register(lambda: counter.write_text(str(count)))
+    sys.addaudithook(on_event)
+    sys.exit(main())
