@@ -1,14 +1,16 @@
 """Measure a program or server before its first request: CPU time of a fresh process, and the loaded modules.
 
-Run it as `python test/bench/start/bench_start.py [turns]`. Each row is a process of its own, a turn runs each once, and
-the least of all turns is printed: what else the machine does only adds to it. The bytecode is in a folder of the
-benchmark's own, as an installed program has it. The last two rows are wall time against an embedded server, from the
-start of the process: a process with one typed informer until it has synced 5,000 ConfigMaps (the aim is 0.35 s), and
-the sample-controller until its workers start, caches synced.
+Run it as `python test/bench/start/bench_start.py [turns] [--go PATH]`. Each row is a process of its own, a turn runs
+each once, and the least of all turns is printed: what else the machine does only adds to it. The bytecode is in a
+folder of the benchmark's own, as an installed program has it. The last two rows are wall time against an embedded
+server, from the start of the process: a process with one typed informer until it has synced 5,000 ConfigMaps (the aim
+is 0.35 s), and the sample-controller until its workers start, caches synced. Go's process, built from go/main.go, takes
+turns with the former.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -71,6 +73,7 @@ print(len(informer.get_indexer().list_keys()), flush=True)
 cancel()
 factory.shutdown()
 """
+SYNC_COMMAND = [sys.executable, "-c", SYNC]
 FIGURES = "\nimport sys, time; print(time.process_time(), len(sys.modules))"
 
 
@@ -91,23 +94,27 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
     raise RuntimeError("".join(output))
 
 
-def config_maps(turns: int) -> list[tuple[float, float]]:
-    """Return the seconds from the start of the process until it has synced, and its CPU seconds up to its end."""
+def config_maps(turns: int, commands: dict[str, list[str]]) -> dict[str, list[tuple[float, float]]]:
+    """Run each command in turns: the seconds from its start until it has synced, and its CPU seconds up to its end."""
     with subprocess.Popen(
         [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         try:
             assert server.stdout is not None
-            url, token = server.stdout.readline().split()
+            arguments = server.stdout.readline().split()
+            runs: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
             # The first turn fills the server's cache of encoded objects.
-            return [synced_config_maps(url, token) for _ in range(turns + 1)][1:]
+            for _ in range(turns + 1):
+                for name, command in commands.items():
+                    runs[name].append(synced_config_maps([*command, *arguments]))
+            return {name: figures[1:] for name, figures in runs.items()}
         finally:
             server.communicate()
 
 
-def synced_config_maps(url: str, token: str) -> tuple[float, float]:
+def synced_config_maps(command: list[str]) -> tuple[float, float]:
     before, used = time.perf_counter(), os.times()
-    with subprocess.Popen([sys.executable, "-c", SYNC, url, token], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert int(process.stdout.readline()) == CONFIG_MAPS
         seconds = time.perf_counter() - before
@@ -163,24 +170,29 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def main() -> None:
-    turns = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("turns", type=int, nargs="?", default=10)
+    parser.add_argument("--go", metavar="PATH", help="the program built from go/main.go")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         # For the processes started here. Without it each would compile the modules anew in some environments.
         os.environ["PYTHONPYCACHEPREFIX"] = folder
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         for program in PROGRAMS.values():
             measure(program)
-        report(turns)
+        report(options.turns, options.go)
 
 
-def report(turns: int) -> None:
+def report(turns: int, go: str | None) -> None:
     results = [{name: measure(program) for name, program in PROGRAMS.items()} for _ in range(turns)]
     print(f"{'CPU seconds':>36} modules")
     for name in PROGRAMS:
         seconds, modules = min(result[name] for result in results)
         print(f"{name:<24} {seconds:11.3f} {modules:7}")
-    seconds, used = (min(figures) for figures in zip(*config_maps(turns), strict=True))
-    print(f"{f'{CONFIG_MAPS:,} ConfigMaps, synced':<24} {seconds:10.3f} of wall time, {used:.3f} of CPU time")
+    commands = {f"{CONFIG_MAPS:,} ConfigMaps, synced": SYNC_COMMAND} | ({"the same by Go": [go]} if go else {})
+    for name, runs in config_maps(turns, commands).items():
+        seconds, used = (min(figures) for figures in zip(*runs, strict=True))
+        print(f"{name:<24} {seconds:10.3f} of wall time, {used:.3f} of CPU time")
     print(f"{'sample-controller, synced':<24} {min(sample_controller(turns)):10.3f} of wall time")
 
 

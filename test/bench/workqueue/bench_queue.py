@@ -173,6 +173,10 @@ class Go:
             name, _, rate = line.rpartition(" ")
             self._rates.setdefault(name.strip(), []).append(float(rate))
 
+    def rates(self, title: str) -> list[float]:
+        """Return what Go did in a second, in each turn."""
+        return self._rates[title]
+
     def show(self) -> None:
         print(f"\n{'of Go':28}{'a second':>14}{'clientgo x':>14}")
         for title, rates in self._rates.items():
