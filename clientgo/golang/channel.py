@@ -205,7 +205,10 @@ class Channel(Generic[T]):
         with self._lock:
             if self._closed:
                 raise ChannelClosed("close of closed channel")
-            self._close_now()
+            self._closed = True
+            for queue in (self._receivers, self._senders):
+                while (waiter := _claim_first(queue)) is not None:
+                    waiter.turn.finish(waiter.case, None, False)
 
     def __len__(self) -> int:
         """Return the number of buffered values."""
@@ -269,12 +272,6 @@ class Channel(Generic[T]):
             if ok:
                 taken.append(cast(T, value))
         return taken
-
-    def _close_now(self) -> None:
-        self._closed = True
-        for queue in (self._receivers, self._senders):
-            while (waiter := _claim_first(queue)) is not None:
-                waiter.turn.finish(waiter.case, None, False)
 
     def _await(self, turn: _Turn, waiter: _Waiter, queue: deque[_Waiter], timeout: float | None) -> None:
         """Wait without the lock held for the turn of a single send or receive."""

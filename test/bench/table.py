@@ -164,7 +164,7 @@ def pipeline_rows(go: Path | None, repeat: int) -> Iterator[Row]:
     for handlers, aim in ((1, 150_000), (3, 120_000)):
         ours, theirs = [], []
         for _ in range(repeat):
-            ours.append(bench_pipeline.run(**sizes, handlers=handlers, read=0, buffer=512, alone=500))
+            ours.append(bench_pipeline.run(**sizes, handlers=handlers, buffer=512, alone=500))
             if go:
                 theirs.append(bench_pipeline.run_go(str(go / "pipeline"), **sizes, handlers=handlers, alone=500))
         here = median([run[0] for run in ours])

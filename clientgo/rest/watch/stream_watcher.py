@@ -18,7 +18,6 @@ from clientgo.apimachinery.api.errors import ErrorReporter
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF, is_probable_eof, is_timeout
 from clientgo.apimachinery.util.runtime import handle_crash_with_logger
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, ChannelClosed
 from clientgo.golang.stop import Done, Signal, add_done_callback
 from clientgo.rest.watch.decoder import Decoder
@@ -52,7 +51,7 @@ class BatchedStreamWatcher:
         # Guards the fields below.
         self._lock = threading.Lock()
         self._is_reading = False
-        self._result: BatchChannel[Event] | None = None
+        self._result: Channel[Event] | None = None
         self._thread: threading.Thread | None = None
 
     def read_events(self, done: Done, clock: PassiveClock) -> Iterator[Event]:
@@ -86,7 +85,7 @@ class BatchedStreamWatcher:
         """Return the channel of the events, and start the thread that fills it. See watch.Interface."""
         with self._lock:
             if self._result is None:
-                self._result = BatchChannel(_RESULT_BUFFER)
+                self._result = Channel(_RESULT_BUFFER)
                 if self._is_over.is_set():
                     self._result.close()
                     return self._result
@@ -102,11 +101,13 @@ class BatchedStreamWatcher:
         with self._lock:
             result, thread = self._result, self._thread
         if result is not None:
-            result.abandon()
+            with contextlib.suppress(ChannelClosed):
+                result.close()
+            result.try_receive_all()
         if thread is not None and thread is not threading.current_thread():
             thread.join(_STOP_PATIENCE)
 
-    def _receive(self, result: BatchChannel[Event]) -> None:
+    def _receive(self, result: Channel[Event]) -> None:
         try:
             with handle_crash_with_logger(self._logger, go_on=True), contextlib.suppress(ChannelClosed):
                 for event in self.read_events(context.background().done(), REAL_CLOCK):

@@ -4,9 +4,8 @@
     python test/bench/cache/bench_pipeline.py [--pods 10000] [--events 100000] [--repeat 5] [--handlers 1 3] [--go PATH]
 
 A watch.Interface sends MODIFIED events into its result channel, a plain one with a buffer (`--buffer`); each handler
-counts. With `--read N` the watch sends N events at once into a BatchChannel. `events/s` runs from the first event sent
-to the last one handled; `us of CPU` is the CPU time of the process for each event. `latency` is the time of an event
-that is sent while all threads wait, from the watch to the handler.
+counts. `events/s` runs from the first event sent to the last one handled; `us of CPU` is the CPU time of the process
+for each event. `latency` is the time of an event that is sent while all threads wait, from the watch to the handler.
 
 With the program built from go/main.go, Go's informer takes turns with ours. As in client-go, its channel has no buffer.
 On two quiet cores and with one and three handlers, Go handled 630,000 and 420,000 events/s at 1.9 and 2.6 us of CPU,
@@ -34,7 +33,6 @@ from clientgo import context
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Event, EventType
-from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel
 from clientgo.tools import cache
 
@@ -97,9 +95,9 @@ class Handler:
         raise AssertionError("nothing was deleted")
 
 
-def run(n: int, events: int, handlers: int, read: int, buffer: int, alone: int) -> Figures:
+def run(n: int, events: int, handlers: int, buffer: int, alone: int) -> Figures:
     """Run our client once."""
-    result: Channel[Event] = BatchChannel(buffer) if read else Channel(buffer)
+    result: Channel[Event] = Channel(buffer)
     source = Source(make_pods(n), result)
     changes = [Event(EventType.MODIFIED, pod) for k in range(2, events // n + 2) for pod in make_pods(n, k)]
     single = [Event(EventType.MODIFIED, pod) for pod in make_pods(alone, events // n + 2)]
@@ -125,12 +123,8 @@ def run(n: int, events: int, handlers: int, read: int, buffer: int, alone: int) 
     gc.collect()
     gc.freeze()
     started, started_cpu = perf_counter(), process_time()
-    if isinstance(result, BatchChannel):
-        for i in range(0, len(changes), read):
-            result.send_all(changes[i : i + read])
-    else:
-        for event in changes:
-            result.send(event)
+    for event in changes:
+        result.send(event)
     wait()
     seconds, cpu = perf_counter() - started, process_time() - started_cpu
     gc.unfreeze()
@@ -173,7 +167,6 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--handlers", type=int, nargs="*", default=[1, 3])
-    parser.add_argument("--read", type=int, default=0, help="send so many events at once into a BatchChannel")
     parser.add_argument("--buffer", type=int, default=512, help="size of the result channel's buffer")
     parser.add_argument("--alone", type=int, default=1000, help="events for the latency")
     parser.add_argument("--repeat", type=int, default=5)
@@ -182,7 +175,7 @@ def main() -> None:
     for handlers in options.handlers:
         ours, go = [], []
         for _ in range(options.repeat):
-            ours.append(run(options.pods, options.events, handlers, options.read, options.buffer, options.alone))
+            ours.append(run(options.pods, options.events, handlers, options.buffer, options.alone))
             if options.go:
                 go.append(run_go(options.go, options.pods, options.events, handlers, options.alone))
         print(line("ours", handlers, ours), flush=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 from invariants import check_invariants
 
-from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Signal
 from clientgo.golang.receiver import Receiver
 from clientgo.testing import synctest
@@ -18,11 +17,7 @@ def new_buffered() -> Channel[int]:
     return Channel(3)
 
 
-def new_batch() -> Channel[int]:
-    return BatchChannel(3)
-
-
-every_channel = pytest.mark.parametrize("new_channel", [Channel, new_buffered, new_batch])
+every_channel = pytest.mark.parametrize("new_channel", [Channel, new_buffered])
 
 
 def receiving(receiver: Receiver[int]) -> tuple[threading.Thread, list[list[int]]]:

@@ -23,7 +23,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.util import wait
 from clientgo.features.testing import set_feature_during_test
-from clientgo.golang.batch_channel import BatchChannel
 from clientgo.golang.channel import Channel, Signal
 from clientgo.rest.watch.reader import new_reader
 from clientgo.testing import synctest
@@ -552,9 +551,8 @@ def test_a_failed_resync_is_noticed_on_a_busy_watch() -> None:
     assert fake.stops == 1
 
 
-@pytest.mark.parametrize("new_channel", [Channel, BatchChannel])
-def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests(new_channel: type[Channel[watch.Event]]) -> None:
-    events = new_channel(10)
+def test_a_failed_resync_is_noticed_on_a_watch_that_never_rests() -> None:
+    events: Channel[watch.Event] = Channel(10)
     resync_ctx, cancel = context.with_cancel_cause(BACKGROUND)
     event = watch.Event(watch.EventType.MODIFIED, mk_pod("a", "1"))
 
