@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clientgo import klog
@@ -19,7 +20,14 @@ from clientgo.utils.clock import Clock, RealClock
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["CERT_CALLBACK_REFRESH_DURATION", "ContextSource", "set_reloads", "tls_config_for"]
+__all__ = [
+    "CERT_CALLBACK_REFRESH_DURATION",
+    "ContextSource",
+    "loaded_tls",
+    "require_readable",
+    "set_reloads",
+    "tls_config_for",
+]
 
 CERT_CALLBACK_REFRESH_DURATION = 1.0
 """Seconds between two checks of certificate files. Programs set the attribute of this module.
@@ -59,6 +67,29 @@ def set_reloads(tls: TLSConfig) -> None:
     else:
         tls.reload_ca_files = False
     tls.reload_tls_files = bool(tls.cert_file and not tls.cert_data and tls.key_file and not tls.key_data)
+
+
+def loaded_tls(c: Config) -> TLSConfig:
+    """Return the TLS settings with the contents of the files that are read only once. Raises OSError.
+
+    Records in `c.tls` which files are to be read again. Go: loadTLSFiles.
+    """
+    set_reloads(c.tls)
+    loaded = replace(c.tls, next_protos=list(c.tls.next_protos))
+    if not loaded.reload_ca_files:
+        loaded.ca_data = _data_from_slice_or_file(loaded.ca_data, loaded.ca_file)
+    if not loaded.reload_tls_files:
+        loaded.cert_data = _data_from_slice_or_file(loaded.cert_data, loaded.cert_file)
+        loaded.key_data = _data_from_slice_or_file(loaded.key_data, loaded.key_file)
+    return loaded
+
+
+def require_readable(tls: TLSConfig) -> None:
+    """Raise OSError if a file that is to be read again cannot be read."""
+    for path in (tls.ca_file,) if tls.reload_ca_files else ():
+        read_file(path)
+    for path in (tls.cert_file, tls.key_file) if tls.reload_tls_files else ():
+        read_file(path)
 
 
 def _has_settings(c: Config) -> bool:

@@ -11,12 +11,13 @@ import os
 import re
 import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clientgo.transport.config import Certificate
 
-__all__ = ["build_context", "check_certificate"]
+__all__ = ["build_context", "check_certificate", "validity"]
 
 
 class _TLSSocket(ssl.SSLSocket):
@@ -117,3 +118,48 @@ def _as_file(data: bytes) -> Iterator[str]:
         with open(path, "wb") as file:
             file.write(data)
         yield path
+
+
+def validity(certificate: bytes) -> tuple[float, float]:
+    """Return the start and the end of the validity of the first certificate in PEM, in seconds since 1970.
+
+    Raises ValueError if there is none. Go: NotBefore and NotAfter of x509.Certificate.
+    """
+    found = _PEM_CERTIFICATE.search(certificate)
+    if found is None:
+        raise ValueError("no certificate in PEM")
+    try:
+        _, signed, _ = _element(ssl.PEM_cert_to_DER_cert(found.group().decode("ascii", "replace")))
+        _, rest, _ = _element(signed)
+        tag, _, after = _element(rest)
+        rest = after if tag == _VERSION else rest
+        for _ in ("serialNumber", "signature", "issuer"):
+            _, _, rest = _element(rest)
+        _, times, _ = _element(rest)
+        start_tag, start, times = _element(times)
+        end_tag, end, _ = _element(times)
+        return _seconds(start_tag, start), _seconds(end_tag, end)
+    except IndexError:
+        raise ValueError("the certificate is truncated") from None
+
+
+# The tags of X.509 in DER: the optional version, and a date whose year has two digits.
+_VERSION, _UTC_TIME = 0xA0, 0x17
+
+
+def _element(data: bytes) -> tuple[int, bytes, bytes]:
+    """Return the tag and the content of the first DER element, and what follows it. Raises IndexError."""
+    length, begin = data[1], 2
+    if length >= 0x80:
+        begin += length & 0x7F
+        length = int.from_bytes(data[2:begin], "big")
+    if len(data) < begin + length:
+        raise IndexError
+    return data[0], data[begin : begin + length], data[begin + length :]
+
+
+def _seconds(tag: int, text: bytes) -> float:
+    digits = text.decode("ascii", "replace")
+    if tag == _UTC_TIME:
+        digits = ("19" if digits[:2] >= "50" else "20") + digits
+    return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC).timestamp()

@@ -35,7 +35,7 @@ CIRCLES = [
     "clientgo.tools.clientcmd: client_config config loader merged_client_builder",
     "clientgo.tools.leaderelection.resourcelock: interface leaselock",
     "clientgo.tools.record: event events_cache",
-    "clientgo.transport: cert_rotation config round_trippers token_source transport",
+    "clientgo.transport: cache cert_rotation config round_trippers token_source transport",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from certificates import Authority, Pair
+from cryptography import x509
 from httpscript import Answer, Received, ScriptedServer
 from patience import PATIENCE
 
@@ -24,7 +26,9 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.informers import new_shared_informer_factory
 from clientgo.plugin.pkg.client.auth.exec import validate_plugin_policy
 from clientgo.plugin.pkg.client.auth.exec.exec import Authenticator, _Cache, _new_authenticator
+from clientgo.plugin.pkg.client.auth.exec.metrics import EXPIRATION_METRICS, CertificateExpirationTracker
 from clientgo.tools.clientcmd import api
+from clientgo.tools.metrics import metrics
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -305,6 +309,58 @@ def test_certificates_of_a_plugin_are_shown_and_replaced(plugin, authority):
     sent = [request.headers.get("Authorization") for request in server.requests]
     assert sent == [None, None, "Bearer now with a token", "Bearer now with a token", None]
     assert len(plugin.runs()) == 3
+
+
+def test_the_expiry_and_the_age_of_certificates_are_reported(plugin, authority, monkeypatch):
+    expiries: list[float | None] = []
+    ages: list[float] = []
+
+    class Recorder:
+        def set(self, expiry: float | None, /) -> None:
+            expiries.append(expiry)
+
+        def observe(self, age: float, /) -> None:
+            ages.append(age)
+
+    monkeypatch.setattr(metrics, "CLIENT_CERT_EXPIRY", Recorder())
+    monkeypatch.setattr(metrics, "CLIENT_CERT_ROTATION_AGE", Recorder())
+    # Without the authenticators of other tests.
+    tracker = CertificateExpirationTracker(EXPIRATION_METRICS._metric_set)
+    monkeypatch.setattr("clientgo.plugin.pkg.client.auth.exec.exec.EXPIRATION_METRICS", tracker)
+    pair = authority.issue("aging", days=20)
+    decoded = x509.load_pem_x509_certificate(pair.cert.read_bytes())
+    start, end = decoded.not_valid_before_utc.timestamp(), decoded.not_valid_after_utc.timestamp()
+    clock = FakeClock(start + 100.0)
+    authenticator = plugin.authenticator(clock)
+    plugin.answer(pem(pair))
+    used = authenticator.get_creds()
+    assert (expiries, ages) == ([end], [])
+    plugin.answer({**pem(pair), "token": "a"})
+    authenticator.maybe_refresh_creds(used)
+    assert (expiries, ages) == ([end, end], [])
+    clock.step(50.0)
+    plugin.answer({"token": "alone"})
+    authenticator.maybe_refresh_creds(authenticator.get_creds())
+    assert expiries[2:] == [None]
+    assert ages == [150.0]
+
+
+def test_the_earliest_expiry_of_all_authenticators_is_reported(plugin):
+    """Go: TestCertificateExpirationTracker"""
+    reported: list[float | None] = []
+    tracker = CertificateExpirationTracker(reported.append)
+    first, second = plugin.authenticator(), plugin.authenticator()
+    tracker.set(first, 600.0)
+    tracker.set(second, 300.0)
+    tracker.set(second, 900.0)
+    tracker.set(first, None)
+    tracker.set(second, None)
+    assert reported == [600.0, 300.0, 600.0, 900.0, None]
+    tracker.set(second, 100.0)
+    del second
+    gc.collect()
+    tracker.set(first, 200.0)
+    assert reported[5:] == [100.0, 200.0]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from httpscript import Answer, ScriptedServer
 from clientgo import context, rest
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.runtime.schema import GroupVersion
-from clientgo.transport.transport import ClockCheckingTransport
+from clientgo.transport.cache import ClockCheckingTransport
 
 CTX = context.background()
 Warnings = Callable[[], list[str]]

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from certificates import Authority, Pair
+from cryptography import x509
 from httpscript import Answer, ScriptedServer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.transport.cert_rotation import ContextSource
-from clientgo.transport.tls import check_certificate
+from clientgo.transport.tls import check_certificate, validity
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -362,3 +363,18 @@ def test_an_authority_that_arrives_later_is_used(authority, tmp_path, caplog):
     clock.step(1.5)
     assert len(source.context().get_ca_certs()) == 1
     assert not caplog.records
+
+
+@pytest.mark.parametrize("days", [1, 365, 40 * 365])
+def test_the_validity_of_a_certificate_is_that_of_openssl(authority: Authority, days: int) -> None:
+    """A date from 2050 on has a year of four digits."""
+    data = authority.issue(f"valid-{days}", "DNS:" + "a" * 60, days=days).cert.read_bytes()
+    certificate = x509.load_pem_x509_certificate(data)
+    expected = certificate.not_valid_before_utc.timestamp(), certificate.not_valid_after_utc.timestamp()
+    assert validity(b"# text\n" + data + authority.data) == expected
+
+
+@pytest.mark.parametrize("data", [b"", b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"])
+def test_without_a_certificate_there_is_no_validity(data: bytes) -> None:
+    with pytest.raises(ValueError, match="certificate"):
+        validity(data)

@@ -23,11 +23,12 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.strconv import quote
 from clientgo.pkg.apis import clientauthentication
+from clientgo.plugin.pkg.client.auth.exec.metrics import EXPIRATION_METRICS
 from clientgo.plugin.pkg.client.auth.exec.running import Plugin
 from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, PluginPolicy, PolicyType
 from clientgo.tools.metrics import metrics
 from clientgo.transport.config import Certificate, Config, GetCertHolder
-from clientgo.transport.tls import check_certificate
+from clientgo.transport.tls import check_certificate, validity
 from clientgo.utils.clock.clock import REAL_CLOCK, PassiveClock
 from clientgo.utils.clock.watchdog import checked_after
 
@@ -161,6 +162,8 @@ class Authenticator:
         self._clock = clock
         self._environ = environ
         self._hints = _Sometimes(_HINTS, _HINT_INTERVAL, clock)
+        # The same for all configs, so that their clients share a transport.
+        self._get_cert_holder = GetCertHolder(self._certificate)
         # The permitted commands, as listed and as found on PATH.
         self._allowed = {entry.command for entry in config.plugin_policy.allowlist or () if entry.command}
         # Guards the next attribute; notified when it becomes False and when the context of a waiting request ends.
@@ -182,7 +185,7 @@ class Authenticator:
         if c.has_cert_callback():
             raise ValueError("can't add TLS certificate callback: transport.Config.TLS.GetCert already set")
         c.wrap(lambda rt: _ExecRoundTripper(self, rt))
-        c.tls.get_cert_holder = GetCertHolder(self._certificate)
+        c.tls.get_cert_holder = self._get_cert_holder
 
     def _certificate(self) -> Certificate | None:
         """Return the certificate of the current credentials, which the round tripper above has fetched for this
@@ -255,7 +258,11 @@ class Authenticator:
         # Equal certificates keep their identity, so that connections survive a change of the token only.
         if old is not None and old.certificate == certificate:
             certificate = old.certificate
+        elif old is not None and old.certificate is not None:
+            not_before, _ = validity(old.certificate.cert)
+            metrics.CLIENT_CERT_ROTATION_AGE.observe(self._clock.now() - not_before)
         self._credentials = _Credentials(status.token, certificate)
+        EXPIRATION_METRICS.set(self, validity(certificate.cert)[1] if certificate is not None else None)
 
     def _is_interactive(self) -> bool:
         mode = self._config.interactive_mode
