@@ -10,7 +10,8 @@ Choose the form by the values that it has to send:
 
 * a typed object sends the fields that were set, without empty and zero values: enough for most programs;
 * `explicit(corev1.PodSpec)(host_network=False)` sends these values as well, for any part of the object;
-* `extract(obj, field_manager)` starts from the fields that the manager owns, to change some and keep the rest;
+* `extract(obj, field_manager)` starts from the fields that the manager owns, to change some and keep the rest; it has
+  Go's names too, as in `applyconfigurations.apps.v1.extract_deployment`, and `codegen` writes them for own kinds;
 * a dict or an Unstructured sends exactly its content, unchecked.
 
 Do not apply an object that was read from the server: the manager would own all of its fields.

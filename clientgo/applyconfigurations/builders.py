@@ -4,7 +4,7 @@ k8s.io/client-go/applyconfigurations.
 In Go, a struct always has all fields, so an apply needs second types with pointers. Here an object contains only the
 fields that were set, and `apply` adds apiVersion and kind. Therefore API types are apply configurations themselves;
 type checkers know their fields, also those of a user's own types. Two things remain: zero values, and the fields that a
-field manager already owns.
+field manager already owns. The modules of the group versions have `extract` under the name of each kind.
 """
 
 from __future__ import annotations

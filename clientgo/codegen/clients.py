@@ -183,6 +183,7 @@ class Clientset:
     clientset: str
     informers: str
     listers: str
+    applyconfigurations: str
     groups: tuple[GroupVersion, ...]
     # The package that holds all of it and nothing else; "" when hand-written code stands there too.
     package: str = ""
@@ -193,7 +194,8 @@ class Clientset:
         """Return the packages that contain only generated packages and need an `__init__.py`."""
         if not self.package:
             return []
-        found = {self.package, self.listers, *(name.rpartition(".")[0] for name in (self.clientset, self.informers))}
+        found = {self.package, self.listers, self.applyconfigurations}
+        found |= {name.rpartition(".")[0] for name in (self.clientset, self.informers)}
         return sorted(found)
 
     def by_directory(self) -> dict[str, list[GroupVersion]]:

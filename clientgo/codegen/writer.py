@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clientgo.codegen import client_gen, fake_gen, informer_gen, lister_gen, naming, scheme_gen
+from clientgo.codegen import apply_gen, client_gen, fake_gen, informer_gen, lister_gen, naming, scheme_gen
 from clientgo.codegen.checks import check_fields, import_api
 from clientgo.codegen.clients import Clientset, GroupVersion
 
@@ -57,7 +57,7 @@ class Output:
 
 
 def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], title: str) -> None:
-    """Generate a project's own clientset, informers and listers in `package` for the API packages `apis`.
+    """Generate a project's own clientset, informers, listers and extract functions in `package` for the API packages `apis`.
 
     All are dotted names relative to the folder `root`. Raises ValueError for an incomplete API package.
     """
@@ -74,6 +74,7 @@ def generate_own(output: Output, root: Path, package: str, apis: Sequence[str], 
             clientset=f"{package}.clientset.versioned",
             informers=f"{package}.informers.externalversions",
             listers=f"{package}.listers",
+            applyconfigurations=f"{package}.applyconfigurations",
             groups=groups,
             package=package,
         ),
@@ -116,3 +117,14 @@ def write_clientset(output: Output, root: Path, clientset: Clientset) -> None:
                 put(f"{clientset.listers}.{place}.{kind.module}", lister_gen.render_kind(version, kind))
             if kind.watchable:
                 put(f"{clientset.informers}.{place}.{kind.module}", informer_gen.render_kind(clientset, version, kind))
+        write_extractors(output, root, clientset.applyconfigurations, version)
+
+
+def write_extractors(output: Output, root: Path, package: str, version: GroupVersion) -> None:
+    """Write the functions below `package` that extract the fields a manager owns, if a kind of the version has one."""
+    text = apply_gen.render_version(version)
+    if text:
+        folder = root / package.replace(".", "/") / version.directory
+        title = f"The extract functions of the API group {version.group or 'core'}. {client_gen.GENERATED}"
+        output.put(folder / "__init__.py", f'"""{title}"""\n')
+        output.put(folder / f"{version.version}.py", text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from clientgo.codegen import crds, naming
 from clientgo.codegen.clients import Clientset, GroupVersion
 from clientgo.codegen.importing import ImportedFolder
-from clientgo.codegen.writer import Output, generate_own, write_clientset
+from clientgo.codegen.writer import Output, generate_own, write_clientset, write_extractors
 from codegen import numbers_gen, types_gen
 from codegen.source import META, ROOT, Package, packages
 
@@ -62,10 +62,14 @@ def generate(output: Output) -> None:
             clientset="clientgo.kubernetes",
             informers="clientgo.informers",
             listers="clientgo.listers",
+            applyconfigurations="clientgo.applyconfigurations",
             groups=groups,
             prefers_protobuf=True,
         ),
     )
+    for group in built_in:
+        if group not in groups:  # a kind without a client, such as ImageReview
+            write_extractors(output, ROOT, "clientgo.applyconfigurations", group)
     for name in PROGRAMS:
         generate_program(output, name)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWriter
@@ -35,7 +35,7 @@ class LogInterface(Protocol):
 class TestInterface(LogInterface, Protocol):
     """A receiver of log lines and failures. Go: testing.TestInterface."""
 
-    __test__ = False  # not a test, although the name begins like one
+    __test__: ClassVar[bool] = False  # not a test, although the name begins like one
 
     def errorf(self, format: str, /, *args: Any) -> None:
         """Report a failure; the test continues. Go: Errorf."""
@@ -132,7 +132,9 @@ class FakeHandler:
             path, query = unquote(expected.path), parse_qs(expected.query, keep_blank_values=True)
             shown = f"{received.method} {received.path}?{received.raw_query}"
             if received.path != path:
-                t.errorf("Unexpected request path for request %s, received: %r, expected: %r", shown, received.path, path)
+                t.errorf(
+                    "Unexpected request path for request %s, received: %r, expected: %r", shown, received.path, path
+                )
             if received.query() != query:
                 t.errorf("Unexpected query for request %s, received: %r, expected: %r", shown, received.query(), query)
             if received.method != expected_method:

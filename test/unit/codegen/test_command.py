@@ -18,6 +18,7 @@ PROGRAM = """
 from clientgo import context
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from shop.apis.samplecontroller import v1alpha1
+from shop.generated.applyconfigurations.samplecontroller.v1alpha1 import extract_foo
 from shop.generated.clientset import versioned
 from shop.generated.clientset.versioned import fake
 from shop.generated.informers import externalversions as informers
@@ -31,6 +32,9 @@ ctx, cancel = context.with_cancel(context.background())
 factory.start(ctx.done())
 assert all(factory.wait_for_cache_sync(ctx.done()).values())
 print(foos.lister().foos("ns").get("a").spec)
+applied = v1alpha1.Foo(metadata=metav1.ObjectMeta(name="a"), spec=v1alpha1.FooSpec(deployment_name="mine"))
+client.samplecontroller_v1alpha1().foos("ns").apply(ctx, applied, metav1.ApplyOptions(field_manager="me"))
+print(extract_foo(client.samplecontroller_v1alpha1().foos("ns").get(ctx, "a"), "me").spec)
 cancel()
 factory.shutdown()
 """
@@ -57,7 +61,7 @@ def test_a_project_of_ones_own_gets_clients_informers_and_listers(shop: Path) ->
 
     written = codegen(*arguments)
 
-    assert "24 generated files, 24 changed" in written.stdout, written.stderr
+    assert "27 generated files, 27 changed" in written.stdout, written.stderr
     assert codegen(*arguments, "--verify").returncode == 0
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -66,7 +70,7 @@ def test_a_project_of_ones_own_gets_clients_informers_and_listers(shop: Path) ->
         text=True,
         timeout=PATIENCE,
     )
-    assert ran.stdout == "FooSpec(replicas=2)\n", ran.stderr
+    assert ran.stdout == "FooSpec(replicas=2)\nFooSpec(deployment_name='mine')\n", ran.stderr
     foo = shop / "shop/generated/listers/samplecontroller/v1alpha1/foo.py"
     foo.write_text("changed")
     assert "shop/generated/listers/samplecontroller/v1alpha1/foo.py" in codegen(*arguments, "--verify").stdout
