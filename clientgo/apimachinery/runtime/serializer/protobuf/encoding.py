@@ -226,7 +226,7 @@ def _write_double(field: Field, value: Any, depth: int) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise EncodeError(f"expected a number, got {_shown(value)}")
     try:
-        return struct.pack("<d", value)
+        return struct.pack("<d", float(value))
     except OverflowError as err:
         raise EncodeError(str(err)) from None
 
