@@ -106,7 +106,7 @@ class Progress:
         for mutant in self._survivors:
             print(f"survived: {mutant.area}: {mutant}")
             if isinstance(mutant.bug, Bug):
-                print("\n".join(describe(mutant.file, str(mutant.bug.number), mutant.bug.new)))
+                _print_description(mutant.file, mutant.bug)
         total: Counter[str] = Counter()
         print(f"\n{'area':24} {'bugs':>5} {'caught':>7} {'survived':>9} {'no bug':>7} {'of the bugs':>12}")
         for area, counts in sorted(self._by_area.items()):
@@ -114,6 +114,13 @@ class Progress:
             total += counts
         _print_figures("all", total)
         return len(self._survivors)
+
+
+def _print_description(file: str, bug: Bug) -> None:
+    try:
+        print("\n".join(describe(file, str(bug.number), bug.new)))
+    except BrokenListError as err:  # a default of an argument, for example
+        print(err)
 
 
 def _print_figures(area: str, counts: Counter[str]) -> None:

@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "hack"))
 
 import mutant_list  # noqa: E402
 import mutant_runs  # noqa: E402
+import mutants  # noqa: E402
 from described_bugs import Description  # noqa: E402
 from mutant_list import BrokenListError, Mutant  # noqa: E402
 from random_bugs import Bug  # noqa: E402
@@ -203,6 +204,24 @@ def test_survivors_are_listed_and_no_file_remains(
         assert copy.run(HANGS)[0] == mutant_runs.HANGS
     assert (tmp_path / "module.py").read_text() == SOURCE
     assert (tmp_path / "module.py").stat().st_mtime_ns == before
+
+
+def test_a_survivor_without_a_description_does_not_end_the_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the default of an argument, which the list cannot describe."""
+
+    def describe(file: str, old: str, new: str) -> list[str]:
+        raise BrokenListError(f"{file}:{old}: no description says: {new}")
+
+    monkeypatch.setattr(mutants, "describe", describe)
+    progress = mutants.Progress(1)
+    survivor = Mutant("area", "module.py", ("test_module.py",), Bug(1, "n: int = 0,", "n: int = 1,"))
+    progress.tell(survivor, mutant_runs.SURVIVED, 1.0)
+    assert progress.finish() == 1
+    report = capsys.readouterr().out
+    assert "module.py:1: no description says: n: int = 1," in report
+    assert "of the bugs" in report
 
 
 def test_one_test_that_hangs_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
