@@ -209,7 +209,7 @@ def test_survivors_are_listed_and_no_file_remains(
 def test_a_survivor_without_a_description_does_not_end_the_report(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the default of an argument, which the list cannot describe."""
+    """The list cannot describe the default of an argument, for example."""
 
     def describe(file: str, old: str, new: str) -> list[str]:
         raise BrokenListError(f"{file}:{old}: no description says: {new}")

@@ -22,13 +22,15 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.beyond.backlog import check_handler, merge, stamp
+from clientgo.tools.cache.beyond.backlog import Backlog, check_handler, merge, stamp
 from clientgo.tools.cache.notifications import (
     AddNotification,
     DeleteNotification,
     Notification,
     UpdateNotification,
 )
+from clientgo.tools.cache.synctrack import SingleFileTracker
+from clientgo.utils.clock import testing as clocktesting
 
 
 @pytest.fixture(autouse=True)
@@ -141,6 +143,55 @@ def test_a_late_handler_has_a_backlog_too() -> None:
         w.bubble.sleep(3.0)
         statistics = registration.statistics()
         assert (statistics.pending, round(statistics.oldest_age, 3)) == (3, 3.0)
+
+
+class Waiting(Backlog):
+    """A backlog whose handler has not taken the notifications yet."""
+
+    def queue(self, notifications: list[Notification]) -> None:
+        self._pending.extend(notifications)
+
+
+def test_the_age_is_that_of_the_first_notification_that_waits() -> None:
+    clock = clocktesting.new_fake_clock(1000.0)
+    backlog = Waiting("handler", clock, SingleFileTracker("handler"), 0, cache.Overflow.MERGE, None)
+    assert (backlog.statistics().pending, backlog.statistics().oldest_age) == (0, 0.0)
+    first, second = AddNotification(pod("a"), False), AddNotification(pod("b"), False)
+    stamp([first], 990.0)
+    stamp([second], 995.0)
+    backlog.queue([first, second])
+    assert (backlog.statistics().pending, backlog.statistics().oldest_age) == (2, 10.0)
+
+
+@pytest.mark.parametrize(("waiting", "seconds", "warns"), [(1001, 10.1, True), (1000, 10.1, False), (1001, 9.9, False)])
+def test_more_than_a_thousand_notifications_for_more_than_ten_seconds_are_a_backlog(
+    waiting: int, seconds: float, warns: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="clientgo")
+    with world() as w:
+        add(w)
+        w.source.add(pod("first"))
+        w.bubble.wait()  # the handler hangs with it
+        for number in range(waiting - 1):
+            w.source.add(pod(f"p{number}"))
+        w.bubble.sleep(seconds)
+        assert "falls behind" not in caplog.text
+        w.source.add(pod("last"))
+        w.bubble.wait()
+        assert ("falls behind" in caplog.text) is warns
+
+
+def test_a_backlog_is_reported_again_after_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="clientgo")
+    with world() as w:
+        add(w)
+        for number in range(1001):
+            w.source.add(pod(f"p{number}"))
+        for seconds, reports in ((10.5, 1), (59.9, 1), (0.2, 2)):
+            w.bubble.sleep(seconds)
+            w.source.modify(pod("p0"))
+            w.bubble.wait()
+            assert caplog.text.count("falls behind") == reports
 
 
 def test_a_warning_comes_once_a_minute_while_a_handler_is_far_behind(caplog: pytest.LogCaptureFixture) -> None:

@@ -151,3 +151,27 @@ def test_a_store_shows_one_object_by_its_key() -> None:
     assert store.peek("ns/b") is None
     assert store.size() == 1
     assert store.get_all(["ns/b", "ns/a"]) == [None, config_map("a")]
+
+
+def test_a_controller_shows_its_queue_and_its_reflector_once_it_runs():
+    source = cachetesting.new_fake_controller_source()
+    options = cache.InformerOptions(
+        lister_watcher=source,
+        object_type=corev1.ConfigMap(),
+        handler=cache.ResourceEventHandlerFuncs(),
+        in_order=False,
+    )
+    _, controller = cache.new_informer_with_options(options)
+    queue, reflector = controller.parts()
+    assert isinstance(queue, cache.DeltaFIFO) and reflector is None
+    queue.replace([config_map("a")], "1")
+    assert shown(queue.contents()) == [("ns/a", ["Replaced"])], "as Go's newInformer sets emitDeltaTypeReplaced"
+    stop = threading.Event()
+    thread = threading.Thread(target=controller.run, args=(stop,), name="controller")
+    thread.start()
+    stop.set()
+    thread.join()
+    queue_again, reflector = controller.parts()
+    assert queue_again is queue
+    assert reflector.type_description() == "*v1.ConfigMap"
+    source.shutdown()

@@ -377,6 +377,18 @@ def test_the_deprecated_constructors_do_as_well() -> None:
         bubble.sleep(2.0)
 
 
+@BOTH_QUEUES
+def test_the_checker_of_a_controller_has_the_name_of_its_queue(in_order: bool) -> None:
+    """Go: Name of the queue's DoneChecker, which WaitFor logs."""
+    options = cache.InformerOptions(
+        lister_watcher=cache.ListWatch(), object_type=corev1.Pod(), handler=Recorder(), in_order=in_order
+    )
+    _, controller = cache.new_informer_with_options(options)
+    queue, _ = controller.parts()  # type: ignore[attr-defined]
+    assert controller.has_synced_checker().name() == queue.name()
+    assert "*v1.Pod" in queue.name()
+
+
 def test_a_tombstone_has_the_name_of_its_object() -> None:
     """Go: TestDeletionHandlingObjectToName"""
     obj = pod("a")

@@ -9,6 +9,7 @@ import pytest
 from invariants import check_invariants
 from queueobjects import Item, Known, deltas, errors_of_blocked_pops, ignore, in_threads, join, key_of, pop, tombstone
 
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import DeltaFIFO
 
@@ -383,3 +384,21 @@ def test_a_key_that_the_consumer_does_not_have_is_not_resynced(caplog: pytest.Lo
     queue.resync()
     assert [key for key, _ in queue.contents().deltas] == ["a"]
     assert "Key does not exist in known objects store, unable to queue object for sync" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "waiting", "logged"), [(0.11, 11, True), (0.09, 11, False), (0.11, 10, False)]
+)
+def test_a_slow_pop_is_logged_while_many_keys_wait(
+    seconds: float, waiting: int, logged: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Go: the trace "DeltaFIFO Pop Process", from a tenth of a second on."""
+    caplog.set_level(1, logger="clientgo")
+    with synctest.bubble() as bubble:
+        queue = new()
+        for number in range(waiting + 1):
+            queue.add(Item(f"item-{number}"))
+        queue.pop(lambda popped, is_in_initial_list: bubble.sleep(seconds))
+    lines = [each.getMessage() for each in caplog.records if "DeltaFIFO Pop" in each.getMessage()]
+    assert bool(lines) is logged
+    assert all("item-0" in line and str(waiting) in line for line in lines)

@@ -540,6 +540,22 @@ def test_a_failing_resync_ends_the_watch_and_is_not_raised(caplog: pytest.LogCap
     assert 'err="resync failed"' in caplog.text
 
 
+def test_a_stop_waits_for_the_resync_that_is_under_way() -> None:
+    class SlowStore(RecordingStore):
+        def resync(self) -> None:
+            REAL_CLOCK.sleep(5.0)
+            super().resync()
+
+    with synctest.bubble() as bubble:
+        store = SlowStore()
+        reflector = new_config_map_reflector(scripted(bubble, [config_maps("1")]), store, resync_period=1.0)
+        ctx, cancel = context.with_cancel(BACKGROUND)
+        bubble.after_func(2.0, cancel)
+        reflector.run_with_context(ctx)
+        assert bubble.elapsed == 6.0
+        assert store.ops[-1] == {"op": "resync"}
+
+
 def test_a_failed_resync_is_noticed_on_a_busy_watch() -> None:
     fake = CountedWatch()
     for number in range(10):

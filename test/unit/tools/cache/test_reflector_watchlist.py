@@ -288,6 +288,13 @@ def test_a_stream_without_end_is_complained_about(caplog: pytest.LogCaptureFixtu
     assert "received last event 19" in caplog.text
 
 
+def test_a_stream_without_events_is_reported_after_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    run_for(9.9, [{"events": []}])
+    assert "event bookmark expired" not in caplog.text
+    run_for(10.1, [{"events": []}])
+    assert "no events received for 10s" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("events", "version"),
     [

@@ -102,6 +102,20 @@ def test_a_handler_that_blocks_for_ten_seconds_is_reported_once(warnings: Warnin
     assert re.search(r'oldest="1[0-2](\.\d+)?s"', line), line
 
 
+def test_a_call_right_before_a_check_has_ten_seconds_too(warnings: Warnings) -> None:
+    with world() as w:
+        w.add_sleeping(9.5)  # its notification waits, so the checks run
+        hangs = cache.ResourceEventHandlerFuncs(add_func=lambda obj: obj.get_name() == "b" and w.hang())
+        w.informer.add_event_handler(hangs)
+        w.source.add(pod("a"))
+        w.bubble.sleep(1.9)
+        w.source.add(pod("b"))
+        w.bubble.sleep(9.9)
+        assert warnings() == []
+        w.bubble.sleep(0.4)
+        assert len(warnings()) == 1
+
+
 def test_each_handler_that_blocks_is_reported_through_its_own_logger(warnings: Warnings) -> None:
     with world() as w:
         w.source.add(pod("a"))
@@ -134,8 +148,10 @@ def test_a_stop_that_waits_for_a_handler_is_reported_once(warnings: Warnings) ->
         w.bubble.sleep(1.0)
         w.informer.remove_event_handler(removed)
         w.cancel()
-        w.bubble.sleep(9.0)
+        w.bubble.sleep(9.9)
         assert warnings() == []
+        w.bubble.sleep(0.2)
+        assert len(warnings()) == 2
         w.bubble.sleep(3600.0)
 
     lines = warnings()

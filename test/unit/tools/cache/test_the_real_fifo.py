@@ -580,3 +580,11 @@ def test_a_key_that_the_consumer_does_not_have_is_not_resynced(caplog: pytest.Lo
 def test_options_select_gos_defaults() -> None:
     options = cache.RealFIFOOptions()
     assert (options.atomic_events, options.unlock_while_processing, options.emit_delta_type_bookmark) == (False,) * 3
+
+
+def test_an_empty_deltas_has_no_key() -> None:
+    with pytest.raises(cache.KeyError) as caught:
+        new().add(cache.Deltas())
+    cause = caught.value.unwrap()
+    assert isinstance(cause, cache.KeyError)
+    assert isinstance(cause.unwrap(), cache.ErrZeroLengthDeltasObject)
