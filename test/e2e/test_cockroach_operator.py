@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from processes import Program, as_service_account, children, eventually, kubectl, post_mortem, python, start_apiserver
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(3)]
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(6)]
 CONFIG = "cmd/cockroach-operator/config"
 NAME = "cockroachdb"
 LEASE = (

@@ -22,7 +22,7 @@ from processes import (
     watch,
 )
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(3)]
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(6)]
 CONFIG = "cmd/elasticsearch-operator/config"
 ES = "quickstart"
 PREFIX = f"{ES}-es"

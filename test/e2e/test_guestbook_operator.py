@@ -20,7 +20,7 @@ from processes import Program, as_service_account, children, eventually, kubectl
 
 from clientgo.controller_runtime.envtest import WebhookInstallOptions
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(3)]
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(6)]
 CONFIG = "cmd/guestbook-operator/config"
 SAMPLE = f"{CONFIG}/samples"
 NAME = "guestbook-sample"

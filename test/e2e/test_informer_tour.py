@@ -20,7 +20,7 @@ from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
 from clientgo.tour import liveview, past
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 
 def test_the_program_prints_its_address_and_answers_there(lessons_address):

@@ -9,7 +9,7 @@ import pytest
 from accessibility import faint_texts, nameless
 from tourbrowser import Page
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 TABS = ("lesson", "source", "object", "past", "break")
 

@@ -14,7 +14,7 @@ from chinesetexts import SHOWN, english
 from programs import ImportedProgram
 from tourbrowser import MOMENT, Page
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:

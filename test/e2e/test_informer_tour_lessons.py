@@ -18,7 +18,7 @@ from clientgo import tour
 from clientgo.tour import figures, past
 from clientgo.util import workqueue
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:

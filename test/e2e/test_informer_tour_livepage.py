@@ -17,7 +17,7 @@ from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
 from clientgo.util import workqueue
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(3)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 OBJECTS = 50
 

@@ -11,7 +11,7 @@ import pytest
 from processes import ROOT
 from tourbrowser import MOMENT, Page
 
-pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 
 
 @pytest.fixture

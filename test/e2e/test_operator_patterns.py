@@ -19,7 +19,7 @@ from clientgo.controller_runtime.envtest import WebhookInstallOptions
 from clientgo.testing.apiserver import Environment, kubeconfig_text, write_kubeconfig
 from clientgo.tools.sharding import shard_of
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(3)]
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(6)]
 CONFIG = "cmd/operator-patterns/config"
 SHARDS = 4
 ELECTION = ("-leader-elect-namespace=operator-patterns", "-leader-elect-retry-period=300ms")

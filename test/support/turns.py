@@ -24,6 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--turn", type=int, metavar="N", help="run only the cases of expensive tests whose turn it is; default: all"
     )
+    parser.addoption(
+        "--turns-of-others", type=int, metavar="N", default=1, help="with --turn, run one of N other cases; default: 1"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,7 +44,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     turn = config.getoption("--turn")
     if turn is None:
         return
-    waiting = {item for item, its_turn, every in deal(items) if its_turn != turn % every}
+    dealt = deal(items, config.getoption("--turns-of-others"))
+    waiting = {item for item, its_turn, every in dealt if its_turn != turn % every}
     if not waiting:
         return
     config.hook.pytest_deselected(items=list(waiting))
@@ -49,8 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in waiting]
 
 
-def deal(items: list[pytest.Item]) -> list[tuple[pytest.Item, int, int]]:
-    """Return (item, its turn, number of turns) for each item with the marker.
+def deal(items: list[pytest.Item], others: int = 1) -> list[tuple[pytest.Item, int, int]]:
+    """Return (item, its turn, number of turns) for each item. Items without the marker have `others` turns.
 
     The items of equally many turns get one turn after the other: turns are of equal size, and neighbours differ. The
     cases of one test are shuffled first, always in the same way. Otherwise all cases in one language would share a
@@ -62,11 +66,9 @@ def deal(items: list[pytest.Item]) -> list[tuple[pytest.Item, int, int]]:
     for _, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
         for item in sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode())):
             marker = item.get_closest_marker("takes_turns")
-            if marker is None:
-                continue
-            (every,) = marker.args
+            (every,) = marker.args if marker else (others,)
             turn = count[every] % every
-            if marker.kwargs.get("together"):
+            if marker and marker.kwargs.get("together"):
                 module = item.nodeid.partition("::")[0]
                 if module in shared:
                     dealt.append((item, shared[module], every))

@@ -94,3 +94,15 @@ def test_the_summary_reports_how_many_cases_wait(folder: Path, options: tuple[st
 
     (waiting,) = re.findall(r"^(\d+) cases of expensive tests wait for another turn: hack/test --all$", output, re.M)
     assert int(waiting) + len(ran) == 22
+
+
+def test_other_cases_take_turns_on_request(folder: Path) -> None:
+    everything, _ = run(folder)
+
+    turns = [run(folder, "--turn", str(turn), "--turns-of-others", "2")[0] for turn in range(6)]
+
+    assert set().union(*turns) == everything
+    assert [sum("test_always" in test for test in turn) for turn in turns] == [1, 0, 1, 0, 1, 0]
+    for test in everything - {"test_it.py::test_always"}:
+        ran = [turn for turn in range(6) if test in turns[turn]]
+        assert ran == list(range(ran[0], 6, period(test))), test

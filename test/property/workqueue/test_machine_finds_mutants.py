@@ -339,14 +339,14 @@ BUDGET = settings(
 FEWER = settings(BUDGET, max_examples=settings.get_profile("default").max_examples)
 
 
-@pytest.mark.takes_turns(3)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize(("machine_type", "mutant"), MUTANTS, ids=lambda value: value.__name__)
 def test_the_machine_finds_the_mutant(machine_type: type[QueueMachine], mutant: Any) -> None:
     with pytest.raises(QueueMismatch):
         run_state_machine_as_test(machine_type.of(mutant), settings=BUDGET)
 
 
-@pytest.mark.takes_turns(3)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize(
     ("machine_type", "queue"),
     [

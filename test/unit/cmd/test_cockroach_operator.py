@@ -30,7 +30,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.testing.apiserver.store.storage import Event
 
-pytestmark = pytest.mark.takes_turns(3)
+pytestmark = pytest.mark.takes_turns(6)
 
 PRUNING = "AutoPrunePVC=true"
 

@@ -16,7 +16,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.api.networking import v1 as networkingv1
 from clientgo.api.rbac import v1 as rbacv1
 
-pytestmark = pytest.mark.takes_turns(3)
+pytestmark = pytest.mark.takes_turns(6)
 
 SQL, OTHER_SQL, UI = "sql.example.com", "db.example.com", "ui.example.com"
 PASS_THROUGH = "nginx.ingress.kubernetes.io/ssl-passthrough"

@@ -26,7 +26,7 @@ from clientgo.controller_runtime import client
 from clientgo.controller_runtime.config import Controller
 from clientgo.controller_runtime.metrics.server import Options as MetricsOptions
 
-pytestmark = pytest.mark.takes_turns(3)
+pytestmark = pytest.mark.takes_turns(6)
 
 PROGRAM = ImportedProgram("elasticsearch-operator")
 with PROGRAM:

@@ -59,7 +59,7 @@ def all_of(screen: terminal.Screen) -> str:
     return shown(screen, 200, 120)
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("scenario", LESSONS)
 def test_a_lesson_is_read_to_its_end_with_right_and_wrong_answers(scenario, language):
@@ -139,7 +139,7 @@ def english_words(state: Any) -> set[str]:
     return words_of(drawn) - words_of(" ".join(values_in(state))) - IDENTIFIERS
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("scenario", LESSONS)
 def test_the_chinese_terminal_has_no_english_words_but_identifiers(scenario):
     screen = terminal.Screen(scenario, RUNS, language="zh")
@@ -155,7 +155,7 @@ def test_the_chinese_terminal_has_no_english_words_but_identifiers(scenario):
     assert len(seen) > 20 and found == set()
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("scenario", LESSONS)
 def test_the_chinese_terminal_has_no_english_sentences(scenario):
     screen = terminal.Screen(scenario, RUNS, language="zh")
@@ -178,7 +178,7 @@ def test_the_chinese_terminal_has_no_english_sentences(scenario):
     assert [each for each in found if each not in quoted] == []
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("scenario", ["queue", "list-and-watch", "handlers"])
 def test_every_fault_is_shown_in_chinese(scenario):
     for fault in range(min(9, len(tour.FAULTS))):
@@ -257,7 +257,7 @@ def test_a_long_text_scrolls():
     assert shown(screen) != last
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_fault_is_in_the_menu_and_happens_from_there(language):
     screen = terminal.Screen("handlers", RUNS, language=language)

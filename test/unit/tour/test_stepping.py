@@ -40,14 +40,14 @@ def kinds(trace: tour.Trace) -> list[str]:
     return [f"{point.hop.station}.{point.hop.kind}" for point in trace.points]
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_is_always_the_same(name):
     assert run(name).is_complete
     assert tour.execute(SCENARIOS[name], limit=tour.MAX_HOPS).to_dict() == run(name).to_dict()
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 def test_a_run_is_the_same_in_another_process():
     """The other process has another order of sets."""
     program = (
@@ -106,7 +106,7 @@ def test_at_the_end_the_cache_is_what_the_server_has_and_the_work_is_done(name):
 FAULTS = sorted(tour.FAULTS)
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("fifo", ["RealFIFO", "DeltaFIFO"])
 def test_whatever_breaks_it_recovers_when_it_is_mended(fault, fifo):

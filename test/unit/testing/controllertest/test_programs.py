@@ -24,7 +24,7 @@ def machine(request: pytest.FixtureRequest) -> Iterator[type[ProgramMachine]]:
         yield request.param
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize("machine", [Networks, Pods, Guestbooks, CrdbClusters, Elasticsearches], indirect=True)
 def test_the_program_passes(machine: type[ProgramMachine]) -> None:
     @settings(max_examples=CASES, phases=[Phase.generate, Phase.shrink], verbosity=Verbosity.quiet, database=None)

@@ -79,7 +79,7 @@ def test_an_object_that_a_replica_keeps_is_not_listed_again_when_shards_move() -
         end(cluster)
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("by", [ShardBy.NAMESPACE, ShardBy.UID])
 @pytest.mark.parametrize("seed", range(int(os.environ.get("SHARDING_STORMS", "1"))))
 def test_nothing_is_lost_or_worked_on_twice_in_a_storm(by: ShardBy, seed: int) -> None:
