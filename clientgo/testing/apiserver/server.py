@@ -340,6 +340,7 @@ class Server:
             self._admit(request)
         if too_large:
             raise errors.too_large(f"limit is {http.MAX_BODY}")
+        routing.check_timeout(request, request.info)
         if request.info is None:
             return self._index.handle(request)
         return self._resources.handle(request, request.info, request.user)

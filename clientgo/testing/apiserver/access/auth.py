@@ -6,12 +6,16 @@ import csv
 from collections.abc import Sequence
 from hashlib import sha256
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, InvalidTokenError, ServiceAccountTokens
 from clientgo.testing.apiserver.access.users import ANONYMOUS, AUTHENTICATED, User
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
 
 _INVALID = "invalid bearer token"
+_EXTRA_SPACE = (
+    "the provided Authorization header contains extra space before the bearer token, and is ignored"
+)
 
 
 def read_token_file(path: str) -> dict[str, User]:
@@ -43,6 +47,15 @@ def _read_tokens(path: str) -> dict[str, User]:
     return out
 
 
+def _bearer_token(header: str) -> str | None:
+    """Return the token in an Authorization header, "" if more than one space precedes it, None without a token.
+
+    Go: bearertoken.Authenticator.AuthenticateRequest.
+    """
+    scheme, *rest = header.strip().split(" ", 2)
+    return rest[0] if rest and scheme.lower() == "bearer" else None
+
+
 class Authenticator:
     """A map from requests to users. Tokens are compared by digest and never logged."""
 
@@ -55,13 +68,13 @@ class Authenticator:
 
     def authenticate(self, request: Request) -> User:
         """Return the user of a request; without a token the anonymous one. Raises ApiError 401 for an invalid token."""
-        value = request.headers.get("authorization")
-        if not value:
+        token = _bearer_token(request.headers.get("authorization", ""))
+        if token is None:
             return ANONYMOUS
-        scheme, _, token = value.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        if not token:
+            request.warnings.append(_EXTRA_SPACE)
             return ANONYMOUS
-        user = self.user_of(token.strip())
+        user = self.user_of(token)
         if user is None:
             raise errors.unauthorized()
         return user
@@ -71,8 +84,15 @@ class Authenticator:
         return self.review(token, API_AUDIENCES)[0]
 
     def review(self, token: str, audiences: Sequence[str]) -> tuple[User | None, list[str], str]:
-        """Return the user of a token, those of `audiences` that it is for, and if there is no user the reason."""
-        known = self._users.get(sha256(token.encode()).digest())
+        """Return the user of a token, those of `audiences` that it is for, and if there is no user the reason.
+
+        The token is read as from a header, so that it ends at a space; one that begins with a space is ignored.
+        """
+        found = _bearer_token(f"Bearer {token}")
+        return self._review(found, audiences) if found else (None, [], "")
+
+    def _review(self, token: str, audiences: Sequence[str]) -> tuple[User | None, list[str], str]:
+        known = self._users.get(sha256(utf8.encode(token)).digest())
         if known is not None:
             # A static token is for the API server. Go: WrapAudienceAgnosticToken.
             valid_for = [each for each in API_AUDIENCES if each in audiences]

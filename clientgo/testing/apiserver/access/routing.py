@@ -6,12 +6,18 @@ import contextlib
 
 from clientgo.apimachinery import fields
 from clientgo.testing.apiserver.access.rbac import Attributes
+from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get", "DELETE": "delete"}
 # Whose field selector may name the one object that is asked for. As in Go, a deletion of a collection has no name.
 _COLLECTION_VERBS = ("list", "watch")
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
+
+
+# Requests without a deadline. Go: BasicLongRunningRequestCheck.
+_LONG_RUNNING_VERBS = ("watch", "proxy")
+_LONG_RUNNING_SUBRESOURCES = ("attach", "exec", "proxy", "log", "portforward")
 
 
 class RequestInfo:
@@ -37,7 +43,7 @@ class RequestInfo:
 
     def attributes(self) -> Attributes:
         namespace = self.namespace
-        if self.resource == "namespaces" and self.group == "" and self.name:
+        if self.resource == "namespaces" and self.name:
             namespace = self.name
         return Attributes(
             self.verb,
@@ -83,7 +89,7 @@ def parse(method: str, path: str, watch: bool) -> RequestInfo | None:
 
 def _namespaced(info: RequestInfo, rest: list[str]) -> list[str]:
     """Parse a path below namespaces, which is both a scope and, in the core group, a resource."""
-    if len(rest) <= 2 or (len(rest) == 3 and rest[2] in _NAMESPACE_SUBRESOURCES and info.group == ""):
+    if len(rest) <= 2 or rest[2] in _NAMESPACE_SUBRESOURCES:
         return rest
     info.namespace = rest[1]
     return rest[2:]
@@ -95,6 +101,29 @@ def attributes(request: Request, info: RequestInfo) -> Attributes:
     A collection selected by one name has that name, so that resourceNames apply.
     """
     if info.verb in _COLLECTION_VERBS and not info.name and (text := request.param("fieldSelector")):
+        from clientgo.apimachinery.api.validate import content  # Here, not above: few requests need it.
+
         with contextlib.suppress(ValueError):
-            info.only_name = fields.parse_selector(text).requires_exact_match("metadata.name")[0]
+            name = fields.parse_selector(text).requires_exact_match("metadata.name")[0]
+            info.only_name = "" if content.is_path_segment_name(name) else name
     return info.attributes()
+
+
+def check_timeout(request: Request, info: RequestInfo | None) -> None:
+    """Raise ApiError 400 for a `timeout` in the query that is not a duration. Requests here have no deadline.
+
+    Go: parseTimeout.
+    """
+    text = request.param("timeout")
+    if not text or (info is not None and _is_long_running(info)):
+        return
+    from clientgo.golang.duration import parse_duration  # Here, not above: few requests need it.
+
+    try:
+        parse_duration(text)
+    except ValueError as err:
+        raise errors.bad_request(f"invalid timeout specified in the request URL - {err}") from None
+
+
+def _is_long_running(info: RequestInfo) -> bool:
+    return info.verb in _LONG_RUNNING_VERBS or info.subresource in _LONG_RUNNING_SUBRESOURCES

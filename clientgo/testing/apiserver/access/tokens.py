@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.access.users import AUTHENTICATED, User, service_account_groups
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
@@ -109,13 +110,13 @@ class ServiceAccountTokens:
 
     def _claims(self, token: str) -> Json | None:
         body, _, signature = token.rpartition(".")
-        if not body or not hmac.compare_digest(signature.encode(), self._signature(body).encode()):
+        if not body or not hmac.compare_digest(utf8.encode(signature), self._signature(body).encode()):
             return None
         claims: Json = json.loads(_decode(body.partition(".")[2]))
         return claims if claims.get("iss") == ISSUER else None
 
     def _signature(self, body: str) -> str:
-        return _encode(hmac.new(self._key, body.encode(), sha256).digest())
+        return _encode(hmac.new(self._key, utf8.encode(body), sha256).digest())
 
     def _check_time(self, claims: Json) -> None:
         now = self._times.clock.now()

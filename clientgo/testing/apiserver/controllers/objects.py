@@ -67,7 +67,7 @@ class Objects:
             return
         namespace, _, name = key.rpartition("/")
         call = internal_call("DELETE", _COLLECTOR, resource, namespace, name)
-        parsed = DeleteOptions(call.request, options)
+        parsed = DeleteOptions(options)
         for _ in range(_ATTEMPTS):
             current = self.store.get(bucket, key)
             if current is None:

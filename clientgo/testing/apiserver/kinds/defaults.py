@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.golang import utf8
 from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.kinds import services
 from clientgo.testing.apiserver.wire.jsonio import Json
@@ -321,7 +322,7 @@ def _secret(obj: Json) -> None:
     strings = obj.pop("stringData", None)
     if strings:
         data = dict(obj.get("data") or {})
-        data.update((name, base64.b64encode(text.encode()).decode()) for name, text in strings.items())
+        data.update((name, base64.b64encode(utf8.encode(text)).decode()) for name, text in strings.items())
         obj["data"] = {name: data[name] for name in sorted(data)}
 
 

@@ -241,12 +241,20 @@ def _with_spec(old: Json, spec: Json) -> Json:
 
 
 def _resized(old: Json, new: Json) -> Json:
-    """Return the old spec with the new resources of its containers. Go: dropNonResizeUpdates."""
-    out = dict(old)
-    for group in ("containers", "initContainers"):
-        sent = {each.get("name"): each for each in new.get(group) or ()}
-        if old.get(group):
-            out[group] = [_with_resources(each, sent.get(each.get("name"), each)) for each in old[group]]
+    """Return the old spec with the new resources of the pod and its containers. Go: dropNonResizeUpdates.
+
+    Containers that are added, removed, renamed or in another order are left for validation, which rejects them.
+    """
+    groups = ("containers", "initContainers")
+    if any(len(new.get(group) or ()) != len(old.get(group) or ()) for group in groups):
+        return new
+    out = _with_or_without(old, "resources", new)
+    for group in groups:
+        before, sent = old.get(group) or [], new.get(group) or []
+        if [each.get("name") for each in before] != [each.get("name") for each in sent]:
+            out[group] = sent
+        elif before:
+            out[group] = [_with_resources(*pair) for pair in zip(before, sent, strict=True)]
     return out
 
 

@@ -20,6 +20,7 @@ import threading
 from collections import deque
 from typing import Final
 
+from clientgo.golang import utf8
 from clientgo.golang.net import Conn, SocketConn
 from clientgo.golang.pipe import Pipe
 from clientgo.golang.stop import Signal
@@ -268,7 +269,7 @@ class Containers:
         if is_new and phase == "Running":
             with self._lock:
                 self._printed[uid] = text
-            self._find(pod, pod["spec"]["containers"][0]["name"]).print(text.encode() + b"\n")
+            self._find(pod, pod["spec"]["containers"][0]["name"]).print(utf8.encode(text) + b"\n")
 
     def gone(self, pod: Json) -> None:
         """End the containers of a pod that was deleted."""

@@ -15,6 +15,7 @@ import tarfile
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.simulator.files import Files
 from clientgo.testing.apiserver.streams.runtime import Input, Output, Streams
 
@@ -231,13 +232,13 @@ class Shell:
     @staticmethod
     def _print(streams: Streams, text: str) -> int:
         end = "\r\n" if streams.tty else "\n"
-        streams.stdout.write((text.replace("\n", end) + end).encode())
+        streams.stdout.write(utf8.encode(text.replace("\n", end) + end))
         return 0
 
     @staticmethod
     def _fail(streams: Streams, text: str, code: int) -> int:
         output = streams.stdout if streams.tty else streams.stderr
-        output.write(text.encode() + (b"\r\n" if streams.tty else b"\n"))
+        output.write(utf8.encode(text) + (b"\r\n" if streams.tty else b"\n"))
         return code
 
     # ---- the programs
@@ -262,7 +263,7 @@ class Shell:
 
     def _echo(self, args: list[str], streams: Streams) -> int:
         if args[:1] == ["-n"]:
-            streams.stdout.write(" ".join(args[1:]).encode())
+            streams.stdout.write(utf8.encode(" ".join(args[1:])))
             return 0
         if args[:1] == [">&2"]:
             return self._fail(streams, " ".join(args[1:]), 0)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from clientgo.testing.apiserver.store.storage import Store, Unwritten
-from clientgo.testing.apiserver.wire.jsonio import loads
+from clientgo.testing.apiserver.wire.jsonio import loads_exact
 
 _FILE = "apiserver.db"
 _MODE = 0o600
@@ -97,7 +97,7 @@ class SqliteJournal:
                 "SELECT bucket, key, rv, body FROM objects ORDER BY bucket, key"
             ):
                 try:
-                    obj = loads(bytes(body))
+                    obj = loads_exact(bytes(body))
                     complete = bool(obj["metadata"]["name"] and obj["metadata"]["uid"])
                 except (ValueError, TypeError, KeyError):
                     complete = False

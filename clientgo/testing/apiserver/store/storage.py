@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clientgo.hops import hop
-from clientgo.testing.apiserver.wire.jsonio import Json, dumps
+from clientgo.testing.apiserver.wire.jsonio import REPLACEMENT, Json, dumps, dumps_exact
 from clientgo.utils.clock import Clock
 
 DEFAULT_HISTORY = 10_000
@@ -74,6 +74,12 @@ class Stored:
         if raw is None:
             raw = self._raw = dumps(self.obj)
         return raw
+
+    @property
+    def exact(self) -> bytes:
+        """The object as JSON that `loads_exact` reads back unchanged, also texts that are not valid UTF-8."""
+        raw = self.raw
+        return dumps_exact(self.obj) if REPLACEMENT in raw else raw
 
     def message(self, encode: Callable[[Json], bytes]) -> bytes:
         """Return the object as protobuf in its envelope. Encoded once."""
@@ -405,7 +411,7 @@ class Store:
         key = event.new.key
         if self._journal is not None:
             gone = event.type == "DELETED"
-            self._journal.write(bucket.name, key, None if gone else event.new.raw, event.rv)
+            self._journal.write(bucket.name, key, None if gone else event.new.exact, event.rv)
         self._rv = event.rv
         if event.type == "DELETED":
             del bucket.items[key]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clientgo.testing.apiserver.streams.runtime import LogOptions, Runtime
 
 _NODES = "/nodes"
+_ZERO_TIME = datetime.datetime(1, 1, 2, tzinfo=datetime.UTC)
 
 
 def log(verb: Verb, call: Call) -> http.Response:
@@ -96,11 +97,8 @@ def _log_options(verb: Verb, call: Call) -> LogOptions:
     since: float | None = None
     if request.param("sinceSeconds"):
         since = verb.times.clock.now() - int(request.param("sinceSeconds"))
-    elif request.param("sinceTime"):
-        try:
-            since = datetime.datetime.fromisoformat(request.param("sinceTime")).timestamp()
-        except ValueError as err:
-            raise errors.bad_request(str(err)) from None
+    elif (moment := _since_time(call)) is not None:
+        since = moment.timestamp()
     return LogOptions(
         previous=request.flag("previous"),
         timestamps=request.flag("timestamps"),
@@ -135,19 +133,35 @@ def _has_port(service: Stored, wanted: str) -> bool:
 def _check_log_options(call: Call) -> None:
     """Check the options of a log. Raises ApiError 400 if one is not a number, 422 if a number is out of range."""
     found: list[FieldError] = []
-    for name, least in (("sinceSeconds", 1), ("tailLines", 0), ("limitBytes", 1)):
-        text = call.request.param(name)
-        if not text:
+    moment = _since_time(call)
+    for name, least in (("tailLines", 0), ("limitBytes", 1), ("sinceSeconds", 1)):
+        if name not in call.request.params:
             continue
         try:
-            number = parse_int(text)
+            number = parse_int(call.request.param(name))
         except ValueError as err:
             raise errors.bad_request(str(err)) from None
-        if number < least:
+        if name == "sinceSeconds" and moment is not None:
+            found.append(errors.field_forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+        elif number < least:
             wanted = "must be greater than 0" if least else "must be greater than or equal to 0"
             found.append(errors.field_invalid(name, number, wanted))
     if found:
         raise errors.invalid("", "PodLogOptions", call.name, found)
+
+
+def _since_time(call: Call) -> datetime.datetime | None:
+    """Return the option sinceTime, None if it is absent. Raises ApiError 400. Go: Time.UnmarshalQueryParameter."""
+    text = call.request.param("sinceTime")
+    if text in ("", "null"):
+        # The zero time is given, and before every line.
+        return _ZERO_TIME if "sinceTime" in call.request.params else None
+    from clientgo.apimachinery.apis.meta.v1 import time  # Here, not above: few requests need it.
+
+    try:
+        return time.parse(text, time.RFC3339)[0]
+    except ValueError as err:
+        raise errors.bad_request(str(err)) from None
 
 
 def _container(call: Call, pod: Json) -> str:

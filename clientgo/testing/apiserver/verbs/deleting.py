@@ -11,7 +11,7 @@ from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Services, Verb
-from clientgo.testing.apiserver.verbs.options import DeleteOptions
+from clientgo.testing.apiserver.verbs.options import DeleteOptions, query_of_deletion
 from clientgo.testing.apiserver.verbs.reading import Reader
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
@@ -35,31 +35,35 @@ class Deleter(Verb):
         self._reader = reader
 
     def delete_options(self, call: Call) -> DeleteOptions:
-        body: Any = {}
-        if call.request.body.strip():
-            media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
-            if media == PROTOBUF:
-                return self._parsed(call, decoding.read_protobuf(call.resource, call.request.body))
-            if media not in ("application/json", "application/yaml", ""):
-                raise errors.unsupported_media_type(
-                    decoding.CUSTOM_TYPES if call.resource.custom else decoding.BUILTIN_TYPES
-                )
-            try:
-                body = loads_yaml(call.request.body) if media == "application/yaml" else loads(call.request.body)
-            except ParseError as err:
-                raise errors.bad_request(f"couldn't get version/kind; json parse error: {err}") from None
-            if not isinstance(body, dict):
-                raise errors.bad_request(f"couldn't get version/kind; json parse error: {decoding.no_object(body)}")
-            if body.get("kind") not in (None, "", "DeleteOptions"):
-                raise errors.bad_request(
-                    f'no kind "{body["kind"]}" is registered for version "{body.get("apiVersion") or "v1"}" in scheme '
-                    '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
-                )
-        return self._parsed(call, body)
+        """Return the options in the request's body, or of its query when the body is empty. Raises ApiError."""
+        if not call.request.body:
+            return DeleteOptions(query_of_deletion(call.request))
+        return DeleteOptions(decoding.decode_delete_options(self._body_of_options(call)))
 
     @staticmethod
-    def _parsed(call: Call, body: Json) -> DeleteOptions:
-        return DeleteOptions(call.request, decoding.decode_delete_options(body))
+    def _body_of_options(call: Call) -> Json:
+        media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
+        if media == PROTOBUF:
+            return decoding.read_protobuf(call.resource, call.request.body)
+        if media not in ("application/json", "application/yaml", ""):
+            raise errors.unsupported_media_type(
+                decoding.CUSTOM_TYPES if call.resource.custom else decoding.BUILTIN_TYPES
+            )
+        try:
+            body = loads_yaml(call.request.body) if media == "application/yaml" else loads(call.request.body)
+        except ParseError as err:
+            raise errors.bad_request(f"couldn't get version/kind; json parse error: {err}") from None
+        if body is None:
+            # Null is an object without fields.
+            return {}
+        if not isinstance(body, dict):
+            raise errors.bad_request(f"couldn't get version/kind; json parse error: {decoding.no_object(body)}")
+        if body.get("kind") not in (None, "", "DeleteOptions"):
+            raise errors.bad_request(
+                f'no kind "{body["kind"]}" is registered for version "{body.get("apiVersion") or "v1"}" in scheme '
+                '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
+            )
+        return body
 
     def delete(self, call: Call) -> http.Response:
         options = self.delete_options(call)

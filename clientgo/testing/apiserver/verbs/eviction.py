@@ -18,7 +18,7 @@ from clientgo.testing.apiserver.verbs.writing import Writer
 from clientgo.testing.apiserver.views.documents import render
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
-from clientgo.testing.apiserver.wire.jsonio import Json, copy
+from clientgo.testing.apiserver.wire.jsonio import Json, copy, go_text
 
 _BUDGETS = "policy/poddisruptionbudgets"
 _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -37,7 +37,7 @@ def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
     name = doc["metadata"].get("name", "")
     if name and name != call.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
-    options = DeleteOptions(call.request, doc.get("deleteOptions") or {})
+    options = DeleteOptions(_delete_options(call, doc))
     current = writer.current(call)
     _call_webhooks(writer, call, doc)
     if not _is_free(current.obj):
@@ -46,6 +46,17 @@ def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
         _mark_as_target(writer, call)
     writer.retry(call, _deletion(deleter, call, options))
     return render(_DONE, call.form, 201)
+
+
+def _delete_options(call: Call, doc: Json) -> Json:
+    """Return the eviction's options, which take dryRun from the request. Go: propagateDryRun."""
+    given: Json = doc.get("deleteOptions") or {}
+    of_request = call.request.params.get("dryRun") or []
+    of_eviction = given.get("dryRun") or []
+    if of_request and of_eviction and of_request != of_eviction:
+        shown = f"{go_text(of_request)} and {go_text(of_eviction)}"
+        raise errors.internal_text(f"Non-matching dry-run options in request and content: {shown}")
+    return {**given, "dryRun": of_eviction or of_request}
 
 
 def _call_webhooks(writer: Writer, call: Call, doc: Json) -> None:

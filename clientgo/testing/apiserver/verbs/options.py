@@ -148,10 +148,7 @@ class WriteOptions:
     def __init__(self, request: Request, kind: str) -> None:
         found: list[FieldError] = []
         dry = list(request.params.get("dryRun", ()))
-        if set(dry) - {"All"}:
-            shown = json.dumps(dry, separators=(",", ":"))
-            text = f'Unsupported value: {shown}: supported values: "All"'
-            found.append(FieldError("FieldValueNotSupported", "dryRun", text))
+        found += _dry_run(dry)
         self.dry_run = bool(dry)
         given = request.param("fieldManager")
         self.force = request.flag("force")
@@ -191,38 +188,55 @@ def default_manager(request: Request) -> str:
     return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
 
 
-class DeleteOptions:
-    """From the body, which is in normal form, and, where that is silent, the query."""
+def _dry_run(values: list[str]) -> list[FieldError]:
+    """Validate dryRun, which may repeat the one value. Go: ValidateDryRun."""
+    if not set(values) - {"All"}:
+        return []
+    shown = json.dumps(values, separators=(",", ":"))
+    return [FieldError("FieldValueNotSupported", "dryRun", f'Unsupported value: {shown}: supported values: "All"')]
 
-    def __init__(self, request: Request, body: Json) -> None:
+
+def query_of_deletion(request: Request) -> Json:
+    """Return the DeleteOptions in a query. Go: Convert_url_Values_To_v1_DeleteOptions."""
+    preconditions = {name: value for name in ("uid", "resourceVersion") if (value := request.param(name))}
+    given: Json = {
+        "gracePeriodSeconds": _number(request, "gracePeriodSeconds"),
+        "preconditions": preconditions,
+        "dryRun": request.params.get("dryRun"),
+    }
+    if "orphanDependents" in request.params:
+        given["orphanDependents"] = request.flag("orphanDependents")
+    if "propagationPolicy" in request.params:
+        given["propagationPolicy"] = request.param("propagationPolicy")
+    return given
+
+
+class DeleteOptions:
+    """The options of a deletion, from a body in normal form or from a query, never from both."""
+
+    def __init__(self, given: Json) -> None:
+        """Validate the options. Raises ApiError 422."""
         found: list[FieldError] = []
-        self.policy = body.get("propagationPolicy") or request.param("propagationPolicy")
-        orphan = body.get("orphanDependents")
-        if orphan is None and "orphanDependents" in request.params:
-            orphan = request.flag("orphanDependents")
-        if self.policy not in ("", "Foreground", "Background", "Orphan"):
-            found.append(
-                field_not_supported("propagationPolicy", self.policy, ["Foreground", "Background", "Orphan", "nil"])
-            )
-        if orphan is not None and self.policy:
+        policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
+        if orphan is not None and policy is not None:
             text = "orphanDependents and deletionPropagation cannot be both set"
-            found.append(errors.field_invalid("propagationPolicy", self.policy, text))
-        if orphan is not None and not self.policy:
-            self.policy = "Orphan" if orphan else "Background"
-        grace = body.get("gracePeriodSeconds")
-        if grace is None:
-            grace = _number(request, "gracePeriodSeconds")
+            found.append(errors.field_invalid("propagationPolicy", policy, text))
+        if policy not in (None, "Foreground", "Background", "Orphan"):
+            found.append(
+                field_not_supported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])
+            )
+        if orphan is not None and policy is None:
+            policy = "Orphan" if orphan else "Background"
+        self.policy: str = policy or ""
+        grace = given.get("gracePeriodSeconds")
         # What is negative is as soon as possible.
         self.grace: int | None = 1 if grace is not None and grace < 0 else grace
-        preconditions = body.get("preconditions") or {}
-        self.uid: str | None = preconditions.get("uid") or request.param("uid") or None
-        self.version: str | None = preconditions.get("resourceVersion") or request.param("resourceVersion") or None
-        dry = body.get("dryRun") or [value for value in request.params.get("dryRun", ()) if value]
-        if dry and dry != ["All"]:
-            shown = json.dumps(dry, separators=(",", ":"))
-            found.append(
-                FieldError("FieldValueNotSupported", "dryRun", f'Unsupported value: {shown}: supported values: "All"')
-            )
+        preconditions = given.get("preconditions") or {}
+        # An empty text is a precondition too, which no object meets.
+        self.uid: str | None = preconditions.get("uid")
+        self.version: str | None = preconditions.get("resourceVersion")
+        dry = given.get("dryRun") or []
+        found += _dry_run(dry)
         self.dry_run = bool(dry)
         if found:
             raise errors.invalid(_META_GROUP, "DeleteOptions", "", found)

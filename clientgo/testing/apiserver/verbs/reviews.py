@@ -49,7 +49,10 @@ def review(
             # Exactly the given groups: the review does not add those that authentication would.
             user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()))
         allowed, reason = authorizer.allowed(user, _attributes(spec))
-        obj["status"] = {"allowed": allowed, **({"reason": reason} if reason else {})}
+        from clientgo.testing.apiserver.kinds.validation import authorization  # Here, as in `_problems`.
+
+        texts = {"reason": reason, "evaluationError": authorization.evaluation_error(spec.get("resourceAttributes"))}
+        obj["status"] = {"allowed": allowed, **{name: text for name, text in texts.items() if text}}
     if call.resource.struct is not None:
         obj = call.resource.struct.decode(obj, schema.Context(), "", "")
     return render(obj, call.form, 201)
@@ -61,7 +64,7 @@ def _token_status(authenticator: Authenticator, spec: Json) -> Json:
         raise errors.bad_request("token is required for TokenReview in authentication")
     user, audiences, why = authenticator.review(token, spec.get("audiences") or API_AUDIENCES)
     if user is None:
-        return {"user": {}, "error": why}
+        return {"user": {}, **({"error": why} if why else {})}
     return {"authenticated": True, "user": user.info(), "audiences": audiences}
 
 
@@ -77,6 +80,9 @@ def _problems(plural: str, obj: Json, spec: Json) -> list[FieldError]:
         found.append(field_invalid("spec.resourceAttributes", None, text))
     if plural != "selfsubjectaccessreviews" and not spec.get("user") and not spec.get("groups"):
         found.append(field_invalid("spec.user", "", "at least one of user or group must be specified"))
+    from clientgo.testing.apiserver.kinds.validation import authorization  # Here, not above: only reviews need it.
+
+    found += authorization.resource_attributes(resource, "spec.resourceAttributes")
     local = plural == "localsubjectaccessreviews"
     found += _metadata_problems(obj["metadata"], local)
     if local and resource is not None and resource.get("namespace", "") != obj["metadata"].get("namespace", ""):

@@ -21,6 +21,7 @@ from clientgo.testing.apiserver.views.documents import render
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, copy
+from clientgo.testing.apiserver.wire.negotiation import include_object
 
 VERSION = managedfields.SCALE_VERSION
 
@@ -90,7 +91,7 @@ def scale(writer: Writer, call: Call) -> http.Response:
         if call.form.kind == "Table":
             from clientgo.testing.apiserver.views import table  # Here, as in Documents.
 
-            shown = table.of_scale(shown, writer.times, call.request.param("includeObject"), call.form.version)
+            shown = table.of_scale(shown, writer.times, include_object(call.request), call.form.version)
         return render(shown, call.form)
     write = _Patch(call) if method == "PATCH" else _Put(call)
 

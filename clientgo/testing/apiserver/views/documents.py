@@ -13,7 +13,7 @@ from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.store.view import INITIAL_EVENTS_END, JSON_LINES, Framing
 from clientgo.testing.apiserver.wire import http
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, loads, sort_keys
-from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form
+from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form, include_object
 from clientgo.testing.apiserver.wire.times import Times
 
 NO_CACHE = "no-cache, private"
@@ -71,7 +71,7 @@ class Documents:
         if form.media == PROTOBUF and not form.kind:
             return http.Response(status, self._message(resource, stored), PROTOBUF, {"Cache-Control": NO_CACHE})
         if form.kind == "Table":
-            rows = self._table(resource, [obj], request.param("includeObject"), form)
+            rows = self._table(resource, [obj], include_object(request), form)
             rows["metadata"] = {"resourceVersion": str(stored.rv)}
             return render(rows, form, status)
         if form.kind == "PartialObjectMetadata":
@@ -121,7 +121,7 @@ class Documents:
         resource.prepare(item.obj for item in items)
         if form.kind == "Table":
             objects = [self.view(resource, item) for item in items]
-            rows = self._table(resource, objects, request.param("includeObject"), form)
+            rows = self._table(resource, objects, include_object(request), form)
             return render({**rows, "metadata": metadata}, form)
         if form.kind == "PartialObjectMetadata":
             listed = [self._partial(self.view(resource, item), form) for item in items]
@@ -184,7 +184,7 @@ class Documents:
             known = kinds.protobuf.encode_known
             return lambda stored: stored.message(known)
         if form.kind == "Table":
-            return self._table_encoder(resource, form, request.param("includeObject"))
+            return self._table_encoder(resource, form, include_object(request))
         if resource.converted:
             return lambda stored: self.raw(resource, stored)
         return None

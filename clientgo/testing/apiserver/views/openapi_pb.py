@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from clientgo.golang import utf8
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 
 MEDIA_TYPES = (
@@ -32,7 +33,7 @@ def _bytes(field: int, body: bytes) -> bytes:
 
 
 def _text(field: int, text: str) -> bytes:
-    return _bytes(field, text.encode()) if text else b""
+    return _bytes(field, utf8.to_valid(text).encode()) if text else b""
 
 
 def _bool(field: int, value: Any) -> bytes:

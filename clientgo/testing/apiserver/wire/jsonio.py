@@ -17,6 +17,8 @@ Json = dict[str, Any]
 # and no API object is a tenth as deep as this.
 MAX_DEPTH = 200
 _TOO_DEEP = "exceeded max depth"
+# In JSON for clients, the text in place of a byte that is not valid UTF-8.
+REPLACEMENT = "\ufffd".encode()
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
 _encode_sorted = json.JSONEncoder(
@@ -35,6 +37,16 @@ def dumps_text(value: Any) -> str:
 def dumps(value: Any) -> bytes:
     """Compact JSON with <, > and & escaped; without the final newline."""
     return _escape(_utf8(_encode(value)))
+
+
+def dumps_exact(value: Any) -> bytes:
+    """Compact JSON in ASCII. `loads_exact` restores every text, also a text that is not valid UTF-8."""
+    return json.dumps(value, separators=(",", ":"), check_circular=False, allow_nan=False).encode()
+
+
+def loads_exact(text: bytes) -> Any:
+    """Parse JSON that this server wrote. Raises ValueError."""
+    return _decode(text.decode())
 
 
 def dumps_sorted(value: Any) -> bytes:

@@ -72,6 +72,15 @@ def pretty(request: Request) -> bool:
     return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
+def include_object(request: Request) -> str:
+    """Return the option includeObject of a Table, "" if it is absent. Raises ApiError 400. Go: optionsForTransform."""
+    value = request.param("includeObject")
+    if value in ("", "None", "Metadata", "Object"):
+        return value
+    found = errors.field_invalid("includeObject", value, "must be 'Metadata', 'Object', 'None', or empty")
+    raise errors.bad_request(f"Unable to convert to Table as requested: {found}")
+
+
 def of_errors(request: Request) -> str:
     """Return the media type of the first clause in which a Status can be sent."""
     accept = request.headers.get("accept", "")

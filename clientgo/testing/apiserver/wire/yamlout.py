@@ -15,6 +15,8 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
+    # The emitter in C encodes each text by itself.
+    text = utf8.to_valid(text)
     style = "|" if "\n" in text else None if yaml_util.is_plain(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -26,4 +28,4 @@ def dumps(value: Any) -> bytes:
     text: str = yaml.dump(
         value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True, sort_keys=True, width=80
     )
-    return utf8.to_valid(text).encode()
+    return text.encode()

@@ -67,7 +67,10 @@ def cluster() -> Cluster:
     [
         ("", ANONYMOUS),
         ("Bearer secret", BOB),
-        ("bearer  secret ", BOB),
+        ("  bEARER secret ", BOB),
+        ("Bearer secret and more", BOB),
+        ("bearer  secret ", ANONYMOUS),
+        ("Bearer\tsecret", ANONYMOUS),
         ("Bearer", ANONYMOUS),
         ("Bearer  ", ANONYMOUS),
         ("Basic secret", ANONYMOUS),
@@ -75,6 +78,18 @@ def cluster() -> Cluster:
 )
 def test_a_token_names_a_user_and_what_is_no_token_nobody(cluster: Cluster, header: str, user: User) -> None:
     assert cluster.authenticator.authenticate(request(authorization=header)) is user
+
+
+def test_a_second_space_before_the_token_causes_a_warning(cluster: Cluster) -> None:
+    ignored = request(authorization="Bearer  secret")
+    assert cluster.authenticator.authenticate(ignored) is ANONYMOUS
+    (text,) = ignored.warnings
+    assert text == "the provided Authorization header contains extra space before the bearer token, and is ignored"
+
+
+@pytest.mark.parametrize(("token", "user"), [("secret", BOB), ("secret x", BOB), (" secret", None), ("secret\n", BOB)])
+def test_a_reviewed_token_ends_at_a_space_as_in_a_header(cluster: Cluster, token: str, user: User | None) -> None:
+    assert cluster.authenticator.review(token, API_AUDIENCES)[::2] == (user, "")
 
 
 @pytest.mark.parametrize("token", ["other", "a.b.c", "..", "a..b"])

@@ -261,7 +261,11 @@ def api(env: Environment) -> Iterator[Api]:
         ("web/exec?command=ls&container=x&stdout=true", 400, "container x is not valid for pod web"),
         ("web/portforward", 400, "Upgrade request required"),
         ("web/log?previous=true", 400, 'previous terminated container "c" in pod "web" not found'),
-        ("web/log?sinceTime=yesterday", 400, "Invalid isoformat string: 'yesterday'"),
+        (
+            "web/log?sinceTime=yesterday",
+            400,
+            'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+        ),
     ],
 )
 def test_a_request_that_leads_to_no_stream_is_explained(api: Api, path: str, code: int, message: str) -> None:

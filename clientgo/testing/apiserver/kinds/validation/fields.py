@@ -24,6 +24,10 @@ NOT_NEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
 MAX_INT32 = 2**31 - 1
 
+# Operators of a requirement in a selector.
+_WITH_VALUES = ("In", "NotIn")
+_WITHOUT_VALUES = ("Exists", "DoesNotExist")
+
 Check = Callable[[str], list[str]]
 
 
@@ -114,26 +118,31 @@ def label_selector(selector: Json | None, field: str) -> list[FieldError]:
         return []
     errors = check_labels(selector.get("matchLabels"), f"{field}.matchLabels")
     for i, term in enumerate(selector.get("matchExpressions") or ()):
-        errors += _requirement(term, f"{field}.matchExpressions[{i}]")
+        errors += label_requirement(term, f"{field}.matchExpressions[{i}]")
     return errors
 
 
-def _requirement(term: Json, field: str) -> list[FieldError]:
-    operator, values = term.get("operator", ""), term.get("values") or []
-    errors = []
-    if operator in ("In", "NotIn"):
-        if not values:
-            errors.append(field_required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            errors.append(field_forbidden(f"{field}.values", text))
-    else:
+def label_requirement(term: Json, field: str, *, allow_unknown_operator: bool = False) -> list[FieldError]:
+    """Validate a LabelSelectorRequirement."""
+    errors = requirement_values(term, field)
+    operator = term.get("operator", "")
+    if operator not in _WITH_VALUES + _WITHOUT_VALUES and not allow_unknown_operator:
         errors.append(field_invalid(f"{field}.operator", operator, "not a valid selector operator"))
     errors += named(term.get("key", ""), f"{field}.key", is_qualified_name)
-    for i, value in enumerate(values):
+    for i, value in enumerate(term.get("values") or ()):
         errors += named(value, f"{field}.values[{i}]", is_valid_label_value)
     return errors
+
+
+def requirement_values(term: Json, field: str) -> list[FieldError]:
+    """Validate that a requirement of a selector has values exactly if its operator needs them."""
+    operator, values = term.get("operator", ""), term.get("values")
+    if operator in _WITH_VALUES and not values:
+        return [field_required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'")]
+    if operator in _WITHOUT_VALUES and values:
+        text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        return [field_forbidden(f"{field}.values", text)]
+    return []
 
 
 def each(items: Iterable[Any] | None, field: str, check: Callable[[Any, str], list[FieldError]]) -> list[FieldError]:

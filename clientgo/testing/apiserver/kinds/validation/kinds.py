@@ -324,10 +324,18 @@ _UPDATE: dict[str, Update] = {
     "scheduling.k8s.io/priorityclasses": _priority_class_update,
     "storage.k8s.io/storageclasses": storage.storage_class_update,
 }
+
+
+def _pod_resize(obj: Json, old: Json) -> list[FieldError]:
+    from clientgo.testing.apiserver.kinds.validation import pod_resize  # Here, not above: few servers need it.
+
+    return pod_resize.resize(obj, old)
+
+
 _SUBRESOURCES: dict[str, Update] = {
     "/pods/ephemeralcontainers": pods.ephemeral_containers_update,
     "/namespaces/status": pods.namespace_status,
-    "/pods/resize": pods.resize,
+    "/pods/resize": _pod_resize,
     "/pods/status": pods.status_update,
     "/services/status": networking.service_status,
     "apps/deployments/status": workloads.deployment_status,

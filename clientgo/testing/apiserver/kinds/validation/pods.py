@@ -12,7 +12,6 @@ from clientgo.apimachinery.util.validation import (
     is_valid_group_id,
     is_valid_label_value,
 )
-from clientgo.testing.apiserver.kinds import defaults
 from clientgo.testing.apiserver.kinds.validation import volumes
 from clientgo.testing.apiserver.kinds.validation.containers import (
     PROBES,
@@ -42,7 +41,7 @@ from clientgo.testing.apiserver.wire.errors import (
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _GROUPS = ("containers", "initContainers")
-_MIRROR = "kubernetes.io/config.mirror"
+MIRROR = "kubernetes.io/config.mirror"
 _EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -51,10 +50,10 @@ def pod(obj: Json) -> list[FieldError]:
     """Validate a new pod. Checks its images, ephemeral containers and mirror annotation, in addition to the PodSpec."""
     spec = obj.get("spec") or {}
     errors = []
-    if (obj["metadata"].get("annotations") or {}).get(_MIRROR) is not None and not spec.get("nodeName"):
+    if (obj["metadata"].get("annotations") or {}).get(MIRROR) is not None and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
-        value = obj["metadata"]["annotations"][_MIRROR]
-        errors.append(field_invalid(f"metadata.annotations[{_MIRROR}]", value, text))
+        value = obj["metadata"]["annotations"][MIRROR]
+        errors.append(field_invalid(f"metadata.annotations[{MIRROR}]", value, text))
     errors += pod_spec(spec, "spec")
     errors += _images(spec)
     if spec.get("ephemeralContainers"):
@@ -398,17 +397,3 @@ def _new_ephemeral_containers(obj: Json, items: list[Json], field: str) -> Itera
         for forbidden in ("ports", *PROBES, "resources"):
             if container.get(forbidden):
                 yield field_forbidden(f"{where}.{forbidden}", "cannot be set for an Ephemeral Container")
-
-
-def resize(obj: Json, old: Json) -> list[FieldError]:
-    """Validate pods/resize: an update may change only the resources of containers, and must keep the QoS class."""
-    new_spec, old_spec = obj.get("spec") or {}, old.get("spec") or {}
-    if _unchangeable(new_spec, "resources") != _unchangeable(old_spec, "resources"):
-        return [field_forbidden("spec", "only cpu and memory resources are mutable")]
-    errors = [] if new_spec == old_spec else pod_spec(new_spec, "spec")
-    qos = defaults.qos_class(old_spec)
-    if defaults.qos_class(new_spec) != qos:
-        text = "Pod QOS Class may not change as a result of resizing"
-        # The class that the pod has, and keeps.
-        errors.append(field_invalid("spec", qos, text))
-    return errors
