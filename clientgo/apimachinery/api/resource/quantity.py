@@ -8,11 +8,13 @@ around the size of Go's integers). A Quantity is immutable here: methods such as
 Go holds a number in 64 bits where it fits, otherwise in an arbitrary-precision decimal, and two of its methods differ
 between the two. `as_int64` returns False for a decimal. `value` and similar methods round 64-bit numbers away from
 zero, but round a negative decimal the other way: `value` of -1023.5 is -1024, and of the decimal -1.0001Ki, -1024.1024,
-it is -1023. A Quantity records which of the two Go would use, and returns Go's results.
+it is -1023. A Quantity records which of the two Go would use, and returns Go's results. Only numbers that exceed
+64 bits in the unit asked for, or in billionths as a negative decimal, differ: Go's results overflow and mean nothing.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from functools import total_ordering
 from typing import Final
@@ -47,6 +49,9 @@ _NANO: Final = -9
 _MAX_INT64: Final = (1 << 63) - 1
 _MIN_INT64: Final = -(1 << 63)
 _MAX_INT64_DIGITS: Final = 18
+# The exponents of math.Pow10 with a result that is neither 0 nor infinite.
+_MIN_POWER: Final = -323
+_MAX_POWER: Final = 308
 # Up to this number of places Go divides a decimal's digits as a 64-bit integer.
 _FAST_PLACES: Final = 19
 
@@ -129,10 +134,13 @@ class Quantity:
 
     def as_approximate_float64(self) -> float:
         """Return the number as a float, infinite if it is too large. Go: Quantity.AsApproximateFloat64."""
+        if self._unscaled == 0:
+            return 0.0
         try:
-            return float(f"{self._unscaled}e{self._scale}")
+            base = float(self._unscaled)
         except OverflowError:
-            return float("inf") * self.sign()
+            return math.inf * self.sign()
+        return base if self._scale == 0 else base * _pow10(self._scale)
 
     def add(self, y: Quantity) -> Quantity:
         """Return the sum in this quantity's format, or in the other's if this is zero. Go: Quantity.Add."""
@@ -254,6 +262,16 @@ def _rescale(unscaled: int, shift: int) -> int:
     return int(rounded) if unscaled >= 0 else -int(rounded)
 
 
+def _pow10(exponent: int) -> float:
+    """Return 10^exponent, which is not always the nearest float. Go: math.Pow10."""
+    # Go multiplies or divides two entries of tables.
+    if 0 <= exponent <= _MAX_POWER:
+        return float(f"1e{exponent // 32 * 32}") * float(f"1e{exponent % 32}")
+    if _MIN_POWER <= exponent < 0:
+        return float(f"1e-{-exponent // 32 * 32}") / float(f"1e{-exponent % 32}")
+    return math.inf if exponent > 0 else 0.0
+
+
 def _fits(number: int) -> bool:
     """Report whether Go's int64 can hold the number."""
     return _MIN_INT64 <= number <= _MAX_INT64
@@ -298,6 +316,7 @@ def parse_quantity(str: str) -> Quantity:
     if not str or match is None:
         raise ErrFormatWrong
     sign, whole, fraction, suffix = match.groups(default="")
+    has_digits = bool(whole or fraction)
     whole = whole.lstrip("0") or "0"
     try:
         exponent, format = interpret(suffix)
@@ -309,9 +328,19 @@ def parse_quantity(str: str) -> Quantity:
         raise ErrNumeric from None
     if sign == "-":
         digits = -digits
+    if not has_digits and not _is_fast(format, whole, fraction, exponent):
+        # Go's fast path takes no digits for zero, its decimals reject them.
+        raise ErrNumeric
     if format is Format.BINARY_SI:
         return _binary(str, digits, whole, fraction, exponent)
     return _decimal(str, digits, whole + fraction, exponent - len(fraction), format)
+
+
+def _is_fast(format: Format, whole: str, fraction: str, exponent: int) -> bool:
+    """Report whether Go parses such a short number as an integer, and not as a decimal."""
+    if format is Format.BINARY_SI:
+        return len(whole) + exponent * 3 // 10 <= 14 and not fraction
+    return exponent - len(fraction) >= _NANO
 
 
 def _decimal(text: str, digits: int, shown: str, scale: int, format: Format) -> Quantity:
@@ -320,16 +349,27 @@ def _decimal(text: str, digits: int, shown: str, scale: int, format: Format) -> 
     # Go keeps a text that looks canonical and is short enough for its integers.
     canonical = scale % 3 == 0 and not shown.endswith("000") and shown[0] != "0"
     keep = text == "0" or (canonical and len(shown) <= _MAX_INT64_DIGITS)
-    is_decimal = len(shown) > _MAX_INT64_DIGITS
-    return Quantity(digits, scale, format, text if keep else None, is_decimal=is_decimal)
+    if len(shown) > _MAX_INT64_DIGITS:
+        return Quantity(*_in_nanos(digits, scale), format, is_decimal=True)
+    return Quantity(digits, scale, format, text if keep else None)
+
+
+def _in_nanos(digits: int, scale: int) -> tuple[int, int]:
+    """Return the digits and the scale of a parsed decimal, which Go keeps in units of 10^-9.
+
+    A number with an immense exponent keeps its own scale: its digits would exhaust the memory.
+    """
+    if scale > _MAX_POWER:
+        return digits, scale
+    return digits * 10 ** (scale - _NANO), _NANO
 
 
 def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) -> Quantity:
-    fits = len(whole) + exponent * 3 // 10 <= 14 and not fraction
     number = digits << exponent
-    if fits:
+    if _is_fast(Format.BINARY_SI, whole, fraction, exponent):
         return Quantity(number, 0, Format.BINARY_SI, text if digits & 0x07 else None)
     quantity = Quantity(number, -len(fraction), Format.BINARY_SI, is_decimal=True).round_up(_NANO)
+    quantity = Quantity(*_in_nanos(quantity._unscaled, quantity._scale), Format.BINARY_SI, is_decimal=True)
     if quantity.cmp_int64(_MAX_INT64) > 0:
         quantity = Quantity(_MAX_INT64, 0, Format.BINARY_SI, is_decimal=True)
     elif quantity.cmp_int64(-_MAX_INT64) < 0:

@@ -35,7 +35,7 @@ from clientgo.apimachinery.util.mergepatch import (
     new_err_precondition_failed,
 )
 from clientgo.apimachinery.util.strategicpatch.meta import LookupPatchMeta, new_patch_meta_from_struct
-from clientgo.apimachinery.util.strategicpatch.positions import Positions
+from clientgo.apimachinery.util.strategicpatch.positions import Positions, deduplicated
 from clientgo.golang.fmt import go_value
 
 JSONMap: TypeAlias = dict[str, Any]
@@ -213,8 +213,9 @@ def _diff_lists(
     if _element_type(before, after) is dict:
         return _diff_lists_of_maps(before, after, schema, merge_key, options)
     additions, deletions = _diff_lists_of_scalars(before, after, options)
+    # Go has sorted the original list in place by now, and compares the modified list with that.
     changed = (not options.ignore_deletions and deletions) or (
-        not options.ignore_changes_and_additions and before != after
+        not options.ignore_changes_and_additions and sorted(before, key=_text) != after
     )
     return _in_order(additions, after, ""), deletions, after if options.set_element_order and changed else []
 
@@ -227,7 +228,7 @@ def _diff_lists_of_scalars(before: list[Any], after: list[Any], options: DiffOpt
             deletions.append(value)
         elif side == _ONLY_AFTER and not options.ignore_changes_and_additions:
             additions.append(value)
-    return additions, _without_duplicates(deletions)
+    return additions, deduplicated(deletions)
 
 
 def _diff_lists_of_maps(
@@ -719,11 +720,14 @@ def _lists_have_conflicts(
     if strategy == _MERGE:
         if not of_maps:
             return False
-        by_key = {_text(_merge_value(element, merge_key)): element for element in right}
+        # Of elements with equal merge keys the last one counts, as in Go's sliceOfMapsToMapOfMaps.
+        mine, theirs = (
+            {_text(_merge_value(element, merge_key)): element for element in each} for each in (left, right)
+        )
         return any(
-            _fields_have_conflicts(element, by_key[name], schema, "", "")
-            for element in left
-            if (name := _text(_merge_value(element, merge_key))) in by_key
+            _fields_have_conflicts(element, theirs[name], schema, "", "")
+            for name, element in mine.items()
+            if name in theirs
         )
     if len(left) != len(right):
         return True
@@ -731,7 +735,7 @@ def _lists_have_conflicts(
         left, right = (sorted(_without_duplicates(each), key=_text) for each in (left, right))
     if len(left) != len(right):
         return True
-    return any(_fields_have_conflicts(mine, theirs, schema, "", "") for mine, theirs in zip(left, right))
+    return any(_fields_have_conflicts(one, other, schema, "", "") for one, other in zip(left, right))
 
 
 def item_added_to_modified_slice(original: str, modified: str) -> bool:

@@ -6,6 +6,7 @@ One request may have a patch with tens of thousands of elements. Comparing all p
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heappop, heappush
 from typing import Any
 
 
@@ -42,3 +43,32 @@ class Positions:
             return self._by_value.get(value, -1)
         except TypeError:
             return next((position for other, position in self._others if other == value), -1)
+
+
+def deduplicated(values: Iterable[Any]) -> list[Any]:
+    """Return scalars without duplicates, in the order of Go's deduplicateScalars. O(n log n).
+
+    Go puts the last value in the place of each duplicate.
+
+    >>> deduplicated(["f", "f", "g", "h"])
+    ['f', 'h', 'g']
+    """
+    items = list(values)
+    # Positions by value. A position that has another value by now is ignored.
+    places: dict[Any, list[int]] = {}
+    for position, value in enumerate(items):
+        places.setdefault(value, []).append(position)
+    current = 0
+    while current < len(items):
+        value = items[current]
+        waiting = places[value]
+        while waiting:
+            position = heappop(waiting)
+            if position <= current or position >= len(items) or items[position] != value:
+                continue
+            last = items.pop()
+            if position < len(items):
+                items[position] = last
+                heappush(places[last], position)
+        current += 1
+    return items

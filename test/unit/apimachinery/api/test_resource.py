@@ -414,3 +414,41 @@ def test_a_decimal_is_no_integer_at_hand() -> None:
     assert parse_quantity("1Gi").as_int64() == (2**30, True)
     assert parse_quantity("1000m").as_int64() == (0, False)
     assert parse_quantity("5k").as_int64() == (5000, True)
+
+
+@pytest.mark.parametrize("text", ["Pi", "Ei", "-Pi", "e-10", ".e-12", "+e-10"])
+def test_a_decimal_without_digits_is_refused(text: str) -> None:
+    with pytest.raises(resource.ErrNumeric):
+        parse_quantity(text)
+
+
+@pytest.mark.parametrize("text", ["m", "+", ".", "-k", "Ti", "e-9"])
+def test_an_integer_without_digits_is_zero(text: str) -> None:
+    """Go takes its fast path for these."""
+    assert parse_quantity(text).is_zero()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("222648330618353873m", 222648330618353.9),
+        ("0.0000000001Ki", 1.0300000000000001e-07),
+        ("-9223372036854775808e3", -9.223372036854777e21),
+        ("7526600960649845801.3614422", 7.526600960649847e18),
+        ("36.4Pi", 4.098275660907152e16),
+        ("1e-9", 1e-9),
+        ("0", 0.0),
+        ("0e400", 0.0),
+        ("-1e400", float("-inf")),
+    ],
+)
+def test_an_approximate_float_is_rounded_twice(text: str, number: float) -> None:
+    """Results of Go, which multiplies the digits, as a float, by a power of ten."""
+    assert parse_quantity(text).as_approximate_float64() == number
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "value"), [("-0.50Ki", 9, 1), ("-1234567890123456789.5", 18, -1), ("-1.0001Ki", 0, -1023)]
+)
+def test_a_negative_decimal_is_scaled_from_billionths(text: str, scale: int, value: int) -> None:
+    assert parse_quantity(text).scaled_value(scale) == value

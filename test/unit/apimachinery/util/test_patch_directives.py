@@ -276,3 +276,41 @@ def test_thirteen_elements_with_one_merge_key_are_paired_in_the_order_of_go_s_qu
         *({"port": 53, "nodePort": new} for old, new in pairs if old != new),
         {"port": 53, "$patch": "delete"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "patch"),
+    [
+        (["b", "a"], ["b", "a"], {"$setElementOrder/finalizers": ["b", "a"]}),
+        (["a", "b"], ["a", "b"], {}),
+        (["c", "a", "b"], ["a", "b", "c"], {}),
+        (["a", "b"], ["b", "a"], {"$setElementOrder/finalizers": ["b", "a"]}),
+        (["g", "h", "f", "f"], [], {"$deleteFromPrimitiveList/finalizers": ["f", "h", "g"]}),
+    ],
+)
+def test_go_compares_a_list_of_scalars_after_it_has_sorted_the_old_one(before: Any, after: Any, patch: Any) -> None:
+    """Patches of Go 1.27 with v0.36. Go deduplicates by moving the last element to the duplicate's place."""
+    made = smp.create_two_way_merge_patch(
+        json.dumps({"metadata": {"finalizers": before}}), json.dumps({"metadata": {"finalizers": after}}), corev1.Pod
+    )
+    assert json.loads(made) == ({"metadata": patch} if patch else {})
+
+
+def test_of_ports_with_equal_numbers_the_last_one_conflicts() -> None:
+    """Go puts the elements of both patches into maps by their merge keys, in which the last one wins."""
+    shared = [
+        {"name": "b", "port": 80, "protocol": "TCP"},
+        {"port": 80, "targetPort": 1},
+        {"port": 80, "protocol": "TCP"},
+    ]
+    text = {"port": 80, "targetPort": "x"}
+    original, current = [*shared, text], [*shared, {"port": 80, "targetPort": "z"}]
+    modified = [*shared, {"port": 80, "targetPort": 1}, text]
+    documents = (json.dumps({"spec": {"ports": ports}}) for ports in (original, modified, current))
+    schema = smp.new_patch_meta_from_struct(corev1.Service)
+    patch = json.loads(smp.create_three_way_merge_patch(*documents, schema, False))
+    assert patch["spec"]["ports"] == [
+        {"name": "b", "port": 80, "protocol": "TCP", "targetPort": 1},
+        {"port": 80, "targetPort": None},
+        {"name": None, "port": 80, "protocol": None},
+    ]
