@@ -124,6 +124,20 @@ class Signal:
             assert not (self._set and self._callbacks)
 
 
+def is_crash(err: BaseException) -> bool:
+    """Report whether an exception of the user's code in this thread corresponds to a panic in Go.
+
+    In the main thread these are the subclasses of Exception. Another thread would end without notice to the rest of
+    the program, so that all others count there too, such as `sys.exit` and asyncio's CancelledError. KeyboardInterrupt
+    never counts, nor do exceptions whose class has a true `ends_thread`, with which a test ends its threads.
+    """
+    if isinstance(err, Exception):
+        return True
+    if threading.current_thread() is threading.main_thread():
+        return False
+    return not isinstance(err, KeyboardInterrupt) and not getattr(type(err), "ends_thread", False)
+
+
 def run_logging_exit(fn: Callable[[], object]) -> None:
     """Call `fn` as the body of a thread. Logs `sys.exit`, which Python ignores there without a message, with its stack.
 

@@ -90,7 +90,7 @@ _MARK = "clientgo_operational"
 
 def mark_operational(err: BaseException) -> None:
     """Mark one exception as operational, whose class alone does not show it: a ValueError about a server's response."""
-    with contextlib.suppress(AttributeError):  # a class without a __dict__
+    with contextlib.suppress(Exception):  # a class without a __dict__, or with its own __setattr__
         setattr(err, _MARK, True)
 
 
@@ -102,6 +102,13 @@ def failure_of(err: BaseException) -> Failure | None:
     # A log call never raises, so a value that is not an exception is accepted in spite of the type hints.
     if not isinstance(err, BaseException):
         return None
+    try:
+        return _failure_of(err)
+    except Exception:  # an attribute of the exception raises
+        return Failure(describe(err), "?", "", stacktrace_of(err))
+
+
+def _failure_of(err: BaseException) -> Failure | None:
     causes = list(_causes(err))
     raised = [each for each in (err, *causes) if each.__traceback__ is not None]
     if not raised or is_operational(err):
@@ -127,8 +134,8 @@ def lost_cause(err: BaseException) -> str:
     """
     if isinstance(err, _operational) or not isinstance(err, BaseException):
         return ""
-    causes = list(_causes(err))
     try:
+        causes = list(_causes(err))
         return str(causes[-1]) if causes and str(causes[-1]) not in str(err) else ""
     except Exception:
         return ""
@@ -182,8 +189,14 @@ def _is_printable(err: BaseException) -> bool:
 
 
 def is_operational(err: BaseException) -> bool:
-    """Report whether the text of this error alone describes the problem, which requires the same of all its causes."""
-    return _is_operational(err, _DEPTH)
+    """Report whether the text of this error alone describes the problem, which requires the same of all its causes.
+
+    Never raises.
+    """
+    try:
+        return _is_operational(err, _DEPTH)
+    except Exception:  # an attribute of the exception raises, such as one that a `__getattr__` looks up in a dict
+        return False
 
 
 def _is_operational(err: BaseException, depth: int) -> bool:
@@ -211,7 +224,7 @@ def _members(err: BaseException) -> list[BaseException]:
 def _is_of_network(err: BaseException) -> bool:
     if isinstance(err, OSError) and err.errno in _NETWORK_ERRNOS:
         return True
-    return any(cls.__module__.partition(".")[0] in _NETWORK_PACKAGES for cls in type(err).__mro__)
+    return any(str(cls.__module__).partition(".")[0] in _NETWORK_PACKAGES for cls in type(err).__mro__)
 
 
 def _causes(err: BaseException) -> Iterator[BaseException]:

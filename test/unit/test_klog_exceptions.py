@@ -350,3 +350,43 @@ def test_no_published_program_swallows_exceptions() -> None:
         suppressed = re.findall(r"suppress\((?:Base)?Exception\)", text)
         found += [f"{name}: {each}" for each in suppressed]
     assert found == []
+
+
+class LooksUp(Exception):
+    """Its attributes are the keys of a dict, and a missing one is a KeyError."""
+
+    def __getattr__(self, name: str) -> object:
+        return {"code": 3}[name]
+
+
+class Secretive(Exception):
+    """Every attribute raises."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise LookupError(name)
+
+    def __str__(self) -> str:
+        return "secretive"
+
+
+class Frozen(Exception):
+    def __setattr__(self, name: str, value: object) -> None:
+        raise TypeError("frozen")
+
+
+class WithoutModule(Exception):
+    pass
+
+
+WithoutModule.__module__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("cls", [LooksUp, Secretive, Frozen, WithoutModule])
+def test_an_exception_whose_attributes_raise_is_logged_and_ends_no_worker(cls: type[Exception]) -> None:
+    err = raised(cls("strange"))
+    logged = klog.format_message("Error syncing", {"key": "a/b"}, err)
+    text = "secretive" if cls is Secretive else "strange"
+    assert logged.startswith(f'"Error syncing" err="{cls.__name__}: {text}" at="')
+    klog.exceptions.mark_operational(err)
+    assert klog.exceptions.lost_cause(raised(RuntimeError("wraps"), cause=err)) in (text, "")
+    assert klog.exceptions.describe(err) == f"{cls.__name__}: {text}"

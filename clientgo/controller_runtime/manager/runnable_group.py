@@ -16,7 +16,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.cache.cache import Cache
 from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal
+from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog import Logger
 from clientgo.utils.clock import REAL_CLOCK
 
@@ -218,7 +218,9 @@ class RunnableGroup:
         try:
             if check(self.ctx):
                 runnable.ready.set()
-        except (Exception, SystemExit) as err:
+        except BaseException as err:
+            if not is_crash(err):
+                raise
             self._errors.put(err)
             runnable.failed.set()
 

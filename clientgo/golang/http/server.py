@@ -23,6 +23,7 @@ from clientgo.context import Context, background
 from clientgo.golang.http import server_request
 from clientgo.golang.http.header import Header
 from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
+from clientgo.golang.stop import is_crash
 from clientgo.klog.exceptions import operational_error
 
 __all__ = [
@@ -345,7 +346,9 @@ class Server:
         resp = ResponseWriter()
         try:
             self._handler(resp, _Received(received, self._ctx))
-        except (Exception, SystemExit) as err:  # SystemExit would end only the connection's thread, without a message
+        except BaseException as err:
+            if not is_crash(err):
+                raise
             klog.from_context(self._ctx).error(err, "http: panic serving", path=received.path)
             resp = ResponseWriter()
             error(resp, "internal server error", 500)

@@ -30,6 +30,12 @@ class HangError(BaseException):
     every step of shrinking, and no `except Exception` of the code under test catches it.
     """
 
+    ends_thread = True
+    """See clientgo.golang.stop.is_crash."""
+
 
 class BubbleExit(BaseException):
     """Raised in a thread that outlives its bubble, to unwind it."""
+
+    ends_thread = True
+    """See clientgo.golang.stop.is_crash."""

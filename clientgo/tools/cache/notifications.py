@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
         for notification in notifications:
             try:
                 notification.deliver(handler)
-            except (Exception, SystemExit):  # see handle_crash
+            except BaseException as err:
+                if not is_crash(err):
+                    raise
                 with utilruntime.handle_crash_with_logger(logger, go_on=True):
                     raise
 

@@ -37,6 +37,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
+from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
 from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler, stamp
@@ -977,7 +978,9 @@ class _ProcessorListener(Backlog):
                     self._deliver_and_trace(notification, len(notifications))
                 else:
                     notification.deliver(handler)
-            except (Exception, SystemExit):  # see handle_crash
+            except BaseException as err:
+                if not is_crash(err):
+                    raise
                 self._failed += 1
                 with utilruntime.handle_crash_with_logger(self.logger, go_on=True):
                     raise

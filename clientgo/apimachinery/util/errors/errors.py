@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clientgo.apimachinery.util.errors.chain import is_error
+from clientgo.golang.stop import is_crash
 
 MessageCountMap: TypeAlias = dict[str, int]
 """Error text -> number of occurrences. Go: errors.MessageCountMap."""
@@ -138,7 +139,9 @@ def aggregate_goroutines(*funcs: Callable[[], None]) -> AggregateError | None:
     def run(func: Callable[[], None]) -> None:
         try:
             func()
-        except (Exception, SystemExit) as err:  # SystemExit would end only this thread, without a message
+        except BaseException as err:
+            if not is_crash(err):
+                raise
             with lock:
                 raised.append(err)
 

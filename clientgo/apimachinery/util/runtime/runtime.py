@@ -24,6 +24,7 @@ from clientgo import klog
 from clientgo.context import Context
 from clientgo.context import background as background_context
 from clientgo.golang import callers
+from clientgo.golang.stop import is_crash
 from clientgo.klog.exceptions import stacktrace_of
 from clientgo.klog.serialize import as_pairs, to_string
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
@@ -79,8 +80,8 @@ class _CrashGuard:
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if err is None or not (isinstance(err, Exception) or _is_exit_of_thread(err)):
-            return False  # KeyboardInterrupt is not a crash, nor is SystemExit in the main thread
+        if err is None or not is_crash(err):
+            return False
         _handle_crash(self._ctx or background_context(), err, self._additional)
         return self._go_on and not REALLY_CRASH
 
@@ -94,8 +95,9 @@ def handle_crash(*additional_handlers: Callable[[BaseException], None], go_on: b
     suppresses nothing, and exits the process with status 2 in any thread except the main one. A loop may create the
     context manager once and enter it for every item.
 
-    `sys.exit` is a crash too, except in the main thread: Python would end the thread without a message, and the program
-    would continue without it. KeyboardInterrupt always passes.
+    Except in the main thread, exceptions that are no Exception are crashes too, such as `sys.exit` and asyncio's
+    CancelledError: they would end the thread, and the program would continue without it. KeyboardInterrupt always
+    passes.
     """
     with_context = tuple(_without_context(handler) for handler in additional_handlers)
     return _CrashGuard(None, with_context, go_on)
@@ -121,11 +123,6 @@ def handle_crash_with_logger(
 
 def _without_context(handler: Callable[[BaseException], None]) -> PanicHandler:
     return lambda _ctx, err: handler(err)
-
-
-def _is_exit_of_thread(err: BaseException) -> bool:
-    """Report whether `sys.exit` was called in a thread other than the main one, where it ends only that thread."""
-    return isinstance(err, SystemExit) and threading.current_thread() is not threading.main_thread()
 
 
 def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandler, ...]) -> None:

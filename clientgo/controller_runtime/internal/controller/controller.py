@@ -35,9 +35,9 @@ from clientgo.controller_runtime.reconcile.reconcile import (
 from clientgo.controller_runtime.source.source import TypedSource, TypedSyncingSource
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import Signal
+from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog import Logger
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import describe, operational_error
 from clientgo.klog.serialize import to_string
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK
@@ -414,18 +414,20 @@ class _SourceStart(Generic[RequestT]):
             if isinstance(self._source, TypedSyncingSource):
                 self._did_start_syncing.set()
                 self._wait_for_sync(self._source)
-        except (Exception, SystemExit) as err:
+        except BaseException as err:
+            if not is_crash(err):
+                raise
             # The controller has ended, so this is not a failure.
             if self._did_start_syncing.is_set() or self._ctx.err() is None:
-                outcome = (REAL_CLOCK.now(), 1, err if isinstance(err, Exception) else self._exit_error(err))
+                outcome = (REAL_CLOCK.now(), 1, err if isinstance(err, Exception) else self._as_error(err))
         self._outcome.send(outcome)
 
-    def _exit_error(self, err: SystemExit) -> Exception:
-        """Return the error of a source that called `sys.exit`. It ends the controller, as a panic ends Go's process."""
-        failure = RuntimeError(
-            f"source {_name_of(self._source)} called sys.exit({err.code!r}), which ends the program only in the main "
-            "thread: raise an exception instead"
-        )
+    def _as_error(self, err: BaseException) -> Exception:
+        """Return the error of a source that raised no Exception. It ends the controller, as a panic ends Go's process."""
+        raised = f"raised {describe(err)}"
+        if isinstance(err, SystemExit):
+            raised = f"called sys.exit({err.code!r}): raise an exception instead"
+        failure = RuntimeError(f"source {_name_of(self._source)} {raised}")
         failure.__cause__ = err
         return failure
 

@@ -21,6 +21,8 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.golang.channel import Channel, Receive, select
+from clientgo.golang.stop import is_crash
+from clientgo.klog.exceptions import describe
 from clientgo.tools import cache as toolscache
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
@@ -91,8 +93,15 @@ class Kind(Generic[ObjectT, RequestT]):
                 raise RuntimeError("handler did not sync")
         except Exception as err:
             started.send(err)
-        except SystemExit as err:  # it would end only this thread, and the source would seem to have synced
-            started.send(RuntimeError(f"{self} called sys.exit({err.code!r}): raise an exception instead"))
+        except BaseException as err:  # the source would seem to have synced
+            if not is_crash(err):
+                raise
+            if isinstance(err, SystemExit):
+                started.send(RuntimeError(f"{self} called sys.exit({err.code!r}): raise an exception instead"))
+            else:
+                failure = RuntimeError(f"{self} raised {describe(err)}")
+                failure.__cause__ = err
+                started.send(failure)
         finally:
             started.close()
 
