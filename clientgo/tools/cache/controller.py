@@ -39,6 +39,7 @@ from clientgo.tools.cache.beyond.processing import (
     supports_transactions,
 )
 from clientgo.tools.cache.beyond.refusals import KnownObjects, Refusals, mark_failures
+from clientgo.tools.cache.beyond.unsynced import RUN_THE_CONTROLLER, EarlyReads, running
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown, Delta, Deltas, DeltaType, TransformFunc
 from clientgo.tools.cache.delta_fifo import (
     deletion_handling_meta_namespace_key_func as deletion_handling_meta_namespace_key_func,
@@ -178,6 +179,8 @@ class _Controller(InspectableController):
         self._synced = CompleteSync(description, config.queue, refusals, clock)
         # The caller that made the pipeline, as file:line. It names a reflector that runs in a thread of its own.
         self._created_at = created_at or name_from_callsite("")
+        # Reports reads of the store before the run; None for the controller of a shared informer, which has its own.
+        self.early_reads: EarlyReads | None = None
         # Set once, by run_with_context. Reading it needs no lock.
         self._reflector: Reflector | None = None
 
@@ -185,7 +188,7 @@ class _Controller(InspectableController):
         self.run_with_context(wait.context_for_channel(stop_ch))
 
     def run_with_context(self, ctx: context.Context) -> None:
-        with utilruntime.handle_crash_with_context(ctx, go_on=True):
+        with utilruntime.handle_crash_with_context(ctx, go_on=True), running(self.early_reads):
             # Cancelled when a KeyboardInterrupt ends the run before its context is done.
             ctx, cancel = context.with_cancel(ctx)
             reflector = self._reflector = self._new_reflector(ctx)
@@ -430,7 +433,8 @@ class InformerOptions:
 def new_informer_with_options(options: InformerOptions) -> tuple[Store, Controller]:
     """Return a store, and the controller that fills the store and calls the handler. Go: NewInformerWithOptions.
 
-    Do not write to the store: the handler gets no notification of it.
+    The first read of the store before the controller runs is logged, because the store is empty. Do not write to the
+    store: the handler gets no notification of it.
     """
     opts = store_options(options.identifier, options.informer_metrics_provider)
     client_state: Store
@@ -687,7 +691,10 @@ def _new_informer(client_state: Store, options: InformerOptions, key_func: KeyFu
         process_batch=process_batch,
         clock=clock,
     )
-    return new_with_refusals(config, "", refusals)
+    controller = _Controller(config, "", refusals)
+    synced = controller.has_synced_checker().done()
+    controller.early_reads = EarlyReads(type_string(options.object_type), client_state, synced, RUN_THE_CONTROLLER)
+    return controller
 
 
 def new_queue_fifo(

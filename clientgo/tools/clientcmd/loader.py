@@ -116,6 +116,21 @@ class WarningHandler:
             )
 
 
+# The lists of empty files that were logged.
+_logged_empty: set[str] = set()
+
+
+def warn_of_empty_files(files: Sequence[str]) -> None:
+    """Log once that the files exist and have no cluster, user or context, with the solution. Beyond Go."""
+    names = ", ".join(files)
+    if names not in _logged_empty:
+        _logged_empty.add(names)
+        klog.warning(
+            f"Config is empty: {names}; add a cluster and a context, for example with kubectl config set-cluster and "
+            f"set-context, or name another file with {RECOMMENDED_CONFIG_PATH_ENV_VAR} or the program's flag"
+        )
+
+
 @operational_error
 class MissingConfigError(Exception):
     """Raised if none of the files exists."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Protocol, TextIO
 
 from clientgo import klog
 from clientgo.rest import config as rest
-from clientgo.tools.clientcmd.api import Config
+from clientgo.tools.clientcmd.api import Config, is_config_empty
 from clientgo.tools.clientcmd.client_config import (
     ClientConfig,
     _InClusterClientConfig,
@@ -15,7 +16,7 @@ from clientgo.tools.clientcmd.client_config import (
     new_non_interactive_client_config,
 )
 from clientgo.tools.clientcmd.config import ConfigAccess
-from clientgo.tools.clientcmd.loader import ClientConfigLoader
+from clientgo.tools.clientcmd.loader import ClientConfigLoader, ClientConfigLoadingRules, warn_of_empty_files
 from clientgo.tools.clientcmd.overrides import ConfigOverrides
 from clientgo.tools.clientcmd.validation import is_empty_config
 
@@ -84,8 +85,15 @@ class DeferredLoadingClientConfig:
             return self._icc.client_config()
         if merged is None:
             assert failure is not None
+            self._warn_if_empty()
             raise failure
         return merged
+
+    def _warn_if_empty(self) -> None:
+        """Log the names of files without a configuration: the error that follows names none."""
+        files = [name for name in self._loader.get_loading_precedence() if name and os.path.isfile(name)]
+        if files and isinstance(self._loader, ClientConfigLoadingRules) and is_config_empty(self.raw_config()):
+            warn_of_empty_files(files)
 
     def namespace(self) -> tuple[str, bool]:
         """See ClientConfig. Reads files."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from clientgo import klog
-from clientgo.golang.stop import Signal
+from clientgo.golang.channel import StopChannel
 from clientgo.tools.cache.beyond.refusals import Refusals
 from clientgo.utils.clock import RESOLUTION, PassiveClock
 from clientgo.utils.clock.watchdog import check_later
@@ -73,6 +73,10 @@ def calling_handlers() -> Iterator[None]:
         _calling_threads.discard(thread)
 
 
+_START_THE_FACTORY = "start the factory after requesting the informers and listers"
+RUN_THE_CONTROLLER = "call the controller's run_with_context in a thread"
+
+
 class EarlyReads:
     """A reporter of the first read of an indexer before its informer has synced.
 
@@ -85,10 +89,14 @@ class EarlyReads:
     The indexer refers to this object until the informer has synced or stopped.
     """
 
-    def __init__(self, name: str, indexer: Any, synced: Signal) -> None:
-        """Set up the reporter. `name` is the type of the objects, and `synced` is set when the informer has synced."""
+    def __init__(self, name: str, indexer: Any, synced: StopChannel, remedy: str = _START_THE_FACTORY) -> None:
+        """Set up the reporter.
+
+        `name` is the type of the objects. `synced` is set when the informer has synced. `remedy` tells how to start it.
+        """
         self._name = name
         self._synced = synced
+        self._remedy = remedy
         # None once reads of the store are no longer reported.
         self._unstarted: Any = indexer
         # Set by the informer.
@@ -126,7 +134,7 @@ class EarlyReads:
         if indexer is not None:
             indexer.early_reads = None  # a lister of the same store is not reported again
         self._ignore_store()
-        klog.background().info(_READ_UNSTARTED % reader, type=self._name)
+        klog.background().info(_READ_UNSTARTED % (reader, self._remedy), type=self._name)
 
     def _ignore_store(self) -> None:
         indexer, self._unstarted = self._unstarted, None
@@ -134,13 +142,27 @@ class EarlyReads:
             indexer.report_reads(None)
 
 
+@contextmanager
+def running(early_reads: EarlyReads | None) -> Iterator[None]:
+    """Mark the block as the run of an informer that calls its handler in the current thread. None does nothing."""
+    if early_reads is None:
+        yield
+        return
+    early_reads.start()
+    try:
+        with calling_handlers():
+            yield
+    finally:
+        early_reads.is_stopped = True
+
+
 _READ_TOO_EARLY = (
     "Warning: a lister was read before its cache had synced, so that objects may be missing: first wait for the caches "
     "to sync, then read listers and start workers"
 )
 _READ_UNSTARTED = (
-    "Warning: %s was read whose informer was not started, so that it is empty: start the factory after requesting the "
-    "informers and listers, then wait for the caches to sync, then read"
+    "Warning: %s was read whose informer was not started, so that it is empty: %s, then wait for the caches to sync, "
+    "then read"
 )
 
 
@@ -151,4 +173,4 @@ def report_early_read(indexer: Any) -> None:
         early_reads.report(indexer)
 
 
-__all__ = ["EarlyReads", "RejectionReport", "calling_handlers", "report_early_read"]
+__all__ = ["RUN_THE_CONTROLLER", "EarlyReads", "RejectionReport", "calling_handlers", "report_early_read", "running"]

@@ -12,6 +12,7 @@ import pytest
 
 from clientgo import context, features, informers
 from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery import labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic import dynamicinformer
@@ -20,6 +21,7 @@ from clientgo.features.testing import set_feature_during_test
 from clientgo.golang.channel import Signal
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
+from clientgo.listers.core.v1 import new_pod_lister
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
@@ -290,3 +292,125 @@ def test_a_wait_for_two_informers_of_which_one_runs_reports_the_other(warnings: 
         wait.join()
         cancel()
         run.join()
+
+
+Informer = tuple[cache.Store, cache.Controller]
+HANDLER = cache.ResourceEventHandlerFuncs()
+INDEXERS: cache.Indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+
+
+def plain(source: Any) -> Informer:
+    return cache.new_informer(source, corev1.Pod(), 0.0, HANDLER)
+
+
+def indexed(source: Any) -> Informer:
+    return cache.new_indexer_informer(source, corev1.Pod(), 0.0, HANDLER, INDEXERS)
+
+
+def transforming(source: Any) -> Informer:
+    return cache.new_transforming_informer(source, corev1.Pod(), 0.0, HANDLER, lambda pod: pod)
+
+
+def transforming_and_indexed(source: Any) -> Informer:
+    return cache.new_transforming_indexer_informer(source, corev1.Pod(), 0.0, HANDLER, INDEXERS, lambda pod: pod)
+
+
+def with_options(source: Any) -> Informer:
+    return cache.new_informer_with_options(
+        cache.InformerOptions(lister_watcher=source, object_type=corev1.Pod(), handler=HANDLER)
+    )
+
+
+@contextmanager
+def run(controller: cache.Controller) -> Iterator[None]:
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=controller.run_with_context, args=(ctx,), name="controller")
+    thread.start()
+    try:
+        yield
+    finally:
+        cancel()
+        thread.join()
+
+
+@pytest.mark.parametrize("new", [plain, indexed, transforming, transforming_and_indexed, with_options])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store: store.list(),
+        lambda store: store.list_keys(),
+        lambda store: store.get_by_key("ns/a"),
+        lambda store: store.get(corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="ns"))),
+    ],
+    ids=["list", "list_keys", "get_by_key", "get"],
+)
+def test_a_store_read_before_its_controller_runs_is_reported_once(
+    new: Callable[[Any], Informer], read: Callable[[cache.Store], object], warnings: Warnings
+) -> None:
+    with synctest.bubble() as bubble:
+        source = framework.new_fake_controller_source()
+        store, controller = new(source)
+        read(store)
+        read(store)
+        with run(controller):
+            bubble.wait()
+            read(store)
+        source.shutdown()
+
+    (line,) = warnings()
+    assert "a store was read whose informer was not started, so that it is empty" in line
+    assert "call the controller's run_with_context in a thread, then wait for the caches to sync, then read" in line
+    assert 'type="*v1.Pod"' in line
+
+
+def test_a_store_that_was_filled_by_hand_or_is_read_while_and_after_its_controller_runs_is_not_reported(
+    warnings: Warnings,
+) -> None:
+    with synctest.bubble() as bubble:
+        source = framework.new_fake_controller_source()
+        filled, _ = plain(source)
+        filled.add(corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="ns")))
+        assert filled.list_keys() == ["ns/a"]
+        store, controller = indexed(source)
+        with run(controller):
+            bubble.wait()
+            assert store.list() == []
+        assert store.list() == []
+        source.shutdown()
+
+    assert warnings() == []
+
+
+def test_a_lister_of_an_informer_with_one_handler_is_reported_while_the_cache_syncs_but_not_in_the_handler(
+    warnings: Warnings,
+) -> None:
+    pod = corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="ns"))
+    listed = []
+
+    class Slow(framework.FakeControllerSource):
+        def list(self, options: metav1.ListOptions) -> Any:
+            may_list.wait()
+            return super().list(options)
+
+    with synctest.bubble() as bubble:
+        may_list = Signal()
+        source = Slow()
+        source.add(pod)
+        handler = cache.ResourceEventHandlerFuncs(add_func=lambda _: listed.extend(lister.list(labels.everything())))
+        store, controller = cache.new_indexer_informer(source, corev1.Pod(), 0.0, handler, INDEXERS)
+        lister = new_pod_lister(store)
+        with run(controller):
+            bubble.wait()
+            may_list.set()
+            bubble.wait()
+            assert warnings() == [] and len(listed) == 1
+        may_list = Signal()
+        store, controller = cache.new_indexer_informer(source, corev1.Pod(), 0.0, HANDLER, INDEXERS)
+        with run(controller):
+            bubble.wait()
+            assert new_pod_lister(store).list(labels.everything()) == []
+            may_list.set()
+        source.shutdown()
+
+    (line,) = warnings()
+    assert "a lister was read before its cache had synced" in line

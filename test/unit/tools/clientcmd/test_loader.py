@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,66 @@ def test_kubeconfig_that_names_only_missing_files_is_logged_once_with_the_files_
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "c"))
     clientcmd.new_default_client_config_loading_rules().load()
     assert f"Config not found: {tmp_path / 'c'}" in caplog.records[-1].getMessage()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        " \n\n  ",
+        "# only\n# comments\n",
+        "---\n",
+        "---\n---\n",
+        "null\n",
+        "~",
+        "{}",
+        "\ufeff",
+        "kind: Config\napiVersion: v1\n",
+    ],
+)
+@pytest.mark.parametrize("named_by", ["variable", "flag"])
+def test_a_file_without_a_configuration_is_named_once_with_the_solution(
+    content: str, named_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    path = tmp_path / "config"
+    path.write_text(content)
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join([str(tmp_path / "missing"), str(path)]))
+
+    for _ in range(2):
+        with pytest.raises(Exception) as caught:
+            if named_by == "flag":
+                clientcmd.build_config_from_flags("", str(path))
+            else:
+                rules = clientcmd.new_default_client_config_loading_rules()
+                clientcmd.new_non_interactive_deferred_loading_client_config(rules, None).client_config()
+        # The error itself stays as it is in Go.
+        assert str(caught.value) == f"invalid configuration: {clientcmd.ErrEmptyConfig()}"
+
+    (line,) = [each.getMessage() for each in caplog.records if "empty" in each.getMessage()]
+    assert line == (
+        f"Config is empty: {path}; add a cluster and a context, for example with kubectl config set-cluster and "
+        "set-context, or name another file with KUBECONFIG or the program's flag"
+    )
+
+
+def test_an_empty_file_to_change_and_one_next_to_a_configuration_are_not_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    empty, other = tmp_path / "empty", tmp_path / "other"
+    empty.touch()
+    monkeypatch.setenv("KUBECONFIG", str(empty))
+    assert clientcmd.new_default_client_config_loading_rules().get_starting_config() == clientcmd.api.new_config()
+    assert clientcmd.build_config_from_flags("https://a", str(empty)).host == "https://a"
+    other.write_text(
+        "clusters: [{name: c, cluster: {server: 'https://b'}}]\n"
+        "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n"
+    )
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join([str(empty), str(other)]))
+    rules = clientcmd.new_default_client_config_loading_rules()
+    assert clientcmd.new_non_interactive_deferred_loading_client_config(rules, None).client_config().host == "https://b"
+
+    assert "empty" not in caplog.text
 
 
 def test_a_kubeconfig_to_be_written_first_is_not_reported_missing(tmp_path, monkeypatch, caplog):
