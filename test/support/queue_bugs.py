@@ -26,6 +26,7 @@ from clientgo.testing.workqueue_machine import (
     DelayingQueueMachine,
     QueueMachine,
     RateLimitingQueueMachine,
+    exponential,
     interleave,
 )
 
@@ -130,6 +131,43 @@ class WakesOnlyWhenTheQueueWasEmpty(SimpleQueue):
         self.queue.append(item)
         if len(self.queue) == 1:
             self.changed.notify()
+
+
+class LeavesItsTicketBehind(SimpleQueue):
+    """Each `get` lines up a ticket and leaves it there if it need not wait: `add` calls a number that is gone."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.tickets: list[threading.Event] = []
+
+    def push(self, item: str) -> None:
+        super().push(item)
+        if self.tickets:
+            self.tickets.pop(0).set()
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            ticket = threading.Event()
+            with self.lock:
+                self.tickets.append(ticket)
+                if self.queue or self.down:
+                    return self.take()
+            ticket.wait()
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        self.call_all()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+        self.call_all()
+        super().shut_down_with_drain()
+
+    def call_all(self) -> None:
+        with self.lock:
+            for ticket in self.tickets:
+                ticket.set()
 
 
 class DoneQueuesWithoutWaking(SimpleQueue):
@@ -378,6 +416,49 @@ class DoneDropsWhatWasAddedOnceItShutsDown(SimpleQueue):
             self.changed.notify_all()
 
 
+class ShutsDownWithoutTheLock(SimpleQueue):
+    """`shut_down` sets its flag without the lock, and notifies only if the lock is free."""
+
+    def shut_down(self) -> None:
+        self.down = True
+        self.draining = False
+        if self.lock.acquire(blocking=False):
+            self.changed.notify_all()
+            self.lock.release()
+
+
+# ---- items
+
+
+class TakesAnEmptyItemForNone(SimpleQueue):
+    """`get` goes on waiting when it has taken the item "", since it tests the item and not whether there is one."""
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            item: str | None = None
+            while not item:
+                while not self.queue and not self.down:
+                    self.changed.wait()
+                item, shutdown = self.take()
+                if shutdown:
+                    break
+            return item, shutdown
+
+
+class ComparesItemsWithIs(SimpleQueue):
+    """`add` looks for the same object, and queues the equal key of another event once more."""
+
+    def add(self, item: str) -> None:
+        with self.lock:
+            if self.down or any(known is item for known in self.dirty):
+                return
+            self.dirty.add(item)
+            if self.depth:
+                self.depth.inc()
+            if item not in self.processing:
+                self.push(item)
+
+
 # ---- delays
 
 
@@ -418,6 +499,13 @@ class LimiterNeverForgets(SimpleRateLimitingQueue):
 
     def forget(self, item: str) -> None:
         pass
+
+
+class LimiterHasNoCeiling(SimpleRateLimitingQueue):
+    """The delay doubles with each failure, without a limit."""
+
+    def delay(self, failures: int) -> float:
+        return exponential(failures, limit=math.inf)
 
 
 class LimiterReplacesItsFailures(SimpleRateLimitingQueue):
@@ -480,6 +568,7 @@ BUGS: dict[type[SimpleQueue], str] = {
     WakesOneWorkerOnShutdown: "interleavings",
     MergesTwoWakeups: "interleavings",
     WakesOnlyWhenTheQueueWasEmpty: "interleavings",
+    LeavesItsTicketBehind: "interleavings",
     DoneQueuesWithoutWaking: "operations",
     WaitsOnceInPlaceOfALoop: "operations",
     KeepsASecondItemForLater: "interleavings",
@@ -495,10 +584,14 @@ BUGS: dict[type[SimpleQueue], str] = {
     DrainMissesTheLastDone: "interleavings",
     DrainWaitsForWhatWasProcessedWhenItBegan: "interleavings",
     DoneDropsWhatWasAddedOnceItShutsDown: "operations",
+    ShutsDownWithoutTheLock: "interleavings",
+    TakesAnEmptyItemForNone: "operations",
+    ComparesItemsWithIs: "interleavings",
     DelayReorders: "operations",
     LaterDuplicateWins: "operations",
     DecidesToSleepBeforeItTakesTheLock: "interleavings",
     LimiterNeverForgets: "operations",
+    LimiterHasNoCeiling: "operations",
     LimiterReplacesItsFailures: "interleavings",
     LimiterIgnoresWhatIsProcessed: "interleavings",
     LimiterLocksInTwoOrders: "interleavings",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
@@ -14,8 +13,8 @@ from types import EllipsisType, ModuleType
 from typing import Any
 
 from clientgo.testing import synctest
-from clientgo.testing.workqueue_machine.model import Item
-from clientgo.testing.workqueue_machine.session import NewQueue
+from clientgo.testing.workqueue_machine.model import Item, copied
+from clientgo.testing.workqueue_machine.session import NewQueue, blocked_threads
 
 # pytest leaves this module's frames out of a traceback: the story replaces them.
 __tracebackhide__ = True
@@ -69,6 +68,8 @@ SHAPES: tuple[Shape, ...] = (
     replace(_SMALLEST, workers=2, drain_after=3),
     replace(_SMALLEST, workers=2, drain_after=2, shutdown="at once"),
     replace(_SMALLEST, between_lines=True),
+    replace(_SMALLEST, between_lines=True, drain_after=1),
+    replace(_SMALLEST, between_lines=True, drain_after=0, shutdown="at once"),
     Shape(workers=2, producers=1, items="ab", rounds=1),
     Shape(workers=2, producers=1, items="ab", rounds=1, drain_after=1),
     Shape(workers=2, producers=1, items="ab", rounds=1, drain_after=1, work=0.5),
@@ -125,7 +126,7 @@ def interleave(
     With `delay`, in seconds, the producers use `add_after`. With `rate_limited` a worker adds an item again with
     `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. A queue without these
     methods skips such shapes. In the modules `preempt_in` a switch may come before every line. By default this holds
-    for the queue's modules, in three of the shapes.
+    for the queue's modules, in five of the shapes.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
     the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
@@ -241,7 +242,7 @@ class _Story:
         if stacks and self._log is not None:
             self._log(stacks)
         waiting = [] if self._ended else [f"{name} waits in get" for name in self.waiting]
-        blocked = _blocked(stacks) or waiting
+        blocked = blocked_threads(stacks) or waiting
         lines = [*self._lines, *blocked]
         if len(lines) > _LINES:
             shown = max(0, _LINES - len(blocked) - 1)
@@ -252,17 +253,6 @@ class _Story:
 
 # Together with the problem, an empty line and the note about the schedule these are ten.
 _LINES = 7
-
-
-def _blocked(stacks: str) -> list[str]:
-    """Return for each thread of a bubble's report the innermost line of its stack, if this is in the queue."""
-    found = []
-    for part in re.split(r"^  thread ", stacks, flags=re.MULTILINE)[1:]:
-        name = re.match(r"'(.*?)'", part)
-        place = part.rstrip().splitlines()[-1].strip()
-        if name and not place.startswith(__file__) and " in " in place:
-            found.append(f"{name[1]} waits at {place}")
-    return found
 
 
 class _Interleaving:
@@ -346,7 +336,7 @@ class _Interleaving:
             if self.delay:
                 self.version[item] += 1
                 self.story.add(f"adds {item!r} after {self.delay:g}s")
-                self.queue.add_after(item, self.delay)
+                self.queue.add_after(copied(item), self.delay)
             else:
                 self._add(item)
             # Give way; otherwise a producer ends before the first worker wakes.
@@ -356,7 +346,7 @@ class _Interleaving:
         self.version[item] += 1
         version = self.version[item]
         self.story.add(f"adds {item!r}")
-        self.queue.add(item)
+        self.queue.add(copied(item))
         if not self.closing:
             self.owed[item] = max(self.owed[item], version)
 
@@ -365,17 +355,17 @@ class _Interleaving:
         self.version[item] += 1
         self.failures[item] += 1
         self.story.add(f"adds {item!r} rate-limited")
-        self.queue.add_rate_limited(item)
+        self.queue.add_rate_limited(copied(item))
         self._check_failures(item)
 
     def _forget(self, item: Item) -> None:
         self.failures[item] = 0
         self.story.add(f"forgets {item!r}")
-        self.queue.forget(item)
+        self.queue.forget(copied(item))
         self._check_failures(item)
 
     def _check_failures(self, item: Item) -> None:
-        found, wanted = self.queue.num_requeues(item), self.failures[item]
+        found, wanted = self.queue.num_requeues(copied(item)), self.failures[item]
         assert found == wanted, f"num_requeues({item!r}) is {found}, expected {wanted}"
 
     def _work_for(self, seconds: float | None) -> None:
@@ -416,4 +406,4 @@ class _Interleaving:
             del self.in_hand[item]
             self.times_empty += not self.in_hand
             self.story.add(f"is done with {item!r}")
-            self.queue.done(item)
+            self.queue.done(copied(item))

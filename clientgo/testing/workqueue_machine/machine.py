@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from hypothesis import Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from clientgo.testing.workqueue_machine.model import Item
 from clientgo.testing.workqueue_machine.session import (
     DelayingQueueSession,
     NewQueue,
     PriorityQueueSession,
+    QueueMismatch,
     QueueSession,
     RateLimitingQueueSession,
 )
+from clientgo.testing.workqueue_machine.shortening import shortened
 
 # pytest leaves this module's frames out of a traceback: the script replaces them.
 __tracebackhide__ = True
 
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 
-ITEMS = st.sampled_from("abc")
+# The empty string is rare, because it finds only queues that take it for the absence of an item.
+ITEMS: Sequence[Item] = (*"abc" * 5, "")
 DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
 DELAYS_THAT_PASS = DELAYS.filter(bool)
 PRIORITIES = st.none() | st.integers(-2, 2)
@@ -32,9 +36,26 @@ SHUTDOWNS = st.sampled_from(("not yet", "not yet", "not yet", "with drain", "at 
 
 
 @functools.cache
-def _one_of(values: tuple[str, ...]) -> st.SearchStrategy[str]:
+def _one_of(values: tuple[Any, ...]) -> st.SearchStrategy[Any]:
     """Return a cached strategy: Hypothesis hashes all values of each new one, which would be one per step."""
     return st.sampled_from(values)
+
+
+def _shortening(machine: type[QueueMachine]) -> Callable[[Any], None]:
+    """Return the test of a machine, which reports a failure with the shortest script that was found."""
+    run: Callable[[Any], None] = machine.TestCase.runTest
+
+    @functools.wraps(run)
+    def run_test(case: Any) -> None:
+        try:
+            run(case)
+        except QueueMismatch as err:
+            failure = shortened(lambda: machine.session_type(machine.new_queue, **machine.session_options), err)
+            for note in getattr(err, "__notes__", ()) if failure is not err else ():
+                failure.add_note(note)
+            raise failure from failure.__cause__
+
+    return run_test
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -46,6 +67,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     session_type: ClassVar[type[QueueSession]] = QueueSession
     new_queue: ClassVar[Any]
+    items: ClassVar[tuple[Item, ...]] = tuple(ITEMS)
     session_options: ClassVar[dict[str, Any]] = {}
     # Names of methods, each as often as it weighs. A shutdown ends most of what can happen, so it is rare.
     operations: ClassVar[tuple[str, ...]] = (
@@ -58,22 +80,26 @@ class QueueMachine(RuleBasedStateMachine):
     )
 
     @classmethod
-    def of(cls, new_queue: NewQueue, **options: Any) -> type[Self]:
+    def of(cls, new_queue: NewQueue, *, items: Sequence[Item] = ITEMS, **options: Any) -> type[Self]:
         """Return the machine that tests what `new_queue` makes.
 
+        items: the items to add. Each call gets an equal copy of a string, never the same object twice. Items that `<`
+        rejects show whether a queue orders them.
         options: what the session takes: `base` and `limit` of the delays of a rate limiting queue, in seconds.
 
         A failure is not explained by Hypothesis: the script says it, and the explanation takes ten times as long as
         finding and shrinking it. Nor does Hypothesis list what it drew, unless it is to be verbose.
         """
         name = f"{cls.__name__}_{getattr(new_queue, '__name__', 'queue')}"
-        machine: Any = type(name, (cls,), {"new_queue": staticmethod(new_queue), "session_options": options})
+        members = {"new_queue": staticmethod(new_queue), "items": tuple(items), "session_options": options}
+        machine: Any = type(name, (cls,), members)
         of_profile = settings()
         quiet = Verbosity.quiet if of_profile.verbosity == Verbosity.normal else of_profile.verbosity
         phases = [phase for phase in of_profile.phases if phase is not Phase.explain]
         machine.TestCase.settings = settings(
             machine.TestCase.settings, phases=phases, verbosity=quiet, report_multiple_bugs=False
         )
+        machine.TestCase.runTest = _shortening(machine)
         return cast("type[Self]", machine)
 
     def __init__(self) -> None:
@@ -91,14 +117,14 @@ class QueueMachine(RuleBasedStateMachine):
         getattr(self, data.draw(_one_of(tuple(self.operations))))(data.draw)
 
     def add(self, draw: Draw) -> None:
-        self.session.add(draw(ITEMS))
+        self.session.add(draw(_one_of(self.items)))
 
     def get(self, draw: Draw) -> None:
         if self.session.model.blocked_gets < 2:
             self.session.get()
 
     def done(self, draw: Draw) -> None:
-        processing = tuple(sorted(self.session.model.processing))
+        processing = tuple(sorted(self.session.model.processing, key=repr))
         if processing:
             self.session.done(draw(_one_of(processing)))
 
@@ -120,9 +146,9 @@ class QueueMachine(RuleBasedStateMachine):
         model = self.session.model
         if model.shutting_down or model.blocked_gets or draw(METRICS_FAIL) == "not yet":
             return
-        calls: list[tuple[str, ...]] = [("add", "d")]
+        calls: list[tuple[Any, ...]] = [("add", item) for item in self.items if item not in model.dirty][:1]
         calls += [("get",)] if model.ready else []
-        calls += [("done", item) for item in sorted(model.processing)]
+        calls += [("done", item) for item in sorted(model.processing, key=repr)]
         self.session.with_failing_metrics(*draw(st.sampled_from(calls)))
 
 
@@ -130,10 +156,16 @@ class DelayingQueueMachine(QueueMachine):
     """Random operations and passing time on a delaying queue."""
 
     session_type = DelayingQueueSession
-    operations = (*QueueMachine.operations, *("add_after",) * 8, *("sleep",) * 4)
+    operations = (*QueueMachine.operations, *("add_after",) * 8, *("add_after_again",) * 2, *("sleep",) * 4)
 
     def add_after(self, draw: Draw) -> None:
-        self.session.add_after(draw(ITEMS), draw(DELAYS))
+        self.session.add_after(draw(_one_of(self.items)), draw(DELAYS))
+
+    def add_after_again(self, draw: Draw) -> None:
+        """Add an item that waits already."""
+        waiting = tuple(sorted(self.session.model.waiting, key=repr))
+        if waiting:
+            self.session.add_after(draw(_one_of(waiting)), draw(DELAYS_THAT_PASS))
 
     def sleep(self, draw: Draw) -> None:
         self.session.sleep(draw(DELAYS_THAT_PASS))
@@ -143,21 +175,36 @@ class RateLimitingQueueMachine(DelayingQueueMachine):
     """Random operations and passing time on a rate limiting queue whose delays are `exponential`."""
 
     session_type = RateLimitingQueueSession
-    operations = (*DelayingQueueMachine.operations, *("add_rate_limited",) * 6, *("forget",) * 2, *("fail",) * 4)
+    operations = (
+        *DelayingQueueMachine.operations,
+        *("add_rate_limited",) * 6,
+        *("forget",) * 2,
+        *("fail",) * 4,
+        *("fail_often",) * 3,
+    )
 
     def add_rate_limited(self, draw: Draw) -> None:
-        self.session.add_rate_limited(draw(ITEMS))
+        self.session.add_rate_limited(draw(_one_of(self.items)))
 
     def forget(self, draw: Draw) -> None:
-        self.session.forget(draw(ITEMS))
+        self.session.forget(draw(_one_of(self.items)))
 
     def fail(self, draw: Draw) -> None:
         """Add a failed item again, as a worker does."""
-        processing = tuple(sorted(self.session.model.processing))
+        processing = tuple(sorted(self.session.model.processing, key=repr))
         if processing:
             item = draw(_one_of(processing))
             self.session.add_rate_limited(item)
             self.session.done(item)
+
+
+    def fail_often(self, draw: Draw) -> None:
+        """Let an item fail until its delay no longer grows, and once more when it is ready again."""
+        item = draw(_one_of(self.items))
+        self.session.add_rate_limited(item, self.session.failures_to_limit() + 1)
+        self.session.sleep(self.session.limit)
+        self.session.work_off()
+        self.session.add_rate_limited(item)
 
 
 class PriorityQueueMachine(RateLimitingQueueMachine):
@@ -167,4 +214,4 @@ class PriorityQueueMachine(RateLimitingQueueMachine):
     operations = (*RateLimitingQueueMachine.operations, *("add_with_opts",) * 20)
 
     def add_with_opts(self, draw: Draw) -> None:
-        self.session.add_with_opts(draw(ITEMS), draw(DELAYS), draw(st.booleans()), draw(PRIORITIES))
+        self.session.add_with_opts(draw(_one_of(self.items)), draw(DELAYS), draw(st.booleans()), draw(PRIORITIES))

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
-Item: TypeAlias = str
+Item: TypeAlias = Hashable
+
+
+class _Copy(str):
+    """A string that equals an item and is another object, as the keys of two events of one object are."""
+
+    __slots__ = ()
+
+
+def copied(item: Item) -> Item:
+    """Return an equal item for the next call of the queue. Items that are no strings stay the same object."""
+    return _Copy(item) if isinstance(item, str) else item
 
 
 class _ShutDown:
@@ -74,7 +85,7 @@ class QueueModel:
                 self.handed_out.append(SHUT_DOWN)
                 continue
             free = self.next_items()
-            item = next((answer for answer in self._answers if answer in free), min(free))
+            item = next((answer for answer in self._answers if answer in free), min(free, key=repr))
             if item in self._answers:
                 self._answers.remove(item)
             del self.ready[item]

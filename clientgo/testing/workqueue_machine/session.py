@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.metrics import MetricsError, RecordingMetrics
@@ -18,6 +20,7 @@ from clientgo.testing.workqueue_machine.model import (
     PriorityQueueModel,
     QueueModel,
     RateLimitingQueueModel,
+    copied,
 )
 from clientgo.util.workqueue import AddOpts
 
@@ -30,6 +33,25 @@ NewQueue: TypeAlias = Callable[[Any], Any]
 
 class QueueMismatch(AssertionError):
     """The queue did something else than the model; the text ends with a script that shows it."""
+
+    def __init__(self, text: str = "", operations: Sequence[tuple[str, tuple[Any, ...]]] = ()) -> None:
+        """Set the text, and the operations of the script: names of methods with their arguments."""
+        super().__init__(text)
+        self.operations = operations
+
+
+def blocked_threads(stacks: str) -> list[str]:
+    """Return for each thread of a bubble's report the innermost line of its stack, if this is in the queue."""
+    found = []
+    for part in re.split(r"^  thread ", stacks, flags=re.MULTILINE)[1:]:
+        name = re.match(r"'(.*?)'", part)
+        place = part.rstrip().splitlines()[-1].strip()
+        if name and not place.startswith(str(_FOLDER)) and " in " in place:
+            found.append(f"{name[1]} waits at {place}")
+    return found
+
+
+_FOLDER = Path(__file__).parent
 
 
 class _Call:
@@ -65,6 +87,7 @@ class QueueSession:
         self._metrics = RecordingMetrics()
         self.model = self._new_model()
         self.script: list[str] = []
+        self._operations: list[tuple[str, tuple[Any, ...]]] = []
         self._answers: list[Item] = []
         self._gets: list[_Call] = []
         self._drains: list[_Call] = []
@@ -90,14 +113,17 @@ class QueueSession:
             except BaseException as err:
                 self._bubble.__exit__(type(err), err, err.__traceback__)
                 raise
-            self._bubble.__exit__(None, None, None)
+            try:
+                self._bubble.__exit__(None, None, None)
+            except synctest.BubbleError as err:
+                self._fail_in_bubble(err)
             return
         self._bubble.__exit__(exc_type, exc or QueueMismatch(), tb)
 
     # ---- the operations
 
     def add(self, item: Item) -> None:
-        self._step(f"add({item!r})", lambda: self.queue.add(item), lambda: self.model.add(item))
+        self._step(f"add({item!r})", lambda: self.queue.add(copied(item)), lambda: self.model.add(item), args=(item,))
 
     def get(self) -> None:
         """Call `get`. The call may block. Its thread stays in the session until an item or the shutdown arrives."""
@@ -105,7 +131,12 @@ class QueueSession:
 
     def done(self, item: Item) -> None:
         """Call `done` for an item that a get has returned."""
-        self._step(f"done({item!r})", lambda: self.queue.done(item), lambda: self.model.done(item))
+        self._step(
+            f"done({item!r})",
+            lambda: self.queue.done(copied(item)),
+            lambda: self.model.done(item),
+            args=(item,),
+        )
 
     def shut_down(self) -> None:
         self._step("shut_down()", lambda: self.queue.shut_down(), self.model.shut_down)
@@ -128,11 +159,12 @@ class QueueSession:
             return
         self.over = True
         self.script.append(f"q.with_failing_metrics({', '.join(map(repr, (operation, *args)))})")
+        self._operations.append(("with_failing_metrics", (operation, *args)))
 
         def call() -> None:
             self._metrics.failing_in = threading.current_thread()
             try:
-                getattr(self.queue, operation)(*args)
+                getattr(self.queue, operation)(*map(copied, args))
             except MetricsError:
                 pass
             finally:
@@ -147,7 +179,7 @@ class QueueSession:
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
-        self._step(f"sleep({seconds!r})", None, lambda: self.model.sleep(seconds), seconds=seconds)
+        self._step(f"sleep({seconds!r})", None, lambda: self.model.sleep(seconds), seconds=seconds, args=(seconds,))
 
     def work_off(self) -> None:
         """Get what is ready, one after the other, and be done with it at once."""
@@ -159,7 +191,7 @@ class QueueSession:
 
     def drain(self) -> None:
         """Shut down with drain while the workers get one item after the other; what they hold first is added again."""
-        held = sorted(self.model.processing)
+        held = sorted(self.model.processing, key=repr)
         for item in held[:1]:
             self.add(item)
         self.shut_down_with_drain()
@@ -183,8 +215,10 @@ class QueueSession:
         model_operation: Callable[[], None],
         may_block_in: list[_Call] | None = None,
         seconds: float = 0.0,
+        args: tuple[Any, ...] = (),
     ) -> None:
         self.script.append(f"q.{line}")
+        self._operations.append((line.partition("(")[0], args))
         drains_before = len(self._drains)
         call = _Call(line, operation) if operation is not None else None
         if call is not None and may_block_in is not None:
@@ -214,7 +248,7 @@ class QueueSession:
             else:
                 self._bubble.wait()
         except synctest.BubbleError as err:
-            self._fail(f"{type(err).__name__}: {err}", err)
+            self._fail_in_bubble(err)
         except synctest.HangError:
             self._broken = True
             raise
@@ -234,7 +268,8 @@ class QueueSession:
             self.script[-1] += f"  # {returned} shut_down_with_drain returned"
         busy = bool(self.model.processing) and self.model.draining
         if busy and returned:
-            self._fail(f"shut_down_with_drain returned while {sorted(self.model.processing)} was being processed")
+            held = sorted(self.model.processing, key=repr)
+            self._fail(f"shut_down_with_drain returned while {held} was being processed")
         # Go wakes one of several drains when the last item is done, and all on the first shut_down.
         must_return = line.startswith("done(") or line == "shut_down_with_drain()"
         if before and not busy and must_return and not returned:
@@ -281,7 +316,7 @@ class QueueSession:
         if self._drains:
             self.shut_down()
         self._wait_for_delayed_items()
-        in_progress = sorted(self.model.processing)
+        in_progress = sorted(self.model.processing, key=repr)
         if not in_progress:
             self.work_off()
             for _ in range(2 - self.model.blocked_gets):  # for the shutdown to wake
@@ -303,9 +338,16 @@ class QueueSession:
     def _wait_for_delayed_items(self) -> None:
         """Do nothing, for a queue without delays."""
 
-    def _fail(self, problem: str, cause: BaseException | None = None) -> None:
+    def _fail(self, problem: str, cause: BaseException | None = None) -> NoReturn:
         self._broken = True
-        raise QueueMismatch(f"{self.script[-1]}: {problem}\n\n{self.script_text(problem)}") from cause
+        text = f"{self.script[-1]}: {problem}\n\n{self.script_text(problem)}"
+        raise QueueMismatch(text, tuple(self._operations)) from cause
+
+    def _fail_in_bubble(self, err: synctest.BubbleError) -> NoReturn:
+        """Report threads that are blocked for ever, with their positions in the queue, or an exception in a thread."""
+        summary, _, stacks = str(err).partition("\n")
+        threads = blocked_threads(stacks)[:2] if err.__cause__ is None else []
+        self._fail("; ".join([f"{type(err).__name__}: {summary.removesuffix(',')}", *threads]), err.__cause__)
 
     def _arguments(self) -> list[str]:
         return [repr(self._schedule)] if self._schedule is not None and self._schedule.picks else []
@@ -339,8 +381,9 @@ class DelayingQueueSession(QueueSession):
     def add_after(self, item: Item, delay: float) -> None:
         self._step(
             f"add_after({item!r}, {delay!r})",
-            lambda: self.queue.add_after(item, delay),
+            lambda: self.queue.add_after(copied(item), delay),
             lambda: self.model.add_after(item, delay),
+            args=(item, delay),
         )
 
     def _wait_for_delayed_items(self) -> None:
@@ -372,33 +415,50 @@ class RateLimitingQueueSession(DelayingQueueSession):
         limit: float = 8.0,
     ) -> None:
         self._base = base
-        self._limit = limit
+        self.limit = limit
+        """Seconds of the longest delay of an item that fails."""
         super().__init__(new_queue, schedule)
 
     def _arguments(self) -> list[str]:
-        default = (self._base, self._limit) == (0.125, 8.0)
-        return super()._arguments() + ([] if default else [f"base={self._base!r}", f"limit={self._limit!r}"])
+        default = (self._base, self.limit) == (0.125, 8.0)
+        return super()._arguments() + ([] if default else [f"base={self._base!r}", f"limit={self.limit!r}"])
 
     def _new_model(self) -> Any:
         return RateLimitingQueueModel(self._delay)
 
     def _delay(self, failures: int) -> float:
-        return exponential(failures, self._base, self._limit)
+        return exponential(failures, self._base, self.limit)
 
-    def add_rate_limited(self, item: Item) -> None:
+    def add_rate_limited(self, item: Item, times: int = 1) -> None:
+        """Call `add_rate_limited` as often as `times`: many failures show the delays' limit."""
+
+        def repeatedly(call: Callable[[], object]) -> None:
+            for _ in range(times):
+                call()
+
         self._step(
-            f"add_rate_limited({item!r})",
-            lambda: self.queue.add_rate_limited(item),
-            lambda: self.model.add_rate_limited(item),
+            f"add_rate_limited({item!r})" if times == 1 else f"add_rate_limited({item!r}, {times=})",
+            lambda: repeatedly(lambda: self.queue.add_rate_limited(copied(item))),
+            lambda: repeatedly(lambda: self.model.add_rate_limited(item)),
+            args=(item, times),
         )
         self.num_requeues(item)
 
+    def failures_to_limit(self) -> int:
+        """Return the number of failures after which the delay no longer grows."""
+        return next((n for n in range(64) if self._delay(n) >= self.limit), 64)
+
     def forget(self, item: Item) -> None:
-        self._step(f"forget({item!r})", lambda: self.queue.forget(item), lambda: self.model.forget(item))
+        self._step(
+            f"forget({item!r})",
+            lambda: self.queue.forget(copied(item)),
+            lambda: self.model.forget(item),
+            args=(item,),
+        )
         self.num_requeues(item)
 
     def num_requeues(self, item: Item) -> None:
-        actual, expected = self.queue.num_requeues(item), self.model.failures[item]
+        actual, expected = self.queue.num_requeues(copied(item)), self.model.failures[item]
         if actual != expected:
             self._fail(f"num_requeues({item!r}) is {actual}, expected {expected}")
 
@@ -415,6 +475,7 @@ class PriorityQueueSession(RateLimitingQueueSession):
         opts = AddOpts(after=after, rate_limited=rate_limited, priority=priority)
         self._step(
             f"add_with_opts({item!r}, after={after}, rate_limited={rate_limited}, priority={priority})",
-            lambda: self.queue.add_with_opts(opts, item),
+            lambda: self.queue.add_with_opts(opts, copied(item)),
             lambda: self.model.add_with_opts(item, after, rate_limited, priority),
+            args=(item, after, rate_limited, priority),
         )

@@ -14,6 +14,7 @@ from queue_bugs import (
     BUGS,
     DoneQueuesWithoutWaking,
     DrainMissesTheLastDone,
+    LimiterHasNoCeiling,
     LooksWithoutTheLock,
     explored,
     lines_of,
@@ -23,8 +24,9 @@ from queue_bugs import (
 from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQueue
 
 from clientgo.testing import synctest
-from clientgo.testing.workqueue_machine import QueueRace, QueueSession, interleave
+from clientgo.testing.workqueue_machine import QueueMachine, QueueMismatch, QueueRace, QueueSession, interleave
 from clientgo.testing.workqueue_machine.interleaving import SHAPES
+from clientgo.testing.workqueue_machine.shortening import shortened
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 
@@ -45,11 +47,69 @@ def test_the_recipe_finds_the_bug_and_prints_at_most_ten_lines(bug: type[SimpleQ
         assert lines_of(failure) <= 10
 
 
-def test_a_script_shrinks_to_ten_lines() -> None:
-    failure = run_recipe(DoneQueuesWithoutWaking, "operations", **NEW_PROJECT)
+@pytest.mark.parametrize("bug", [DoneQueuesWithoutWaking, LimiterHasNoCeiling], ids=lambda bug: bug.__name__)
+def test_a_script_shrinks_to_ten_lines(bug: type[SimpleQueue]) -> None:
+    failure = run_recipe(bug, "operations", **NEW_PROJECT)
 
     assert failure is not None
     assert lines_of(failure) <= 10, failure
+
+
+def test_a_script_leaves_out_pairs_of_operations_that_hypothesis_leaves_in() -> None:
+    with pytest.raises(QueueMismatch) as caught, QueueSession(DoneQueuesWithoutWaking) as q:
+        q.add("b")
+        q.get()
+        q.add("a")
+        q.get()
+        q.add("a")
+        q.get()
+        q.done("b")
+        q.done("a")
+
+    found = shortened(lambda: QueueSession(DoneQueuesWithoutWaking), caught.value)
+    assert [name for name, _ in found.operations] == ["add", "get", "add", "get", "done"]
+    assert lines_of(found) == 8
+    assert shortened(lambda: QueueSession(SimpleQueue), caught.value) is caught.value
+
+
+def test_the_machine_reports_the_shortened_script() -> None:
+    failure = run_recipe(DoneQueuesWithoutWaking, "operations", **QUICK, stateful_step_count=20)
+
+    assert isinstance(failure, QueueMismatch)
+    assert lines_of(failure) <= 8, failure  # without shrinking
+
+
+def test_a_session_reports_a_thread_that_outlives_the_queue_and_its_line() -> None:
+    class Outlives(SimpleQueue):
+        def __init__(self, metrics_provider: Any = None) -> None:
+            super().__init__(metrics_provider)
+            threading.Thread(target=self.wait_for_ever, name="delays").start()
+
+        def wait_for_ever(self) -> None:
+            threading.Event().wait()
+
+    with pytest.raises(QueueMismatch) as caught, QueueSession(Outlives) as q:
+        q.add("a")
+
+    assert "threads are still alive at the end of the bubble; delays waits at " in str(caught.value)
+    assert "Outlives.wait_for_ever: threading.Event().wait()" in str(caught.value)
+    assert "Traceback" not in str(caught.value) and caught.value.__cause__ is None
+
+
+def test_a_machine_takes_other_items() -> None:
+    class Unordered:
+        def __repr__(self) -> str:
+            return "unordered"
+
+    class SortsItsItems(SimpleQueue):
+        def push(self, item: Any) -> None:
+            super().push(item)
+            self.queue.sort()
+
+    items = [Unordered(), Unordered()]
+    QueueMachine.of(SimpleQueue, items=items).TestCase().runTest()
+    with pytest.raises(QueueMismatch, match="'<' not supported"):
+        QueueMachine.of(SortsItsItems, items=items).TestCase().runTest()
 
 
 def test_the_readme_lists_every_bug() -> None:
