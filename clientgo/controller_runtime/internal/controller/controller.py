@@ -423,7 +423,7 @@ class _SourceStart(Generic[RequestT]):
         self._outcome.send(outcome)
 
     def _as_error(self, err: BaseException) -> Exception:
-        """Return the error of a source that raised no Exception. It ends the controller, as a panic ends Go's process."""
+        """Return the error of a source that raised no Exception. It ends the controller."""
         raised = f"raised {describe(err)}"
         if isinstance(err, SystemExit):
             raised = f"called sys.exit({err.code!r}): raise an exception instead"
