@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clientgo import klog
 from clientgo.golang import callers
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
+from clientgo.tour.controllog import log_changes
 from clientgo.tour.hop import Hop
 from clientgo.tour.seam import Probe, Seam, Tap
 from clientgo.tour.secrecy import Secrecy
@@ -355,7 +355,7 @@ class Live(Attached):
                 self._controls.attach()
             elif before[0] and not self._paused:
                 self._controls.detach()
-        _log_changes(before, after, reason)
+        log_changes(before, after, reason)
 
     def _control_probes(self) -> tuple[Probe, ...]:
         names = ("handlers.add", "handlers.update", "handlers.delete")
@@ -503,26 +503,6 @@ class Live(Attached):
         gone = max(0, len(kept) - KEPT_HOPS)
         del kept[:gone]
         self._first += gone
-
-
-_Requested = tuple[frozenset[str], Mapping[str, float]]
-
-
-def _log_changes(before: _Requested, after: _Requested, reason: str) -> None:
-    """Log the start and the end of each pause and delay: without it, a stopped handler looks like a bug."""
-    logger = klog.background()
-    for handler in sorted(after[0] - before[0]):
-        logger.info("The tour pauses a handler", handler=handler, reason=reason)
-    for handler in sorted(before[0] - after[0]):
-        logger.info("The tour ends the pause of a handler", handler=handler, reason=reason)
-    for thread in sorted(before[1].keys() | after[1].keys()):
-        delay = after[1].get(thread, 0.0)
-        if delay == before[1].get(thread, 0.0):
-            continue
-        if delay:
-            logger.info("The tour slows down a worker", thread=thread, seconds=delay, reason=reason)
-        else:
-            logger.info("The tour ends the delay of a worker", thread=thread, reason=reason)
 
 
 def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:

@@ -27,7 +27,7 @@ from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
 from clientgo.tour.taps import arguments_of, key_of, version_of
-from clientgo.tour.viewschema import check_views
+from clientgo.tour.viewschema import SCHEMA, check_views
 
 __all__ = ["LiveView"]
 
@@ -117,6 +117,8 @@ class LiveView:
         """Return the view without its hops, and the hops."""
         live = self._live
         chosen, held = self._chosen(informer, queue)
+        if live.is_detached():
+            return self._see_nothing(since, key)
         self._remember()
         queues = live.queues()
         parts = [each.parts() for each in live.informers()]
@@ -145,6 +147,19 @@ class LiveView:
             "elapsed": round(live.clock.now() - self._began, 3),
         }
         return seen, hops
+
+    def _see_nothing(self, since: int, key: str) -> tuple[Json, list[Hop]]:
+        """Return the view behind the end of the tour: the hops that were kept, and empty stations.
+
+        The structures go on changing, but the tour has stopped to note which thread holds which key, and since when.
+        """
+        hops, last = self._live.hops_since(since, key, _HOPS)
+        sums = self._live.sums().values()
+        calls = sum(each.calls for each in sums)
+        views: dict[str, Json] = {station: {} for station in SCHEMA if station not in ("events", "election")}
+        seen = {"views": views, "informers": [], "queues": [], "unlisted": 0, "last": last, "calls": calls}
+        seen["skipped"] = calls - sum(each.emitted for each in sums)
+        return {**seen, "elapsed": round(self._live.clock.now() - self._began, 3)}, hops
 
     def _chosen(self, informer: int, queue: int) -> tuple[Any, Any]:
         """Return the parts of an informer and the Held of a queue, by number; None for one that does not exist yet."""

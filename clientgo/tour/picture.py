@@ -182,24 +182,24 @@ class Painter:
 
     def _remember_queue(self, hop: Hop) -> None:
         if hop.kind == "taken":
-            self._workers[hop.thread] = {"key": hop.key, "doing": "took", "since": hop.time, "error": ""}
+            self._workers[hop.thread] = {"key": hop.key, "doing": "took", "error": ""}
         elif hop.kind in ("done", "requeued") and hop.thread in self._workers:
-            self._workers[hop.thread] = {"key": "", "doing": "waits", "since": hop.time, "error": ""}
+            self._workers[hop.thread] = {"key": "", "doing": "waits", "error": ""}
 
     def _remember_workers(self, hop: Hop) -> None:
         doing = {"reconcile": "reconciles", "ok": "succeeded", "error": "failed"}[hop.kind]
         error = hop.more.get("error", "")
-        self._workers[hop.thread] = {"key": hop.key, "doing": doing, "since": hop.time, "error": error}
+        self._workers[hop.thread] = {"key": hop.key, "doing": doing, "error": error}
         if hop.kind == "reconcile":
             self._reconciling[hop.thread] = threading.current_thread(), hop.code
         else:
             self._reconciling.pop(hop.thread, None)
 
     def _remember_events(self, hop: Hop) -> None:
-        known = self._events or {"recorded": 0, "written": 0, "dropped": 0, "failed": 0, "last": ""}
+        known = self._events or {"recorded": 0, "written": 0, "dropped": 0, "failed": 0}
         if hop.kind in known:
             known[hop.kind] += 1
-        self._events = {**known, "last": hop.kind}
+        self._events = known
 
     def _remember_election(self, hop: Hop) -> None:
         known = self._election.setdefault(hop.key, {"leads": False, "leader": "", "tries": 0})

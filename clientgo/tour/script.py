@@ -212,7 +212,7 @@ def _refuse_writes(machine: Machine) -> None:
 
 
 FAULTS: Mapping[str, Fault] = {
-    "cut": Fault("cut the connection", lambda machine: machine.replica.wire.cut(), "wire"),
+    "cut": Fault("cut the connection", lambda machine: machine.replica.wire.cut_this_or_next(), "wire"),
     "half-open": Fault(
         "half-open: the connection stays, and is silent", lambda machine: machine.replica.wire.freeze(), "wire"
     ),

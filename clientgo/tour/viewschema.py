@@ -99,6 +99,7 @@ SCHEMA: Mapping[str, Mapping[str, Type]] = {
         "recorded": "number",
         "written": "number",
         "dropped": "number",
+        "failed": "number",
     },
     "election": {"candidates": {"map": _CANDIDATE}, "holder": "text", "transitions": "number"},
 }

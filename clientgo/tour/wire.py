@@ -33,13 +33,16 @@ class Wire:
         self._bodies: list[_Body] = []
         self._refusals: list[_Refusal] = []
         self._is_down = False
+        self._refuses_next = False
         self._delay = 0.0
         self._lag = 0.0
 
     def round_trip(self, request: http.Request) -> http.Response:
         """See http.RoundTripper."""
         with self._changed:
-            if self._is_down:
+            refuses = self._is_down or (self._refuses_next and request.method == "GET")
+            if refuses:
+                self._refuses_next = False
                 raise ConnectionRefusedError(111, "connection refused")
             refusal = next((each for each in self._refusals if each.left and request.method in each.methods), None)
             if refusal is not None:
@@ -70,6 +73,15 @@ class Wire:
         for body in bodies:
             body.cut()
 
+    def cut_this_or_next(self) -> None:
+        """Close every open connection with an error. If none is open, refuse that of the next request to read.
+
+        Go's client asks again by itself when a request that only reads is reset, so a reset would change nothing.
+        """
+        with self._changed:
+            self._refuses_next = not self._bodies
+        self.cut()
+
     def freeze(self) -> None:
         """Keep every open connection without any further data: half-open."""
         with self._changed:
@@ -93,6 +105,7 @@ class Wire:
         self.lag(0.0)
         with self._changed:
             self._is_down = False
+            self._refuses_next = False
             self._delay = 0.0
             self._refusals = []
 

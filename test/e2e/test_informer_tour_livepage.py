@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tourbrowser import Page
+from tourbrowser import PATIENCE, Page
 
 from clientgo import context, tour
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import liveview
 from clientgo.util import workqueue
 
 pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
@@ -132,3 +133,69 @@ def test_after_its_end_the_program_is_not_said_to_run_on(program, language, mess
     page.until(f"return document.getElementById('pane').textContent === {message!r}")
     logged = [each["message"] for each in page.driver.get_log("browser")]
     assert all("ERR_CONNECTION_REFUSED" in each or "ERR_EMPTY_RESPONSE" in each for each in logged)
+
+
+def test_a_program_that_is_stopped_is_not_said_to_run_on(program, monkeypatch):
+    page, _ = program
+    look, goes_on = liveview.LiveView.look, threading.Event()
+
+    def wait_and_look(*given: Any) -> Any:
+        goes_on.wait(PATIENCE)
+        return look(*given)
+
+    assert page.has("#now-where .live")
+    monkeypatch.setattr(liveview.LiveView, "look", wait_and_look)
+    page.until("return document.getElementById('now-what').textContent.startsWith('The program has not answered')")
+    assert not page.has("#now-where .live")
+    goes_on.set()
+    page.until("return document.getElementById('now-what').textContent.startsWith('What this program does')")
+    assert page.has("#now-where .live")
+
+
+def test_an_error_of_the_tour_is_shown_as_such_and_the_program_is_still_observed(program, monkeypatch):
+    page, _ = program
+    look, failures = liveview.LiveView.look, iter([1, 2])
+
+    def fail_twice(*given: Any) -> Any:
+        if next(failures, None):
+            raise RuntimeError("a bug of the tour")
+        return look(*given)
+
+    monkeypatch.setattr(liveview.LiveView, "look", fail_twice)
+    page.until("return document.getElementById('problem').textContent.includes('the tour failed')")
+    shown = page.run("return document.getElementById('problem').textContent")
+    assert "a bug of the tour" in shown and "does not answer" not in shown
+    assert page.has("#now-where .live")
+    wait_for_pictures(page, 4)
+    page.until("return document.getElementById('problem').hidden")
+    logged = [each["message"] for each in page.driver.get_log("browser")]
+    assert len(logged) == 4 and all("500" in each or "a bug of the tour" in each for each in logged), logged
+
+
+def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state(program):
+    page, _ = program
+    page.run("document.getElementById('tab-break').click()")
+    page.until("return document.getElementById('detach')")
+    page.run("document.getElementById('detach').click()")
+    page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+    assert page.run("return document.querySelectorAll('#picture .chip').length") > 10, "the last picture stays"
+    page.driver.refresh()
+    page.until("return document.body.dataset.ready === 'true'")
+    page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+    assert page.run("return document.querySelectorAll('#picture .chip').length") == 0
+    assert not page.has("#now-where .live")
+    for tab in ("break", "past", "object", "source", "lesson"):
+        page.run(f"document.getElementById('tab-{tab}').click()")
+        page.until(f"return document.getElementById('tab-{tab}').getAttribute('aria-selected') === 'true'")
+    assert "handlers" in page.text("#pane")
+
+
+def test_after_a_click_by_pointer_space_stops_the_picture(program):
+    from selenium.webdriver import ActionChains
+
+    page, _ = program
+    page.click("#language", draws=False)
+    page.until("return document.documentElement.lang === 'zh'")
+    ActionChains(page.driver).send_keys(" ").perform()
+    page.until("return document.getElementById('now-what').textContent.startsWith('画面已暂停')")
+    page.run("document.getElementById('language').click()")

@@ -350,6 +350,12 @@ def states(most: int) -> list[State]:
             view = {"handlers": [{**each, "calls": 3, "raised": 0, "paused": is_paused}]}
             words = ("paused",) if is_paused else ()
             found.append(State(f"a handler {name}{', paused' * is_paused}", "handlers", view, words, total))
+    delta = {"type": "Sync", "version": "7", "ref": "", "tombstone": False}
+    for name, number in (("empty", 0), ("thousands", MANY)):
+        # A key's own chip is left out, so that each key has one.
+        keys = [{"key": "", "deltas": [delta]} for _ in range(min(24, number))]
+        view = {"name": "DeltaFIFO", "keys": keys, "length": number, "initialLeft": 0, "synced": True}
+        found.append(State(f"a FIFO: {name}", "fifo", view, ("HasSynced",), number))
     return found
 
 
@@ -366,7 +372,7 @@ def points_of(found: list[State], answer: Json) -> Json:
 def check_states(page: Page, found: list[State], size: tuple[int, int]) -> None:
     """Draw the states that are loaded; at other sizes than the first one those of many keys alone."""
     page.resize(*size)
-    for station in ("queue", "handlers"):
+    for station in ("queue", "handlers", "fifo"):
         here = [number for number, state in enumerate(found) if state.station == station]
         if size != SIZES[0]:
             ends = ("priority thousands" if size == SIZES[-1] else "thousands", "full buffer, paused")
@@ -424,7 +430,7 @@ def address() -> Iterator[str]:
 
 def test_a_queue_of_each_kind_and_a_handler_are_drawn_in_every_state_in_steps(quiet, address):
     found = states(sys.maxsize)
-    assert len(found) == len(QUEUES) * len(QUEUE_STATES) + 4
+    assert len(found) == len(QUEUES) * len(QUEUE_STATES) + 6
     page = Page(quiet, address)
     page.resize(*SIZES[0])
     page.open("states?lang=en")

@@ -404,3 +404,68 @@ def test_the_readmes_picture_is_the_one_that_the_page_makes(page):
     assert kept == made, "run hack/tour-picture"
     assert len(kept) < 40_000
     assert "cmd/informer-tour/opening.svg" in (ROOT / "README.md").read_text()
+
+
+# ---- what a pointer and the browser leave behind
+
+
+def test_the_controls_are_as_they_were_after_the_user_went_elsewhere_and_back(page):
+    page.load("queue?lang=en")
+    values = "return [...document.querySelectorAll('select, input')].map((each) => [each.id, each.value])"
+    before = page.run(values)
+    assert ["speed", "800"] in before
+    page.driver.get("about:blank")
+    page.driver.back()
+    page.until("return document.body.dataset.ready === 'true'")
+    assert page.run(values) == before
+
+
+@pytest.mark.parametrize("control", ["#language", "#theme", "#next", "[data-id='break/wire'] circle", "#help"])
+def test_after_a_click_by_pointer_the_keys_are_the_pages(page, control):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open("list-and-watch?lang=en&hop=30")
+    ActionChains(page.driver).click(page.driver.find_element("css selector", control)).perform()
+    if "break" in control:
+        page.until("return document.querySelector('#picture .broke')")
+    if control == "#help":
+        page.until("return document.getElementById('help-dialog').open")
+        ActionChains(page.driver).send_keys(Keys.ESCAPE).perform()
+        page.until("return !document.getElementById('help-dialog').open")
+    shown = """
+        const {lang, dataset} = document.documentElement, marks = document.querySelectorAll("#picture .broke");
+        const isHelp = document.getElementById("help-dialog").open, [hop] = location.hash.match(/hop=\\d+/);
+        return [lang, dataset.theme, marks.length, isHelp, hop];"""
+    page.run("dispatchEvent(new Event('pagehide'))")
+    before = page.run(shown)
+    page.key("\ue007")
+    page.run("dispatchEvent(new Event('pagehide'))")
+    assert page.run(shown) == before and page.run("return location.hash").endswith("ask=1")
+
+
+def test_the_wire_is_drawn_as_cut_until_the_reflector_asks_again(page):
+    page.open("list-and-watch?hop=30&lang=en")
+    break_at(page, "wire")
+    assert page.has("#picture .wire.cut")
+    while "a watch is opened" not in page.text("#now-what"):
+        assert page.has("#picture .wire.cut") and page.hop < 60
+        page.key("n")
+    assert not page.has("#picture .wire.cut") and "⚡30 cut" in page.text("#picture .broke")
+    page.open("list-and-watch?hop=30&lang=en&do=30:fault:watch-lags")
+    assert not page.has("#picture .wire.cut") and "⚡30 each watch event" in page.text("#picture .broke")
+
+
+@pytest.mark.parametrize("size", [(360, 740), (390, 844), (1024, 700)])
+def test_nothing_covers_the_machines_switches(page, size):
+    page.resize(*size)
+    page.open("queue?lang=en&hop=5")
+    page.run("scrollTo(0, 0); document.getElementById('settings').open = true")
+    covered = page.run("""
+        return [...document.querySelectorAll("#settings-sheet select")].filter((each) => {
+          each.scrollIntoView({block: "nearest"});
+          const {left, right, top, bottom} = each.getBoundingClientRect();
+          if (bottom > document.querySelector("footer").getBoundingClientRect().top) return false;
+          return document.elementFromPoint((left + right) / 2, (top + bottom) / 2) !== each;
+        }).map((each) => each.id);""")
+    page.run("document.getElementById('settings').open = false")
+    assert covered == []

@@ -34,6 +34,13 @@ export function marks(faultOf, tour, app) {
   }));
 }
 
+// Whether the connection is broken at a hop: behind a cut, or a silence, until the Reflector asks again.
+export function isCut(app) {
+  const broke = app.decisions.filter((each) => each.at <= app.at && ["cut", "half-open"].includes(each.name)).at(-1);
+  const asked = ({ hop }) => hop.station === "reflector" && ["list", "watch"].includes(hop.kind);
+  return Boolean(broke) && !app.trace.points.slice(broke.at + 1, app.at + 1).some(asked);
+}
+
 // Opens the menu beside a node of the picture. `act`: fault(name), undo(), to(number).
 export function openMenu(t, node, { title, names, faultOf, why, closest, canUndo }, act) {
   const menu = $("break-menu");
@@ -69,8 +76,8 @@ export function onMenuKey(event) {
 export function breakPane(t, fault, app, point, act) {
   const threads = (point?.runnable ?? []).slice(1);
   return [
-    el("p", { class: "quiet" }, t("break-what")),
-    faults(app).length ? null : el("p", { class: "quiet" }, t("no-machine")),
+    el("p", { class: "quiet" }, t(app.tour.replay ? "break-replay" : "break-what")),
+    faults(app).length || app.tour.replay ? null : el("p", { class: "quiet" }, t("no-machine")),
     el("div", { class: "list" }, faults(app).map((name) => [name, Object.keys(app.tour.faults).indexOf(name)]).map(([name, number]) => el("button", { type: "button", "data-fault": name, disabled: Boolean(act.obstacle(name)), title: act.obstacle(name) ? t(act.obstacle(name)) : null, onclick: () => act.fault(name) },
       fault(name), number < 9 ? el("kbd", {}, `Shift ${number + 1}`) : null))),
     el("h3", {}, t("thread-what")),

@@ -6,9 +6,10 @@ import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
 import { tips } from "/page/tip.js";
-import { $, arrange, ask, complain, fail, flipTheme, paint, remember, remembered } from "/page/shell.js";
+import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
+const PATIENCE = 3000;  // milliseconds without an answer after which the page says so
 const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, look: 0, rows: new WeakMap(), frozen: false, detached: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
@@ -19,7 +20,8 @@ async function look() {
   // Of what was seen before only what has changed comes again.
   const before = app.seen;
   const query = new URLSearchParams({ informer: app.informer, queue: app.queue, since: app.last, key: app.key, after: app.look });
-  const seen = await ask(`/api/live?${query}`);
+  const late = setTimeout(() => { app.silent = true; draw(); }, PATIENCE);
+  const seen = await ask(`/api/live?${query}`).finally(() => { clearTimeout(late); app.silent = false; });
   app.seen = { ...before, ...seen, views: { ...before?.views, ...seen.views } };
   app.look = seen.look;
   app.hops = [...app.hops, ...seen.hops.map((hop) => ({ ...hop, code: seen.codes[hop.code] }))].slice(-200);
@@ -31,11 +33,12 @@ async function goOn() {
   for (;;) {
     const began = performance.now();
     try {
-      if (!app.frozen && !app.detached && !app.held && !document.hidden) { await look(); if (!app.held) draw(); }
+      if (!app.frozen && !app.detached && !app.held && !document.hidden) { await look(); app.gone = false; if (!app.held) draw(); }
       $("problem").hidden = $("problem").hidden || $("problem").dataset.why !== "ended";
       delete $("problem").dataset.why;
     } catch (error) {
       if (!error.unreachable) console.error(error);
+      if (error.unreachable && !app.gone) { app.gone = true; draw(); }
       complain(error.unreachable ? t("ended") : errorIn(app.language, error.message));
       $("problem").dataset.why = "ended";
       await new Promise((done) => setTimeout(done, 1000));
@@ -78,8 +81,9 @@ function draw() {
   const { seen } = app;
   if (!seen) return;
   picture.draw(seen.views, null);
-  $("now-where").replaceChildren(el("span", { class: "pill live" }, t("live")), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
-  $("now-what").textContent = app.ended ? t("ended") : app.detached ? t("detached") : app.frozen ? t("frozen") : t("live-what");
+  const isLive = !app.ended && !app.detached && !app.silent && !app.gone;
+  $("now-where").replaceChildren(...(isLive ? [el("span", { class: "pill live" }, t("live"))] : []), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
+  $("now-what").textContent = app.ended || app.gone ? t("ended") : app.detached ? t("detached") : app.silent ? t("silent") : app.frozen ? t("frozen") : t("live-what");
   $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
@@ -116,7 +120,7 @@ function overview() {
 
 // All that the pane of handlers and workers depends on.
 const steered = () => JSON.stringify([app.language, app.detached, app.ended, (app.seen.views.handlers.handlers ?? []).map((each) => [each.name, each.paused]),
-  Object.entries(app.seen.views.workers.workers).map(([name, each]) => [name, each.delay])]);
+  Object.entries(app.seen.views.workers.workers ?? {}).map(([name, each]) => [name, each.delay])]);
 
 function steering() {
   if (app.detached) return [el("p", { class: "quiet" }, t(app.ended ? "ended" : "detached"))];
@@ -248,7 +252,6 @@ async function stayConnected() {
 async function detach() {
   await ask("/api/control", { detach: true });
   app.detached = true;
-  await look();
   draw();
 }
 
@@ -271,6 +274,7 @@ export async function live(tour) {
   $("scenario").addEventListener("change", (event) => { app.informer = Number(event.target.value); });
   $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
   document.addEventListener("keydown", onKey);
+  giveKeysBack();
   tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; }, true);
   document.addEventListener("pointerdown", () => { app.held = true; }, true);

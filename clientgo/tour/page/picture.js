@@ -1,7 +1,7 @@
 // The picture: stations as cards, what they hold as chips, arrows, and things that travel along them.
 
 import { errorIn } from "/page/errors.js";
-import { arrange } from "/page/shell.js";
+import { arrange, isNarrow } from "/page/shell.js";
 import { viewError } from "/page/views.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -262,7 +262,7 @@ export class Picture {
   // places that can break, the marks of what broke, and the time on the clock; null where nothing can be broken.
   draw(state, hop, extras = [], follow = true, broken = null) {
     const focused = document.activeElement?.dataset?.id;
-    const wide = matchMedia("(min-width: 821px)").matches;
+    const wide = !isNarrow();
     const width = wide ? Math.max(760, this.svg.clientWidth) : 380;
     const tall = Math.max(600, this.svg.clientHeight);
     const wideCards = wide ? wideBoxes(width, tall, extras) : {};
@@ -309,13 +309,13 @@ export class Picture {
 
   // ---- what can be broken, and what broke
 
-  controls({ places, marks, clock }, state, width, wide) {
+  controls({ places, marks, isCut: isBroken, clock }, state, width, wide) {
     const parts = [];
     const at = { clock: wide ? [width / 2, this.boxes.apiserver[1] + this.boxes.apiserver[3] + BETWEEN / 2] : [width / 2, 22] };
     if (places.includes("wire")) {
       const [[x1, y1], [x2, y2]] = this.ends("apiserver", "reflector", wide);
       at.wire = wide ? [(x1 + x2) / 2, y1 + 22] : [x1 - 34, (y1 + y2) / 2];
-      const isCut = marks.some((each) => each.place === "wire") || ["down", "refusing"].includes(state.apiserver?.wire);
+      const isCut = isBroken || ["down", "refusing"].includes(state.apiserver?.wire);
       parts.push(this.control("wire", ["break-wire", isCut], () => make("g", { class: `breaker wire${isCut ? " cut" : ""}`, "data-id": "break/wire", role: "button", tabindex: 0, "aria-label": this.t("break-wire") },
         make("title", {}, this.t("break-wire")), make("path", { class: "hit", d: `M${x1} ${y1} L${x2} ${y2} L${at.wire[0]} ${at.wire[1]}` }),
         make("circle", { cx: at.wire[0], cy: at.wire[1], r: 12 }), scissors(...at.wire),
@@ -521,7 +521,7 @@ export class Picture {
   async travel(hop, duration) {
     const way = route(hop);
     if (!way || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const wide = matchMedia("(min-width: 821px)").matches;
+    const wide = !isNarrow();
     const [from, to] = way;
     const tokens = this.svg.querySelector(".tokens");
     if (!tokens || !this.boxes[from] || !this.boxes[to]) return;

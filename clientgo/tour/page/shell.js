@@ -17,6 +17,9 @@ export function arrange(parent, wanted) {
   }
 }
 
+// Whether the page is one column: no room for the lesson beside the picture, or below the header.
+export const isNarrow = () => matchMedia("(max-width: 820px), (max-height: 480px)").matches;
+
 export async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let response, answer;
@@ -36,6 +39,15 @@ export function complain(text) {
   $("problem").hidden = false;
   clearTimeout(complain.timer);
   complain.timer = setTimeout(() => { $("problem").hidden = true; }, 4000);
+}
+
+// After a click by pointer the keys are the page's again: Enter is the lesson's, not that of the button that has the focus.
+// Before what the click does, which may open a dialog or a menu: these give the focus back when they close.
+export function giveKeysBack() {
+  document.addEventListener("click", (event) => {
+    const control = event.detail && event.target.closest?.("button, [role=button]");
+    if (control && !control.closest("#opening, dialog, [role=menu]")) $("pane").focus({ preventScroll: true });
+  }, true);
 }
 
 // Say that something was done; also to screen readers.

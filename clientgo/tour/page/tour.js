@@ -2,8 +2,8 @@
 
 import { copy, fromHash, link, toHash } from "/page/address.js";
 import { drawTicks } from "/page/ticks.js";
-import { AT_ONCE, breakPane, closestOffer, faultsAt, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
-import { $, complain, fail, flipTheme, paint, remember, remembered, say } from "/page/shell.js";
+import { AT_ONCE, breakPane, closestOffer, faultsAt, isCut, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
+import { $, complain, fail, flipTheme, giveKeysBack, paint, remember, remembered, say } from "/page/shell.js";
 import { errorIn } from "/page/errors.js";
 import { live } from "/page/live.js";
 import { drawMachine } from "/page/machine.js";
@@ -154,6 +154,9 @@ async function to(number, moving = false) {
   return there;
 }
 
+// Whether the run goes on behind the last hop that the tour executes.
+const isLimited = () => !app.trace.complete && app.trace.points.length >= app.tour.maxHops;
+
 async function find(matches, behind = app.at) {
   for (let number = behind + 1; await reach(number); number++) if (matches(app.trace.points[number].hop)) return number;
   return -1;
@@ -163,7 +166,7 @@ async function findAndGo(matches) {
   stop();
   address.mark();
   const number = await find(matches);
-  if (number < 0) return complain(t("notfound"));
+  if (number < 0) return complain(isLimited() ? t("limit") : t("notfound"));
   await to(number, true);
 }
 
@@ -199,7 +202,7 @@ function keepAddress() {
 
 // The places of the picture that can break; null in a recording.
 const broken = () => (app.tour.replay ? null : { places: ["wire", "clock", ...Object.keys(app.tour.kinds).filter((station) => faultsAt(app, station).length)],
-  marks: marks(faultOf, app.tour, app), clock: hop()?.time ?? 0 });
+  marks: marks(faultOf, app.tour, app), isCut: isCut(app), clock: hop()?.time ?? 0 });
 
 // Decisions lead away from a lesson: say so, and offer the way back.
 function drawStrayed() {
@@ -233,7 +236,7 @@ function draw() {
   $("now-where").replaceChildren(...where.filter(Boolean));
   // A decision takes effect behind this hop: until the next one only these words show it.
   const decided = app.decisions.filter((each) => each.at === app.at && point).map((each) => el("span", { class: "decided" }, `⚡ ${t(each.kind === "fault" ? "breaks-here" : "thread-here")}${t("colon")}${each.kind === "fault" ? faultOf(each.name) : each.name}`));
-  $("now-what").replaceChildren(...decided, what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" · ", t("end")] : []));
+  $("now-what").replaceChildren(...decided, what, ...(point && app.at === app.trace.points.length - 1 && app.trace.complete ? [" · ", t("end")] : []), ...(isLimited() && app.at === app.trace.points.length - 1 ? [" · ", t("limit")] : []));
   $("now-more").textContent = more;
   if (point?.hop.key && app.tab !== "object") app.ref = point.hop.version ? `${point.hop.key}@${point.hop.version}` : "";
   $("time").max = app.trace.points.length - 1;
@@ -241,7 +244,7 @@ function draw() {
   $("time").setAttribute("aria-valuetext", `${t("hop")} ${app.at + 1}${t("colon")}${what}`);
   $("count").textContent = `${app.at + 1} / ${app.trace.points.length}${app.trace.complete ? "" : "+"}`;
   $("back").disabled = $("first").disabled = app.at < 0;
-  $("next").disabled = app.trace.complete && app.at === app.trace.points.length - 1;
+  $("next").disabled = (app.trace.complete || isLimited()) && app.at === app.trace.points.length - 1;
   drawTicks(app);
   drawBreakpoint();
   drawStrayed();
@@ -389,15 +392,13 @@ async function begin() {
   const click = { first, back, play, next, same, help, copy: copyLink, again: opening, theme: flipTheme,
     language: () => { speak(app.language === "zh" ? "en" : "zh"); drawSettings().catch(fail); draw(); } };
   for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", safely(act));
-  for (const tab of $("tabs").children) tab.addEventListener("click", safely((event) => {
-    show(tab.id.slice(4));
-    if (event.detail) $("pane").focus({ preventScroll: true }); // by a click: the arrow keys go on making hops
-  }));
+  for (const tab of $("tabs").children) tab.addEventListener("click", safely(() => show(tab.id.slice(4))));
   $("scenario").addEventListener("change", safely((event) => open(event.target.value, {})));
   $("time").addEventListener("input", safely((event) => { stop(); return to(Number(event.target.value)); }));
   $("bp-station").addEventListener("change", drawBreakpoint);
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
+  giveKeysBack();
   listen($("picture"), openQuestion);
   tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target); }, true);

@@ -2,7 +2,7 @@
 // decisions.
 
 import { noteStep } from "/page/progress.js";
-import { $, complain, fail } from "/page/shell.js";
+import { $, complain, fail, isNarrow } from "/page/shell.js";
 import { source } from "/page/source.js";
 import { address, app, t } from "/page/state.js";
 
@@ -153,7 +153,7 @@ export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSetti
       return await move();
     } finally {
       app.reading = false;
-      if (!matchMedia("(min-width: 821px)").matches) $("pane").scrollIntoView({ block: "start" });
+      if (isNarrow()) $("pane").scrollIntoView({ block: "start" });
     }
   }
 

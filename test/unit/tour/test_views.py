@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,33 @@ OUTAGE = Path(__file__).parent / "outage.jsonl"
 STATIONS = ("apiserver", "reflector", "fifo", "indexer", "handlers", "queue", "workers")
 
 
+def surplus(kind: Any, value: Any, place: str) -> list[str]:
+    """Return the fields of a view that the schema does not have."""
+    if isinstance(kind, str) or value is None:
+        return []
+    ((form, inner),) = kind.items()
+    if form == "or-null":
+        return surplus(inner, value, place)
+    if form == "list":
+        return [found for each in value for found in surplus(inner, each, place)]
+    if form == "map":
+        return [found for each in value.values() for found in surplus(inner, each, place)]
+    known = {name.removesuffix("?"): each for name, each in inner.items()}
+    found = [f"{place}.{name}" for name in value if name not in known]
+    for name, each in known.items():
+        found += surplus(each, value.get(name), f"{place}.{name}")
+    return found
+
+
+def check(views: Mapping[str, Any]) -> None:
+    """Check views in both directions: nothing is missing, and the schema names all that is sent."""
+    check_views(views)
+    for station, view in views.items():
+        fields = {**SCHEMA[station], "facts?": {"list": "fact"}}
+        for each in view.get("informers", [view]):
+            assert surplus({"fields": {**fields, "kind?": "text", "informers?": {"list": "text"}}}, each, station) == []
+
+
 @pytest.mark.parametrize("queue", QUEUES)
 def test_a_live_queue_of_each_kind_is_as_the_page_reads_it(queue: str) -> None:
     with synctest.bubble(), tour.Live() as live:
@@ -29,7 +57,7 @@ def test_a_live_queue_of_each_kind_is_as_the_page_reads_it(queue: str) -> None:
         fill(held, many=100)
         view = tour.LiveView(live).paint()["views"]["queue"]
         held.shut_down()
-    assert view_error("queue", view) is None
+    check({"queue": view})
     assert view["order"] and view["dirty"] and view["processing"] == ["default/again", "default/working"]
     assert bool(view["waiting"]) == (queue != "plain")
     assert bool(view["priorities"]) == (queue == "priority")
@@ -42,14 +70,14 @@ def test_a_live_informer_is_as_the_page_reads_it_from_its_beginning_to_its_end(i
 
     with synctest.bubble() as bubble, tour.Live() as live:
         view, source = tour.LiveView(live), new_fake_controller_source()
-        check_views(view.paint()["views"])
+        check(view.paint()["views"])
         indexers: cache.Indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
         options = cache.SharedIndexInformerOptions(indexers=indexers, in_order=in_order)
         informer = cache.new_shared_index_informer_with_options(source, corev1.ConfigMap(), options)
         handler = cache.ResourceEventHandlerFuncs(add_func=lambda obj: None)
         informer.add_event_handler(handler)
         live.watch(informer)
-        check_views(view.paint()["views"])
+        check(view.paint()["views"])
         ctx, cancel = context.with_cancel(context.background())
         thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
         thread.start()
@@ -59,10 +87,10 @@ def test_a_live_informer_is_as_the_page_reads_it_from_its_beginning_to_its_end(i
             source.add(config_map(f"name-{number}"))
         bubble.sleep(2.0)
         paused = view.paint()["views"]
-        check_views(paused)
+        check(paused)
         cancel()
         thread.join()
-        check_views(view.paint()["views"])
+        check(view.paint()["views"])
         source.shutdown()
     (shown,) = paused["handlers"]["handlers"]
     assert shown["paused"] and len(shown["pending"]) + len(shown["taken"]) > 0
@@ -75,14 +103,14 @@ def test_every_state_of_a_run_is_as_the_page_reads_it(scenario: str) -> None:
     states = [trace.state(point.hop.number) for point in trace.points[::7]]
     assert states
     for state in states:
-        check_views(state)
+        check(state)
 
 
 def test_every_state_of_a_replay_is_as_the_page_reads_it() -> None:
     with tour.Recording(OUTAGE) as recording:
         trace = tour.replay(recording, recording.sources[0])
     for point in trace.points:
-        check_views(trace.state(point.hop.number))
+        check(trace.state(point.hop.number))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""The page of a recording in Chromium: its sentences, a run that is longer than the page executes, and its speeds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import ROOT
+from tourbrowser import Page
+
+from clientgo import context, tour
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.testing import synctest
+from clientgo.tools import cache
+from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import replaypage, stepping
+
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(4)]
+
+OUTAGE = ROOT / "test" / "unit" / "tour" / "outage.jsonl"
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Page]:
+    """Show a recording; the console is empty at the end."""
+    with tour.Recording(OUTAGE) as recording, tour.ReplayPage(recording) as served:
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        yield page
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "nothing else can break in it"), ("zh", "不能再制造故障")])
+def test_the_page_does_not_offer_to_break_what_has_happened(page, language, words):
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.key("\ue014")
+    page.run("document.getElementById('tab-break').click()")
+    page.until("return document.querySelector('#pane h3')")
+    text = page.text("#pane")
+    assert words in text
+    assert "static edition" not in text and "静态版" not in text and not page.has("[data-fault]")
+
+
+def test_the_last_hop_of_a_run_that_is_longer_than_the_page_executes_is_stated(browser, monkeypatch):
+    monkeypatch.setattr(stepping, "MAX_HOPS", 40)
+    monkeypatch.setattr(replaypage, "MAX_HOPS", 40)
+    with tour.Recording(OUTAGE) as recording, tour.ReplayPage(recording) as served:
+        page = Page(browser, served.url)
+        page.open("")
+        page.key("\ue010")
+        assert page.text("#count") == "40 / 40+" and page.run("return document.getElementById('next').disabled")
+        assert "Choose a later moment" in page.text("#now-what") and "The end of this run" not in page.text("#now-what")
+        page.run("document.getElementById('bp-station').value = 'events'")
+        page.run("document.querySelector('#breakpoint button').click()")
+        page.until("return !document.getElementById('problem').hidden")
+        assert "Choose a later moment" in page.text("#problem")
+        browser.get("about:blank")
+
+
+@pytest.fixture
+def long(browser: Any, tmp_path: Path) -> Iterator[Page]:
+    """Show a recording of some hundred changes in a second, whose run is executed in several parts."""
+    path = tmp_path / "long.jsonl"
+    with synctest.bubble() as bubble, tour.record(path):
+        source = new_fake_controller_source()
+        informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+        thread.start()
+        bubble.sleep(0.5)
+        for number in range(150):
+            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
+            bubble.sleep(0.005)
+        cancel()
+        thread.join()
+        source.shutdown()
+    with tour.Recording(path) as recording, tour.ReplayPage(recording) as served:
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        yield page
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+
+
+def test_a_fast_replay_draws_the_hops_that_are_there_before_it_executes_more(long):
+    """To execute the rest of a long recording takes seconds, in which the picture would stand still."""
+    page = long
+    page.run("""
+        window.isSpoiled = true;
+        window.asked = [];
+        const real = window.fetch;
+        window.fetch = (...given) => {
+          if (given[0].includes("/api/run")) window.asked.push(document.getElementById("count").textContent);
+          return real(...given);
+        };
+        document.getElementById("speed").value = "r1000";
+    """)
+    page.click("#play")
+    page.until("return document.getElementById('next').disabled")
+    asked = [each.removesuffix("+").split(" / ") for each in page.run("return window.asked")]
+    assert page.hop > 500 and len(asked) >= 2
+    assert [shown for shown, _ in asked] == [there for _, there in asked], "each time the last hop was drawn before"

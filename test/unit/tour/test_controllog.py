@@ -1,0 +1,30 @@
+"""The log lines about what the live tour's users ask for: their place is in the tour, whichever thread logs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clientgo import tour
+from clientgo.testing import synctest
+from clientgo.tour import controllog
+from clientgo.tour import live as live_module
+
+
+def test_the_place_of_each_line_is_that_of_the_log_call(caplog):
+    caplog.set_level("INFO")
+    with synctest.bubble() as bubble, tour.Live() as live:
+        for _ in range(2):  # ended by the user, and then by the tour's own thread
+            live.connected()
+            live.pause("a handler")
+            live.slow("a worker", 2.0)
+            if not caplog.text.count("ends the pause"):
+                live.go_on("a handler")
+                live.slow("a worker", 0.0)
+        bubble.sleep(live_module.ABSENCE + 1.0)
+        assert live.requested() == (frozenset(), {})
+    lines = [record for record in caplog.records if "The tour" in record.getMessage()]
+    assert len(lines) == 8
+    source = Path(controllog.__file__).read_text().splitlines()
+    for line in lines:
+        assert line.pathname == controllog.__file__
+        assert "logger.info(" in source[line.lineno - 1] and line.getMessage().split('"')[1] in source[line.lineno - 1]
