@@ -76,6 +76,23 @@ def test_the_figures_of_an_informer_are_below_their_headings(program):
     assert len({(top, bottom) for _, _, top, bottom in figures}) == 1, "the cells of a row have one height"
 
 
+@pytest.mark.parametrize("width", [1280, 1024, 360])
+def test_no_heading_of_a_table_breaks_inside_of_a_word(program, width):
+    page, _ = program
+    page.resize(width, 700)
+    wait_for_pictures(page)
+    broken = page.run("""
+        const lines = (node) => {
+          const range = document.createRange();
+          range.selectNodeContents(node);
+          return new Set([...range.getClientRects()].map((each) => Math.round(each.top))).size;
+        };
+        const headings = [...document.querySelectorAll("#pane .figures th")];
+        const broken = headings.filter((each) => lines(each) > each.textContent.split(" ").length);
+        return [headings.length, broken.map((each) => each.textContent)];""")
+    assert broken == [5, []]
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("width", [1280, 360])
 def test_every_tab_is_inside_the_panel(program, width, language):

@@ -108,3 +108,26 @@ def test_a_fast_replay_draws_the_hops_that_are_there_before_it_executes_more(lon
     asked = [each.removesuffix("+").split(" / ") for each in page.run("return window.asked")]
     assert page.hop > 500 and len(asked) >= 2
     assert [shown for shown, _ in asked] == [there for _, there in asked], "each time the last hop was drawn before"
+
+
+@pytest.mark.parametrize("speed", [1, 10])
+def test_a_replay_is_never_ahead_of_the_chosen_speed(page, speed):
+    found = page.driver.execute_async_script(
+        """
+        const [speed, done] = arguments, seen = [];
+        document.getElementById("speed").value = `r${speed}`;
+        const time = () => Number(/\\+([\\d.]+)s/.exec(document.getElementById("now-where").textContent)?.[1] ?? 0);
+        const began = performance.now();
+        document.getElementById("play").click();
+        const look = () => {
+          const elapsed = (performance.now() - began) / 1000;
+          seen.push([time(), elapsed]);
+          if (elapsed < 1.5) return requestAnimationFrame(look);
+          document.getElementById("play").click();
+          return done(seen);
+        };
+        look();
+        """,
+        speed,
+    )
+    assert len(found) > 3 and [at for at, elapsed in found if at > speed * elapsed + 0.001] == []
