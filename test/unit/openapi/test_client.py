@@ -15,11 +15,12 @@ DOCUMENT = Answer(200, b'{"openapi":"3.0.0"}')
 @pytest.mark.parametrize(
     ("base_path", "listed", "asked"),
     [
+        # Go: TestGroupVersion/no prefix
         ("", "/openapi/v3/apis/apps/v1?hash=014f", "/openapi/v3/apis/apps/v1"),
         ("", "/openapi/v3/apis/apps/v1", "/openapi/v3/apis/apps/v1"),
-        # A proxy that leaves the answers as they are.
+        # A proxy that leaves the answers as they are. Go: TestGroupVersion/prefix not in discovery
         ("/clusters/a", "/openapi/v3/apis/apps/v1?hash=014f", "/clusters/a/openapi/v3/apis/apps/v1"),
-        # One that puts its own path into them.
+        # One that puts its own path into them. Go: TestGroupVersion/prefix in discovery
         ("/clusters/a", "/clusters/a/openapi/v3/apis/apps/v1?hash=014f", "/clusters/a/openapi/v3/apis/apps/v1"),
     ],
 )

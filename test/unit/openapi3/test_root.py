@@ -142,6 +142,7 @@ def test_a_path_that_is_of_no_group_version(path: str) -> None:
 
 
 def test_documents_from_files(tmp_path: Path) -> None:
+    """Go: TestOpenAPITest."""
     (tmp_path / "apis__apps__v1_openapi.json").write_bytes(b'{"paths":{}}')
     (tmp_path / "api__v1_openapi.json").write_bytes(b"{}")
 

@@ -345,6 +345,61 @@ def test_the_expiry_and_the_age_of_certificates_are_reported(plugin, authority, 
     assert ages == [150.0]
 
 
+class Calls:
+    """A metric that keeps its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def increment(self, *values: Any) -> None:
+        self.calls.append(values)
+
+
+def test_runs_of_a_plugin_are_counted_by_exit_code(plugin, monkeypatch):
+    """Go: TestCallsMetric"""
+    counted = Calls()
+    monkeypatch.setattr(metrics, "EXEC_PLUGIN_CALLS", counted)
+    for code in (0, 1, 2, 0):
+        authenticator = plugin.authenticator(env=[api.ExecEnvVar(name="EXIT_CODE", value=str(code))])
+        for _ in range(2):
+            if code:
+                with pytest.raises(ValueError, match=f"failed with exit code {code}"):
+                    authenticator.get_creds()
+            else:
+                authenticator.maybe_refresh_creds(authenticator._credentials)
+    for command in ("does not exist without path slashes", "./does/not/exist", "/does/not/exist"):
+        with pytest.raises(ValueError, match="not found"):
+            plugin.authenticator(command=command).get_creds()
+    good, failed = (0, "no_error"), "plugin_execution_error"
+    absent = [(1, "plugin_not_found_error")] * 3
+    assert counted.calls == [good, good, (1, failed), (1, failed), (2, failed), (2, failed), good, good, *absent]
+
+
+def test_decisions_about_plugins_are_counted(plugin, monkeypatch):
+    """Go: TestPolicyCallsMetric"""
+    counted = Calls()
+    monkeypatch.setattr(metrics, "EXEC_PLUGIN_POLICY_CALLS", counted)
+
+    def allowlist(*commands: str) -> api.PluginPolicy:
+        entries = [api.AllowlistEntry(command=command) for command in commands]
+        return api.PluginPolicy(policy_type=api.PolicyType.PLUGIN_POLICY_ALLOWLIST, allowlist=entries)
+
+    cases = [
+        (api.PluginPolicy(policy_type=api.PolicyType.PLUGIN_POLICY_ALLOW_ALL), "allowed"),
+        (api.PluginPolicy(policy_type=api.PolicyType.PLUGIN_POLICY_DENY_ALL), "denied"),
+        (allowlist("foobar", sys.executable), "allowed"),
+        (allowlist("foobar", "baz"), "denied"),
+    ]
+    for policy, decision in cases:
+        authenticator = plugin.authenticator(plugin_policy=policy)
+        if decision == "allowed":
+            authenticator.get_creds()
+        else:
+            with pytest.raises(ValueError, match="not allowed|not permitted"):
+                authenticator.get_creds()
+    assert counted.calls == [(decision,) for _, decision in cases]
+
+
 def test_the_earliest_expiry_of_all_authenticators_is_reported(plugin):
     """Go: TestCertificateExpirationTracker"""
     reported: list[float | None] = []
