@@ -28,7 +28,12 @@ def entry(manager: str, fields: dict[str, Any], subresource: str = "") -> dict[s
             {"spec": {"replicas": 1}}, [entry("mgr999", REPLICAS)], "mgr1", "", None, id="no matching manager"
         ),
         pytest.param(
-            {"spec": {"replicas": 1}}, [entry("mgr1", REPLICAS)], "mgr1", "", {"spec": {"replicas": 1}}, id="one manager"
+            {"spec": {"replicas": 1}},
+            [entry("mgr1", REPLICAS)],
+            "mgr1",
+            "",
+            {"spec": {"replicas": 1}},
+            id="one manager",
         ),
         pytest.param(
             {"spec": {"replicas": 1, "paused": True}},
