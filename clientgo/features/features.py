@@ -83,7 +83,7 @@ VersionedSpecs = Sequence[FeatureSpec]
 class Gates(Protocol):
     """A source of the states of features. Go: features.Gates."""
 
-    def enabled(self, key: Feature) -> bool:
+    def enabled(self, key: Feature, /) -> bool:
         """Report whether the feature is enabled. Raises LookupError for an unknown one (Go panics).
 
         Go: Gates.Enabled.
@@ -94,7 +94,7 @@ class Gates(Protocol):
 class Registry(Protocol):
     """The feature gates of a program, which can include those of this library. Go: features.Registry."""
 
-    def add(self, features: Mapping[Feature, FeatureSpec]) -> None:
+    def add(self, features: Mapping[Feature, FeatureSpec], /) -> None:
         """Add these gates. May raise errors about them. Go: Registry.Add."""
         ...
 
@@ -102,7 +102,7 @@ class Registry(Protocol):
 class VersionedRegistry(Protocol):
     """A Registry with the history of each gate. Go: features.VersionedRegistry."""
 
-    def add_versioned(self, features: Mapping[Feature, VersionedSpecs]) -> None:
+    def add_versioned(self, features: Mapping[Feature, VersionedSpecs], /) -> None:
         """Add these gates. May raise errors about them. Go: VersionedRegistry.AddVersioned."""
         ...
 

@@ -14,7 +14,7 @@ from clientgo.discovery import DiscoveryInterface, ErrGroupDiscoveryFailed
 class CategoryExpander(Protocol):
     """An expander of categories."""
 
-    def expand(self, category: str) -> tuple[list[GroupResource], bool]:
+    def expand(self, category: str, /) -> tuple[list[GroupResource], bool]:
         """Return the resources, and whether the category is known."""
         ...
 

@@ -45,7 +45,7 @@ class TokenSource(Protocol):
 class ResettableTokenSource(TokenSource, Protocol):
     """A token source whose cached token can be reset after a rejection."""
 
-    def reset_token_older_than(self, t: float) -> None:
+    def reset_token_older_than(self, t: float, /) -> None:
         """Drop the token unless it was fetched at `t` (seconds since 1970) or later."""
         ...
 

@@ -6,16 +6,19 @@ position alone. mypy does not compare the names of ordinary parameters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from clientgo import rest
 from clientgo.api.core import v1 as corev1
 from clientgo.api.events import v1 as eventsv1
 from clientgo.apimachinery.api import meta
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.kubernetes.typed.core import v1 as typedcorev1
 from clientgo.kubernetes.typed.events import v1 as typedeventsv1
-from clientgo.tools import events, metrics, record
+from clientgo.tools import cache, events, metrics, record
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.util import workqueue
 
@@ -90,3 +93,133 @@ def mappers(mapper: meta.DefaultRESTMapper) -> meta.RESTMapper:
 
 def queue() -> workqueue.TypedRateLimitingInterface[str]:
     return workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+
+
+@dataclass
+class Handler:
+    """A handler of an informer's notifications."""
+
+    names: list[str] = field(default_factory=list)
+
+    def on_add(self, pod: corev1.Pod, first: bool) -> None:
+        self.names.append(pod.metadata.name)
+
+    def on_update(self, before: corev1.Pod, after: corev1.Pod) -> None: ...
+
+    def on_delete(self, gone: corev1.Pod | cache.DeletedFinalStateUnknown, /) -> None: ...
+
+
+class Source:
+    """A ListerWatcher."""
+
+    def list(self, how: metav1.ListOptions) -> corev1.PodList:
+        return corev1.PodList()
+
+    def watch(self, how: metav1.ListOptions) -> Any: ...
+
+
+class Contents:
+    """A store."""
+
+    def __init__(self) -> None:
+        self.things: dict[str, Any] = {}
+
+    def add(self, thing: Any) -> None:
+        self.things[thing.metadata.name] = thing
+
+    def update(self, thing: Any) -> None:
+        self.add(thing)
+
+    def delete(self, thing: Any) -> None:
+        del self.things[thing.metadata.name]
+
+    def replace(self, things: Iterable[Any], version: str) -> None:
+        self.things = {thing.metadata.name: thing for thing in things}
+
+    def resync(self) -> None: ...
+
+    def bookmark(self, version: str) -> None: ...
+
+    def last_store_sync_resource_version(self) -> str:
+        return ""
+
+
+class Limiter:
+    """A rate limiter of names."""
+
+    def when(self, name: str) -> float:
+        return 1.0
+
+    def forget(self, name: str) -> None: ...
+
+    def num_requeues(self, name: str) -> int:
+        return 0
+
+
+class Gauge:
+    """A metric of a queue."""
+
+    def inc(self) -> None: ...
+
+    def dec(self) -> None: ...
+
+    def set(self, number: float) -> None: ...
+
+    def observe(self, number: float) -> None: ...
+
+
+class Provider:
+    """A factory for the metrics of a queue."""
+
+    def new_depth_metric(self, of: str) -> Gauge:
+        return Gauge()
+
+    new_adds_metric = new_latency_metric = new_work_duration_metric = new_depth_metric
+    new_unfinished_work_seconds_metric = new_longest_running_processor_seconds_metric = new_depth_metric
+    new_retries_metric = new_depth_metric
+
+
+class Lock:
+    """A resource lock."""
+
+    def get(self, c: Context) -> tuple[resourcelock.LeaderElectionRecord, bytes]:
+        raise NotImplementedError
+
+    def create(self, c: Context, written: resourcelock.LeaderElectionRecord) -> None: ...
+
+    def update(self, c: Context, written: resourcelock.LeaderElectionRecord) -> None: ...
+
+    def record_event(self, text: str) -> None: ...
+
+    def identity(self) -> str:
+        return ""
+
+    def describe(self) -> str:
+        return ""
+
+
+class Transport:
+    """A RoundTripper that wraps another one."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def round_trip(self, sent: Any) -> Any:
+        return self.inner.round_trip(sent)
+
+
+def pipeline() -> tuple[cache.ResourceEventHandler, cache.ListerWatcher, cache.ReflectorStore]:
+    return Handler(), Source(), Contents()
+
+
+def limited() -> workqueue.TypedRateLimitingInterface[str]:
+    workqueue.set_provider(Provider())
+    return workqueue.new_typed_rate_limiting_queue(Limiter())
+
+
+def lock() -> resourcelock.Interface:
+    return Lock()
+
+
+def transport(config: rest.Config) -> None:
+    config.wrap_transport = Transport

@@ -71,7 +71,7 @@ class Patch(Protocol):
         """Return the patch's format, one of types.PatchType."""
         ...
 
-    def data(self, obj: Object) -> bytes:
+    def data(self, obj: Object, /) -> bytes:
         """Return the patch's bytes, which may depend on the object's current content."""
         ...
 
@@ -79,11 +79,11 @@ class Patch(Protocol):
 class Reader(Protocol):
     """A reader of objects, from a server or a cache. Go: client.Reader."""
 
-    def get(self, ctx: Context, key: ObjectKey, obj: type[T] | T, *opts: GetOption) -> T:
+    def get(self, ctx: Context, key: ObjectKey, obj: type[T] | T, /, *opts: GetOption) -> T:
         """Return the object of this name; read-only if it comes from a cache. Raises StatusError (NotFound)."""
         ...
 
-    def list(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> L:
+    def list(self, ctx: Context, obj: type[L] | L, /, *opts: ListOption) -> L:
         """Return the objects that match the options, as a list of the class; read-only if it comes from a cache."""
         ...
 
@@ -91,27 +91,27 @@ class Reader(Protocol):
 class Writer(Protocol):
     """A writer of objects on the server. Go: client.Writer."""
 
-    def apply(self, ctx: Context, obj: ApplyConfiguration, *opts: ApplyOption) -> None:
+    def apply(self, ctx: Context, obj: ApplyConfiguration, /, *opts: ApplyOption) -> None:
         """Set the fields of `obj` on the server (server-side apply) and make the field owner their owner."""
         ...
 
-    def create(self, ctx: Context, obj: Object, *opts: CreateOption) -> None:
+    def create(self, ctx: Context, obj: Object, /, *opts: CreateOption) -> None:
         """Create the object."""
         ...
 
-    def delete(self, ctx: Context, obj: Object, *opts: DeleteOption) -> None:
+    def delete(self, ctx: Context, obj: Object, /, *opts: DeleteOption) -> None:
         """Delete the object of this kind, namespace and name."""
         ...
 
-    def update(self, ctx: Context, obj: Object, *opts: UpdateOption) -> None:
+    def update(self, ctx: Context, obj: Object, /, *opts: UpdateOption) -> None:
         """Replace the object. Raises StatusError (Conflict) if it has changed since its resourceVersion."""
         ...
 
-    def patch(self, ctx: Context, obj: Object, patch: Patch, *opts: PatchOption) -> None:
+    def patch(self, ctx: Context, obj: Object, patch: Patch, /, *opts: PatchOption) -> None:
         """Change the object of this kind, namespace and name by a patch."""
         ...
 
-    def delete_all_of(self, ctx: Context, obj: type[T] | T, *opts: DeleteAllOfOption) -> None:
+    def delete_all_of(self, ctx: Context, obj: type[T] | T, /, *opts: DeleteAllOfOption) -> None:
         """Delete all objects of the kind that match the options."""
         ...
 
@@ -127,7 +127,7 @@ class StatusClient(Protocol):
 class SubResourceClientConstructor(Protocol):
     """A provider of clients for subresources. Go: client.SubResourceClientConstructor."""
 
-    def sub_resource(self, sub_resource: str) -> SubResourceClient:
+    def sub_resource(self, sub_resource: str, /) -> SubResourceClient:
         """Return the client of a subresource, such as "scale", "token", "eviction", "binding" or "approval".
 
         `client.sub_resource("scale").get(ctx, deployment, autoscalingv1.Scale)` reads one;
@@ -140,7 +140,7 @@ class SubResourceClientConstructor(Protocol):
 class SubResourceReader(Protocol):
     """A reader of a subresource. Go: client.SubResourceReader."""
 
-    def get(self, ctx: Context, obj: Object, sub_resource: type[T] | T, *opts: SubResourceGetOption) -> T:
+    def get(self, ctx: Context, obj: Object, sub_resource: type[T] | T, /, *opts: SubResourceGetOption) -> T:
         """Return the subresource of `obj`. Uses only the namespace and name of `obj`."""
         ...
 
@@ -148,19 +148,19 @@ class SubResourceReader(Protocol):
 class SubResourceWriter(Protocol):
     """A writer of a subresource. Go: client.SubResourceWriter."""
 
-    def create(self, ctx: Context, obj: Object, sub_resource: Object, *opts: SubResourceCreateOption) -> None:
+    def create(self, ctx: Context, obj: Object, sub_resource: Object, /, *opts: SubResourceCreateOption) -> None:
         """Create the subresource of `obj`; the server's response replaces the content of `sub_resource`."""
         ...
 
-    def update(self, ctx: Context, obj: Object, *opts: SubResourceUpdateOption) -> None:
+    def update(self, ctx: Context, obj: Object, /, *opts: SubResourceUpdateOption) -> None:
         """Write the subresource from `obj`, or from the body of `with_sub_resource_body`."""
         ...
 
-    def patch(self, ctx: Context, obj: Object, patch: Patch, *opts: SubResourcePatchOption) -> None:
+    def patch(self, ctx: Context, obj: Object, patch: Patch, /, *opts: SubResourcePatchOption) -> None:
         """Change the subresource of `obj` by a patch."""
         ...
 
-    def apply(self, ctx: Context, obj: ApplyConfiguration, *opts: SubResourceApplyOption) -> None:
+    def apply(self, ctx: Context, obj: ApplyConfiguration, /, *opts: SubResourceApplyOption) -> None:
         """Set the fields of `obj` in the subresource by server-side apply."""
         ...
 
@@ -185,11 +185,11 @@ class Client(Reader, Writer, StatusClient, SubResourceClientConstructor, Protoco
         """Return the mapper from kinds to resources."""
         ...
 
-    def group_version_kind_for(self, obj: RuntimeObject | type[RuntimeObject]) -> GroupVersionKind:
+    def group_version_kind_for(self, obj: RuntimeObject | type[RuntimeObject], /) -> GroupVersionKind:
         """Return the kind of an object, an example or a class. Raises the not-registered error."""
         ...
 
-    def is_object_namespaced(self, obj: RuntimeObject | type[RuntimeObject]) -> bool:
+    def is_object_namespaced(self, obj: RuntimeObject | type[RuntimeObject], /) -> bool:
         """Report whether the kind is namespaced. May ask the server."""
         ...
 
@@ -198,7 +198,7 @@ class Client(Reader, Writer, StatusClient, SubResourceClientConstructor, Protoco
 class WithWatch(Client, Protocol):
     """A client that can also watch. Most programs use a cache instead. Go: client.WithWatch."""
 
-    def watch(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> watch.Interface:
+    def watch(self, ctx: Context, obj: type[L] | L, /, *opts: ListOption) -> watch.Interface:
         """Return a watch of the objects that match the options; `obj` is the list's class or an example."""
         ...
 
@@ -211,7 +211,7 @@ class FieldIndexer(Protocol):
     """A registry of field indexes for lists. Go: client.FieldIndexer."""
 
     def index_field(
-        self, ctx: Context, obj: type[T] | T, field: str, extract_value: Callable[[T], Sequence[str]]
+        self, ctx: Context, obj: type[T] | T, field: str, extract_value: Callable[[T], Sequence[str]], /
     ) -> None:
         """Index the kind by `field`, a name that lists then pass in `MatchingFields`.
 

@@ -37,79 +37,79 @@ if TYPE_CHECKING:
 class CreateOption(Protocol):
     """An option of a create. Go: client.CreateOption."""
 
-    def apply_to_create(self, opts: CreateOptions) -> None: ...
+    def apply_to_create(self, opts: CreateOptions, /) -> None: ...
 
 
 class DeleteOption(Protocol):
     """An option of a delete. Go: client.DeleteOption."""
 
-    def apply_to_delete(self, opts: DeleteOptions) -> None: ...
+    def apply_to_delete(self, opts: DeleteOptions, /) -> None: ...
 
 
 class GetOption(Protocol):
     """An option of a get. Go: client.GetOption."""
 
-    def apply_to_get(self, opts: GetOptions) -> None: ...
+    def apply_to_get(self, opts: GetOptions, /) -> None: ...
 
 
 class ListOption(Protocol):
     """An option of a list or a watch. Go: client.ListOption."""
 
-    def apply_to_list(self, opts: ListOptions) -> None: ...
+    def apply_to_list(self, opts: ListOptions, /) -> None: ...
 
 
 class UpdateOption(Protocol):
     """An option of an update. Go: client.UpdateOption."""
 
-    def apply_to_update(self, opts: UpdateOptions) -> None: ...
+    def apply_to_update(self, opts: UpdateOptions, /) -> None: ...
 
 
 class PatchOption(Protocol):
     """An option of a patch. Go: client.PatchOption."""
 
-    def apply_to_patch(self, opts: PatchOptions) -> None: ...
+    def apply_to_patch(self, opts: PatchOptions, /) -> None: ...
 
 
 class ApplyOption(Protocol):
     """An option of an apply. Go: client.ApplyOption."""
 
-    def apply_to_apply(self, opts: ApplyOptions) -> None: ...
+    def apply_to_apply(self, opts: ApplyOptions, /) -> None: ...
 
 
 class DeleteAllOfOption(Protocol):
     """An option of a delete_all_of. Go: client.DeleteAllOfOption."""
 
-    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None: ...
+    def apply_to_delete_all_of(self, opts: DeleteAllOfOptions, /) -> None: ...
 
 
 class SubResourceGetOption(Protocol):
     """An option of reading a subresource. Go: client.SubResourceGetOption."""
 
-    def apply_to_sub_resource_get(self, opts: SubResourceGetOptions) -> None: ...
+    def apply_to_sub_resource_get(self, opts: SubResourceGetOptions, /) -> None: ...
 
 
 class SubResourceUpdateOption(Protocol):
     """An option of updating a subresource. Go: client.SubResourceUpdateOption."""
 
-    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions) -> None: ...
+    def apply_to_sub_resource_update(self, opts: SubResourceUpdateOptions, /) -> None: ...
 
 
 class SubResourceCreateOption(Protocol):
     """An option of creating a subresource. Go: client.SubResourceCreateOption."""
 
-    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions) -> None: ...
+    def apply_to_sub_resource_create(self, opts: SubResourceCreateOptions, /) -> None: ...
 
 
 class SubResourcePatchOption(Protocol):
     """An option of patching a subresource. Go: client.SubResourcePatchOption."""
 
-    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions) -> None: ...
+    def apply_to_sub_resource_patch(self, opts: SubResourcePatchOptions, /) -> None: ...
 
 
 class SubResourceApplyOption(Protocol):
     """An option of applying to a subresource. Go: client.SubResourceApplyOption."""
 
-    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions) -> None: ...
+    def apply_to_sub_resource_apply(self, opts: SubResourceApplyOptions, /) -> None: ...
 
 
 # --- Options for several methods -------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class MergeFromWithOptimisticLock:
 class MergeFromOption(Protocol):
     """An option of a merge patch. Go: client.MergeFromOption."""
 
-    def apply_to_merge_from(self, in_: MergeFromOptions) -> None: ...
+    def apply_to_merge_from(self, in_: MergeFromOptions, /) -> None: ...
 
 
 @dataclass(kw_only=True)

@@ -111,7 +111,7 @@ class TypedController(TypedReconciler[RequestT], Protocol[RequestT]):
         """Add a source. If the controller is running, start the source and raise the errors of its start."""
         ...
 
-    def start(self, ctx: Context) -> None:
+    def start(self, ctx: Context, /) -> None:
         """Reconcile requests until `ctx` ends. Blocks. A manager calls it."""
         ...
 

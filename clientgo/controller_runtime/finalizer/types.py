@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Registerer(Protocol):
     """A registry of finalizers. Go: finalizer.Registerer."""
 
-    def register(self, key: str, f: Finalizer) -> None:
+    def register(self, key: str, f: Finalizer, /) -> None:
         """Add a finalizer under its name in metadata.finalizers. Raises ValueError for a duplicate."""
         ...
 
@@ -23,7 +23,7 @@ class Registerer(Protocol):
 class Finalizer(Protocol):
     """A function that cleans up after an object. Go: finalizer.Finalizer."""
 
-    def finalize(self, ctx: Context, obj: Object) -> Result:
+    def finalize(self, ctx: Context, obj: Object, /) -> Result:
         """Clean up and return which parts of the object have changed. If it raises, the finalizer stays on the object.
         """
         ...

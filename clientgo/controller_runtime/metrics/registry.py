@@ -42,23 +42,23 @@ M_co = TypeVar("M_co", covariant=True)
 class Counter(Protocol):
     """A number that only increases."""
 
-    def inc(self, amount: float = 1) -> None: ...
+    def inc(self, amount: float = 1, /) -> None: ...
 
 
 class Gauge(Protocol):
     """A number that can increase and decrease."""
 
-    def inc(self, amount: float = 1) -> None: ...
+    def inc(self, amount: float = 1, /) -> None: ...
 
-    def dec(self, amount: float = 1) -> None: ...
+    def dec(self, amount: float = 1, /) -> None: ...
 
-    def set(self, value: float) -> None: ...
+    def set(self, value: float, /) -> None: ...
 
 
 class Histogram(Protocol):
     """A histogram of observations."""
 
-    def observe(self, amount: float) -> None: ...
+    def observe(self, amount: float, /) -> None: ...
 
 
 class Vec(Protocol[M_co]):
@@ -79,11 +79,11 @@ class Vec(Protocol[M_co]):
 class Registerer(Protocol):
     """A registry for collectors such as those of prometheus_client. Go: prometheus.Registerer."""
 
-    def register(self, collector: Any) -> None:
+    def register(self, collector: Any, /) -> None:
         """Add a collector. Raises ValueError if one of its names is taken."""
         ...
 
-    def unregister(self, collector: Any) -> None:
+    def unregister(self, collector: Any, /) -> None:
         """Remove a collector."""
         ...
 

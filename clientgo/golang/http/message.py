@@ -80,7 +80,7 @@ class Body(Protocol):
         """Wait for at least one byte and return the bytes that have arrived; b"" at the end."""
         ...
 
-    def limit_silence(self, seconds: float) -> None:
+    def limit_silence(self, seconds: float, /) -> None:
         """Raise TimeoutError in reads after this number of seconds without data, unless a shorter limit is set."""
         ...
 
@@ -136,7 +136,7 @@ class RoundTripper(Protocol):
     Raises OSError, EOFError or the context's error if there is no response.
     """
 
-    def round_trip(self, request: Request) -> Response: ...
+    def round_trip(self, request: Request, /) -> Response: ...
 
 
 class RoundTripperWrapper(RoundTripper, Protocol):

@@ -140,7 +140,7 @@ ProcessBatchFunc = Callable[[Sequence[Delta], bool], None]
 class Controller(CacheHealth, Protocol):
     """A loop that passes the changes that a reflector finds through a queue to a process function. Go: Controller."""
 
-    def run_with_context(self, ctx: context.Context) -> None:
+    def run_with_context(self, ctx: context.Context, /) -> None:
         """Run the reflector and the process loop until `ctx` is done. Blocks; may be called once. Go: RunWithContext.
 
         The loop runs on the calling thread. Two other threads run the reflector and close the queue. Both have ended
@@ -148,7 +148,7 @@ class Controller(CacheHealth, Protocol):
         """
         ...
 
-    def run(self, stop_ch: StopChannel) -> None:
+    def run(self, stop_ch: StopChannel, /) -> None:
         """Call `run_with_context` until `stop_ch` is set. Go: Run."""
         ...
 
@@ -288,21 +288,21 @@ class ResourceEventHandler(Protocol):
     A call that raises is logged and not repeated.
     """
 
-    def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
+    def on_add(self, obj: Any, is_in_initial_list: bool, /) -> None:
         """Handle an object that is new to this handler. Go: OnAdd.
 
         `is_in_initial_list` is True if the object existed when the handler was added.
         """
         ...
 
-    def on_update(self, old_obj: Any, new_obj: Any) -> None:
+    def on_update(self, old_obj: Any, new_obj: Any, /) -> None:
         """Handle a change of an object, or a resync or relist that shows the object again. Go: OnUpdate.
 
         Several changes in quick succession may arrive as one.
         """
         ...
 
-    def on_delete(self, obj: Any) -> None:
+    def on_delete(self, obj: Any, /) -> None:
         """Handle the deletion of an object; `obj` is its last state. Go: OnDelete.
 
         `obj` is a DeletedFinalStateUnknown, maybe with an outdated state, if the watch missed the deletion.

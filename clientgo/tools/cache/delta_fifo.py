@@ -479,7 +479,7 @@ class KeyLister(Protocol):
 class KeyGetter(Protocol):
     """Looks up objects by key. Go: KeyGetter."""
 
-    def get_by_key(self, key: str) -> tuple[Any, bool]:
+    def get_by_key(self, key: str, /) -> tuple[Any, bool]:
         """Return (the object with that key, True), or (None, False)."""
         ...
 

@@ -113,7 +113,7 @@ class ExpirationCache:
 class ExpirationPolicy(Protocol):
     """Determines when an entry expires. Go: ExpirationPolicy."""
 
-    def is_expired(self, obj: TimestampedEntry) -> bool:
+    def is_expired(self, obj: TimestampedEntry, /) -> bool:
         """Report whether the entry has expired."""
         ...
 

@@ -40,19 +40,19 @@ class Queue(Protocol):
     at the same time. The first five methods are those of Go's ReflectorStore.
     """
 
-    def add(self, obj: Any) -> None:
+    def add(self, obj: Any, /) -> None:
         """Queue the addition of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
-    def update(self, obj: Any) -> None:
+    def update(self, obj: Any, /) -> None:
         """Queue the change of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
-    def delete(self, obj: Any) -> None:
+    def delete(self, obj: Any, /) -> None:
         """Queue the deletion of `obj`. Never waits for a consumer. Raises KeyError when it has no key."""
         ...
 
-    def replace(self, objs: Sequence[Any], resource_version: str) -> None:
+    def replace(self, objs: Sequence[Any], resource_version: str, /) -> None:
         """Queue a new list of all objects."""
         ...
 
@@ -60,7 +60,7 @@ class Queue(Protocol):
         """Queue all known objects again."""
         ...
 
-    def pop(self, process: PopProcessFunc) -> Any:
+    def pop(self, process: PopProcessFunc, /) -> Any:
         """Wait for an item, remove it, call `process` with it, and return it.
 
         Blocks until there is an item. Raises ErrFIFOClosed once the queue is closed and empty. Raises any exception of
@@ -85,7 +85,7 @@ class Queue(Protocol):
 class QueueWithBatch(Queue, Protocol):
     """A Queue that pops several items at once. Go: QueueWithBatch."""
 
-    def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc) -> None:
+    def pop_batch(self, process_batch: ProcessBatchFunc, process_single: PopProcessFunc, /) -> None:
         """Wait for items and remove as many as can be processed together; otherwise like `pop`.
 
         Calls `process_batch` with several deltas, or `process_single` with one; both must have the same effect.

@@ -20,15 +20,15 @@ class InformerMetricsProvider(Protocol):
     An informer may end before the process does: a metric should check `id.reserved()` before it publishes.
     """
 
-    def new_queued_item_metric(self, id: InformerNameAndResource) -> GaugeMetric:
+    def new_queued_item_metric(self, id: InformerNameAndResource, /) -> GaugeMetric:
         """Return a metric for the number of queued items: keys in a DeltaFIFO, deltas in a RealFIFO."""
         ...
 
-    def new_processing_latency_metric(self, id: InformerNameAndResource) -> HistogramMetric:
+    def new_processing_latency_metric(self, id: InformerNameAndResource, /) -> HistogramMetric:
         """Return a metric for the seconds of processing of each popped item or batch."""
         ...
 
-    def new_store_resource_version_metric(self, id: InformerNameAndResource) -> GaugeMetric:
+    def new_store_resource_version_metric(self, id: InformerNameAndResource, /) -> GaugeMetric:
         """Return a metric for the store's resourceVersion (its last 15 digits)."""
         ...
 
@@ -52,11 +52,11 @@ class StoreMetrics:
 class HandlerMetricsProvider(Protocol):
     """An InformerMetricsProvider with metrics of the handlers' backlogs. Beyond Go."""
 
-    def new_pending_notifications_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
+    def new_pending_notifications_metric(self, id: InformerNameAndResource, handler: str, /) -> GaugeMetric:
         """Return a metric for the number of notifications that wait for a handler, given by its name in logs."""
         ...
 
-    def new_oldest_notification_metric(self, id: InformerNameAndResource, handler: str) -> GaugeMetric:
+    def new_oldest_notification_metric(self, id: InformerNameAndResource, handler: str, /) -> GaugeMetric:
         """Return a metric for the time at which the first of them was queued, in Unix seconds; 0 for none."""
         ...
 

@@ -22,22 +22,22 @@ class Indexer(Store, Protocol):
     index function returns. All methods are thread-safe.
     """
 
-    def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
+    def index(self, index_name: str, obj: Any, /) -> builtins.list[Any]:
         """Return the stored objects that share an indexed value with `obj`.
 
         Raises LookupError when the index does not exist, and any exception of the index function for `obj`.
         """
         ...
 
-    def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
+    def index_keys(self, index_name: str, indexed_value: str, /) -> builtins.list[str]:
         """Return the sorted keys of the objects with that value. Raises LookupError when the index does not exist."""
         ...
 
-    def list_index_func_values(self, index_name: str) -> builtins.list[str]:
+    def list_index_func_values(self, index_name: str, /) -> builtins.list[str]:
         """Return all values of the stored objects; [] when the index does not exist."""
         ...
 
-    def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
+    def by_index(self, index_name: str, indexed_value: str, /) -> builtins.list[Any]:
         """Return the stored objects with that value. Raises LookupError when the index does not exist."""
         ...
 
@@ -45,7 +45,7 @@ class Indexer(Store, Protocol):
         """Return the indexers by name: the store's own dict, which the caller must not change."""
         ...
 
-    def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
+    def add_indexers(self, new_indexers: Mapping[str, IndexFunc], /) -> None:
         """Add indexes, also of objects already stored. Raises ValueError, without a change, when a name exists."""
         ...
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Lister(Protocol):
     """A source of lists; implement ListerWithContext too. Go: Lister."""
 
-    def list(self, options: metav1.ListOptions) -> runtime.Object:
+    def list(self, options: metav1.ListOptions, /) -> runtime.Object:
         """Return a list object, whose items fill the store and at whose resource version the watch starts.
 
         Deprecated in favour of ListerWithContext. Blocks for the request. Go: List.
@@ -35,7 +35,7 @@ class Lister(Protocol):
 class ListerWithContext(Protocol):
     """A source of lists. Go: ListerWithContext."""
 
-    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+    def list_with_context(self, ctx: context.Context, options: metav1.ListOptions, /) -> runtime.Object:
         """Return a list object, whose items fill the store and at whose resource version the watch starts.
 
         Blocks for the request, and should end soon after `ctx`. Go: ListWithContext.
@@ -61,7 +61,7 @@ class _ListerWrapper:
 class Watcher(Protocol):
     """A source of watches; implement WatcherWithContext too. Go: Watcher."""
 
-    def watch(self, options: metav1.ListOptions) -> Interface:
+    def watch(self, options: metav1.ListOptions, /) -> Interface:
         """Return a watch from the version in `options`. Deprecated in favour of WatcherWithContext. Go: Watch.
 
         If it raises, there is no watch to stop.
@@ -73,7 +73,7 @@ class Watcher(Protocol):
 class WatcherWithContext(Protocol):
     """A source of watches. Go: WatcherWithContext."""
 
-    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions) -> Interface:
+    def watch_with_context(self, ctx: context.Context, options: metav1.ListOptions, /) -> Interface:
         """Return a watch from the version in `options`. Go: WatchWithContext.
 
         Blocks until the server has answered. If it raises, there is no watch to stop.

@@ -29,15 +29,15 @@ _MAX_MUTATIONS = 100
 class MutationCache(Protocol):
     """A view of a store that includes the results of the program's own writes. Thread-safe. Go: MutationCache."""
 
-    def get_by_key(self, key: str) -> tuple[Any, bool]:
+    def get_by_key(self, key: str, /) -> tuple[Any, bool]:
         """Return (the newer of the stored and the written object, True), or (None, False)."""
         ...
 
-    def by_index(self, index_name: str, index_key: str) -> list[Any]:
+    def by_index(self, index_name: str, index_key: str, /) -> list[Any]:
         """Return the objects with that value, each in its newer version; see Indexer.by_index."""
         ...
 
-    def mutation(self, obj: Any) -> None:
+    def mutation(self, obj: Any, /) -> None:
         """Keep `obj` as the result of a write."""
         ...
 
@@ -45,7 +45,7 @@ class MutationCache(Protocol):
 class ResourceVersionComparator(Protocol):
     """Compares two versions of an object. Go: ResourceVersionComparator."""
 
-    def compare_resource_version(self, lhs: Object, rhs: Object) -> int:
+    def compare_resource_version(self, lhs: Object, rhs: Object, /) -> int:
         """Return -1, 0 or 1 if `lhs` is older than, equal to or newer than `rhs`."""
         ...
 

@@ -31,11 +31,11 @@ mutation_detection_enabled = os.environ.get("KUBE_CACHE_MUTATION_DETECTOR", "") 
 class MutationDetector(Protocol):
     """Observes objects for changes for a limited time. Go: MutationDetector."""
 
-    def add_object(self, obj: Any) -> None:
+    def add_object(self, obj: Any, /) -> None:
         """Observe `obj` from now on."""
         ...
 
-    def run(self, stop: StopChannel) -> None:
+    def run(self, stop: StopChannel, /) -> None:
         """Compare the objects periodically. Blocks until `stop` is set."""
         ...
 

@@ -102,19 +102,19 @@ _BOOKMARK, _ERROR = watch.EventType.BOOKMARK, watch.EventType.ERROR
 class ReflectorStore(Protocol):
     """The methods of a store that a reflector calls; every Store and every Queue has them. Go: ReflectorStore."""
 
-    def add(self, obj: Any) -> None:
+    def add(self, obj: Any, /) -> None:
         """Add a new object."""
         ...
 
-    def update(self, obj: Any) -> None:
+    def update(self, obj: Any, /) -> None:
         """Replace the object of the same key."""
         ...
 
-    def delete(self, obj: Any) -> None:
+    def delete(self, obj: Any, /) -> None:
         """Delete the object of the same key."""
         ...
 
-    def replace(self, objs: Sequence[Any], resource_version: str) -> None:
+    def replace(self, objs: Sequence[Any], resource_version: str, /) -> None:
         """Replace the contents by `objs`, a list that the store may keep and change."""
         ...
 
@@ -127,7 +127,7 @@ class ReflectorStore(Protocol):
 class ReflectorBookmarkStore(Protocol):
     """A store that receives bookmarks. Go: ReflectorBookmarkStore."""
 
-    def bookmark(self, resource_version: str) -> None:
+    def bookmark(self, resource_version: str, /) -> None:
         """Note that every change up to `resource_version` was received."""
         ...
 
@@ -773,7 +773,7 @@ class Reflector:
 class ResourceVersionUpdater(Protocol):
     """A store that records the reflector's current version. Go: ResourceVersionUpdater."""
 
-    def update_resource_version(self, resource_version: str) -> None:
+    def update_resource_version(self, resource_version: str, /) -> None:
         """Record `resource_version`. The reflector's thread calls it for each event that has a version to watch from.
 
         A watch from "" or "0" begins with existing objects, whose versions are not in order and are not reported.

@@ -35,15 +35,15 @@ class Store(Protocol):
     returned objects are shared: never change one, change its `deep_copy()`.
     """
 
-    def add(self, obj: Any) -> None:
+    def add(self, obj: Any, /) -> None:
         """Store `obj` under its key. Raises KeyError when it has none."""
         ...
 
-    def update(self, obj: Any) -> None:
+    def update(self, obj: Any, /) -> None:
         """Store `obj` in place of the object with its key. Raises KeyError when it has none."""
         ...
 
-    def delete(self, obj: Any) -> None:
+    def delete(self, obj: Any, /) -> None:
         """Remove the object with the key of `obj`, if there is one. Raises KeyError when `obj` has no key."""
         ...
 
@@ -59,19 +59,19 @@ class Store(Protocol):
         """Return the resourceVersion of the last write; "" if there was none, or with the gate AtomicFIFO off."""
         ...
 
-    def bookmark(self, rv: str) -> None:
+    def bookmark(self, rv: str, /) -> None:
         """Record that the store has seen all changes up to `rv`."""
         ...
 
-    def get(self, obj: Any) -> tuple[Any, bool]:
+    def get(self, obj: Any, /) -> tuple[Any, bool]:
         """Return (the object with the key of `obj`, True), or (None, False). Raises KeyError when `obj` has no key."""
         ...
 
-    def get_by_key(self, key: str) -> tuple[Any, bool]:
+    def get_by_key(self, key: str, /) -> tuple[Any, bool]:
         """Return (the object with that key, True), or (None, False)."""
         ...
 
-    def replace(self, objs: Sequence[Any], resource_version: str) -> None:
+    def replace(self, objs: Sequence[Any], resource_version: str, /) -> None:
         """Replace the whole contents by `objs`. Raises KeyError, without a change, when an object has no key.
 
         Raises TransactionError when some objects cannot be indexed. The others are stored, and the objects that had the

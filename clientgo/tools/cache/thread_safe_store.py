@@ -42,23 +42,23 @@ class ThreadSafeStore(Protocol):
     indexes stale.
     """
 
-    def add(self, key: str, obj: Any) -> None:
+    def add(self, key: str, obj: Any, /) -> None:
         """Store `obj` under `key`; see `update`."""
         ...
 
-    def update(self, key: str, obj: Any) -> None:
+    def update(self, key: str, obj: Any, /) -> None:
         """Store `obj` under `key`. Raises IndexingError, without a change, when an index function raises."""
         ...
 
-    def delete(self, key: str) -> None:
+    def delete(self, key: str, /) -> None:
         """Remove the object under `key`, if there is one. Prefer `delete_with_object`, which records its version."""
         ...
 
-    def delete_with_object(self, key: str, obj: Any) -> None:
+    def delete_with_object(self, key: str, obj: Any, /) -> None:
         """Remove the object under `key`, if there is one, and record the version of its final state `obj`."""
         ...
 
-    def get(self, key: str) -> tuple[Any, bool]:
+    def get(self, key: str, /) -> tuple[Any, bool]:
         """Return (the object under `key`, True), or (None, False)."""
         ...
 
@@ -70,7 +70,7 @@ class ThreadSafeStore(Protocol):
         """Return all keys, in a new list."""
         ...
 
-    def replace(self, items: dict[str, Any], resource_version: str) -> None:
+    def replace(self, items: dict[str, Any], resource_version: str, /) -> None:
         """Replace the whole contents by `items`. The store keeps the dict: the caller must not use it afterwards.
 
         Raises TransactionError when some objects cannot be indexed. The others are stored, and the objects that had the
@@ -78,15 +78,15 @@ class ThreadSafeStore(Protocol):
         """
         ...
 
-    def index(self, index_name: str, obj: Any) -> builtins.list[Any]:
+    def index(self, index_name: str, obj: Any, /) -> builtins.list[Any]:
         """See Indexer.index; likewise for the next methods."""
         ...
 
-    def index_keys(self, index_name: str, indexed_value: str) -> builtins.list[str]:
+    def index_keys(self, index_name: str, indexed_value: str, /) -> builtins.list[str]:
         """See Indexer.index_keys."""
         ...
 
-    def bookmark(self, rv: str) -> None:
+    def bookmark(self, rv: str, /) -> None:
         """Record that the store has seen all changes up to `rv`."""
         ...
 
@@ -94,11 +94,11 @@ class ThreadSafeStore(Protocol):
         """Return the version of the last write that had one, or of the last bookmark; "" with AtomicFIFO off."""
         ...
 
-    def list_index_func_values(self, name: str) -> builtins.list[str]:
+    def list_index_func_values(self, name: str, /) -> builtins.list[str]:
         """See Indexer.list_index_func_values."""
         ...
 
-    def by_index(self, index_name: str, indexed_value: str) -> builtins.list[Any]:
+    def by_index(self, index_name: str, indexed_value: str, /) -> builtins.list[Any]:
         """See Indexer.by_index."""
         ...
 
@@ -106,7 +106,7 @@ class ThreadSafeStore(Protocol):
         """See Indexer.get_indexers."""
         ...
 
-    def add_indexers(self, new_indexers: Mapping[str, IndexFunc]) -> None:
+    def add_indexers(self, new_indexers: Mapping[str, IndexFunc], /) -> None:
         """See Indexer.add_indexers."""
         ...
 

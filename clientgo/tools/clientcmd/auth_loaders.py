@@ -13,7 +13,7 @@ from clientgo.tools import auth
 class AuthLoader(Protocol):
     """A loader of credentials from a path."""
 
-    def load_auth(self, path: str) -> auth.Info: ...
+    def load_auth(self, path: str, /) -> auth.Info: ...
 
 
 class _DefaultAuthLoader:

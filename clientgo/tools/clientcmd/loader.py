@@ -49,7 +49,7 @@ def _current_migration_rules() -> dict[str, str]:
 class ClientConfigLoader(ConfigAccess, Protocol):
     """A loader of a config, with access to its files."""
 
-    def is_default_config(self, config: RESTConfig) -> bool:
+    def is_default_config(self, config: RESTConfig, /) -> bool:
         """Report whether the config equals the config without any file."""
         ...
 

@@ -64,7 +64,7 @@ _EventKey: TypeAlias = tuple[Any, ...]
 class EventsGetter(Protocol):
     """A source of clients for events, such as `clientset.events_v1()`."""
 
-    def events(self, namespace: str) -> EventInterface:
+    def events(self, namespace: str, /) -> EventInterface:
         """Return the client for the events in a namespace."""
         ...
 

@@ -22,33 +22,33 @@ __all__ = ["EventBroadcaster", "EventBroadcasterAdapter", "EventRecorder", "Even
 class EventBroadcaster(Protocol):
     """A broadcaster, which passes events from recorders to a sink, handlers and logs. Go: events.EventBroadcaster."""
 
-    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+    def start_recording_to_sink(self, stop_ch: StopChannel, /) -> None:
         """Deprecated: use start_recording_to_sink_with_context."""
         ...
 
-    def start_recording_to_sink_with_context(self, ctx: Context) -> None:
+    def start_recording_to_sink_with_context(self, ctx: Context, /) -> None:
         """Write the events to the broadcaster's sink until `ctx` is done. Starts threads, does not block.
 
         Raises RuntimeError if the broadcaster is shut down.
         """
         ...
 
-    def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str) -> EventRecorderLogger:
+    def new_recorder(self, scheme: runtime.Scheme, reporting_controller: str, /) -> EventRecorderLogger:
         """Return a recorder for one controller. The scheme supplies the kinds of typed objects."""
         ...
 
-    def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
+    def start_event_watcher(self, event_handler: Callable[[Any], None], /) -> Callable[[], None]:
         """Call the handler with each event, in a separate thread. Return a function that stops this.
 
         Raises RuntimeError if the broadcaster is shut down.
         """
         ...
 
-    def start_structured_logging(self, verbosity: int) -> Callable[[], None]:
+    def start_structured_logging(self, verbosity: int, /) -> Callable[[], None]:
         """Deprecated: use start_logging. Never raises."""
         ...
 
-    def start_logging(self, logger: klog.Logger) -> Callable[[], None]:
+    def start_logging(self, logger: klog.Logger, /) -> Callable[[], None]:
         """Log each event. Return a function that stops this. Raises RuntimeError if the broadcaster is shut down."""
         ...
 
@@ -79,15 +79,15 @@ class EventBroadcasterAdapter(Protocol):
     Go: events.EventBroadcasterAdapter.
     """
 
-    def start_recording_to_sink(self, stop_ch: StopChannel) -> None:
+    def start_recording_to_sink(self, stop_ch: StopChannel, /) -> None:
         """Write the events to the API until the channel is set. Starts threads, does not block."""
         ...
 
-    def new_recorder(self, name: str) -> EventRecorderLogger:
+    def new_recorder(self, name: str, /) -> EventRecorderLogger:
         """Return a recorder for one controller."""
         ...
 
-    def deprecated_new_legacy_recorder(self, name: str) -> record.EventRecorderLogger:
+    def deprecated_new_legacy_recorder(self, name: str, /) -> record.EventRecorderLogger:
         """Return a recorder of core/v1 events."""
         ...
 

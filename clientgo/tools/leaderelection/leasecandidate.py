@@ -39,7 +39,7 @@ _KEY = 0
 class CacheSyncWaiter(Protocol):
     """A waiter for the candidate's informer: its informer factory. Go: leaderelection.CacheSyncWaiter."""
 
-    def wait_for_cache_sync(self, stop_ch: StopChannel) -> Mapping[type, bool]:
+    def wait_for_cache_sync(self, stop_ch: StopChannel, /) -> Mapping[type, bool]:
         """Block until the caches have synced or `stop_ch` is set. Return for each type whether it has synced.
 
         Go: CacheSyncWaiter.WaitForCacheSync.

@@ -11,15 +11,15 @@ __all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
 class LeaderMetric(Protocol):
     """Metrics of the elections of a process, by name. Thread-safe. Go: leaderelection.LeaderMetric."""
 
-    def on(self, name: str) -> None:
+    def on(self, name: str, /) -> None:
         """Record that this process leads now. Go: LeaderMetric.On."""
         ...
 
-    def off(self, name: str) -> None:
+    def off(self, name: str, /) -> None:
         """Record that this process does not lead. Go: LeaderMetric.Off."""
         ...
 
-    def slowpath_exercised(self, name: str) -> None:
+    def slowpath_exercised(self, name: str, /) -> None:
         """Record a renewal that had to read the lock first. Go: LeaderMetric.SlowpathExercised."""
         ...
 

@@ -94,7 +94,7 @@ class CorrelatorOptions:
 class EventRecorder(Protocol):
     """A recorder of events about objects. No method blocks or raises; errors are logged. Go: record.EventRecorder."""
 
-    def event(self, object: Any, eventtype: str, reason: str, message: str) -> None:
+    def event(self, object: Any, eventtype: str, reason: str, message: str, /) -> None:
         """Record an event. `eventtype` is "Normal" or "Warning", `reason` a CamelCase word, `message` a text."""
         ...
 
@@ -119,7 +119,7 @@ class EventRecorder(Protocol):
 class EventRecorderLogger(EventRecorder, Protocol):
     """An event recorder that logs its errors to a given logger. Go: record.EventRecorderLogger."""
 
-    def with_logger(self, logger: klog.Logger) -> EventRecorderLogger:
+    def with_logger(self, logger: klog.Logger, /) -> EventRecorderLogger:
         """Return a recorder with the same source that logs to `logger`."""
         ...
 
@@ -130,23 +130,23 @@ class EventBroadcaster(Protocol):
     Each start_* method starts a thread and returns the watch that the thread reads. Stopping the watch ends the thread.
     """
 
-    def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
+    def start_event_watcher(self, event_handler: Callable[[corev1.Event], None], /) -> watch.Interface:
         """Call the handler with each event, in a separate thread."""
         ...
 
-    def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
+    def start_recording_to_sink(self, sink: EventSink, /) -> watch.Interface:
         """Correlate the events and write them to the sink."""
         ...
 
-    def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
+    def start_logging(self, logf: Callable[..., None], /) -> watch.Interface:
         """Log each event with a printf-like function such as klog.infof."""
         ...
 
-    def start_structured_logging(self, verbosity: int) -> watch.Interface:
+    def start_structured_logging(self, verbosity: int, /) -> watch.Interface:
         """Log each event at this verbosity."""
         ...
 
-    def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource) -> EventRecorderLogger:
+    def new_recorder(self, scheme: runtime.Scheme, source: corev1.EventSource, /) -> EventRecorderLogger:
         """Return a recorder for one component. The scheme supplies the kinds of typed objects."""
         ...
 

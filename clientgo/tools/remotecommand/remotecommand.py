@@ -35,11 +35,11 @@ class StreamOptions:
 class Executor(Protocol):
     """A way to run a command in a container and to connect its streams. Go: remotecommand.Executor."""
 
-    def stream(self, options: StreamOptions) -> None:
+    def stream(self, options: StreamOptions, /) -> None:
         """Deprecated: use `stream_with_context`. Go: Executor.Stream."""
         ...
 
-    def stream_with_context(self, ctx: Context, options: StreamOptions) -> None:
+    def stream_with_context(self, ctx: Context, options: StreamOptions, /) -> None:
         """Connect the streams, and block until the command has ended or `ctx` is done. Go: Executor.StreamWithContext.
 
         Raises CodeExitError for a command that failed, the context's error, UpgradeFailureError, StatusError, OSError.
@@ -52,12 +52,12 @@ class Executor(Protocol):
 class StreamCreator(Protocol):
     """A connection that creates streams. Go: streamCreator."""
 
-    def create_stream(self, headers: Header) -> Stream: ...
+    def create_stream(self, headers: Header, /) -> Stream: ...
 
 
 class StreamProtocolHandler(Protocol):
     """One version of the protocol. Go: streamProtocolHandler."""
 
-    def stream(self, conn: StreamCreator, ready: Callable[[], None], session: Session) -> None:
+    def stream(self, conn: StreamCreator, ready: Callable[[], None], session: Session, /) -> None:
         """Create the streams, call `ready`, and copy until the command has ended. Raises its error."""
         ...

@@ -48,7 +48,7 @@ class RateLimiter(PassiveRateLimiter, Protocol):
         """Wait for a token and take it. The wait cannot be cancelled: prefer `wait`."""
         ...
 
-    def wait(self, ctx: context.Context) -> None:
+    def wait(self, ctx: context.Context, /) -> None:
         """Wait for a token and take it. Raises an error if `ctx` is done first, or its deadline would pass first."""
         ...
 
@@ -56,7 +56,7 @@ class RateLimiter(PassiveRateLimiter, Protocol):
 class Clock(PassiveClock, Protocol):
     """The methods of a clock that a limiter needs. Go: flowcontrol.Clock."""
 
-    def sleep(self, d: float) -> None:
+    def sleep(self, d: float, /) -> None:
         """Block for `d` seconds."""
         ...
 

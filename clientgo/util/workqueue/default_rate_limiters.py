@@ -55,15 +55,15 @@ _TWO_TO_63 = 2.0**63
 class TypedRateLimiter(Protocol[T_contra]):
     """A source of delays before an item is retried. Implementations are thread-safe. Go: workqueue.TypedRateLimiter."""
 
-    def when(self, item: T_contra) -> float:
+    def when(self, item: T_contra, /) -> float:
         """Count one more failure of `item` and return the seconds to wait before the retry."""
         ...
 
-    def forget(self, item: T_contra) -> None:
+    def forget(self, item: T_contra, /) -> None:
         """Reset the failures of `item`, because it succeeded or the caller stops retrying it."""
         ...
 
-    def num_requeues(self, item: T_contra) -> int:
+    def num_requeues(self, item: T_contra, /) -> int:
         """Return the number of failures of `item` since the last `forget`."""
         ...
 

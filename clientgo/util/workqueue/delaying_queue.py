@@ -55,7 +55,7 @@ class TypedDelayingInterface(TypedInterface[T], Protocol[T]):
     Go: workqueue.TypedDelayingInterface.
     """
 
-    def add_after(self, item: T, duration: float) -> None:
+    def add_after(self, item: T, duration: float, /) -> None:
         """Add `item` after `duration` seconds; immediately if `duration` is not positive. Never blocks."""
         ...
 

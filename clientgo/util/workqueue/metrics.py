@@ -31,11 +31,11 @@ T_contra = TypeVar("T_contra", contravariant=True)
 class _QueueMetrics(Protocol[T_contra]):
     """The metrics that a queue reports. Every method is called with the queue's lock held."""
 
-    def add(self, item: T_contra) -> None: ...
+    def add(self, item: T_contra, /) -> None: ...
 
-    def get(self, item: T_contra) -> None: ...
+    def get(self, item: T_contra, /) -> None: ...
 
-    def done(self, item: T_contra) -> None: ...
+    def done(self, item: T_contra, /) -> None: ...
 
     def update_unfinished_work(self) -> None: ...
 
@@ -170,31 +170,31 @@ class MetricsProvider(Protocol):
     The queue calls the metrics with its lock held: they must be fast and must not call the queue.
     """
 
-    def new_depth_metric(self, name: str) -> GaugeMetric:
+    def new_depth_metric(self, name: str, /) -> GaugeMetric:
         """Return the gauge for the number of items that are queued or will be queued again by their done."""
         ...
 
-    def new_adds_metric(self, name: str) -> CounterMetric:
+    def new_adds_metric(self, name: str, /) -> CounterMetric:
         """Return the counter of added items, without duplicates."""
         ...
 
-    def new_latency_metric(self, name: str) -> HistogramMetric:
+    def new_latency_metric(self, name: str, /) -> HistogramMetric:
         """Return the histogram of the seconds from add to get."""
         ...
 
-    def new_work_duration_metric(self, name: str) -> HistogramMetric:
+    def new_work_duration_metric(self, name: str, /) -> HistogramMetric:
         """Return the histogram of the seconds from get to done."""
         ...
 
-    def new_unfinished_work_seconds_metric(self, name: str) -> SettableGaugeMetric:
+    def new_unfinished_work_seconds_metric(self, name: str, /) -> SettableGaugeMetric:
         """Return the gauge for the seconds spent so far on all items in progress together."""
         ...
 
-    def new_longest_running_processor_seconds_metric(self, name: str) -> SettableGaugeMetric:
+    def new_longest_running_processor_seconds_metric(self, name: str, /) -> SettableGaugeMetric:
         """Return the gauge for the seconds spent so far on the oldest item in progress."""
         ...
 
-    def new_retries_metric(self, name: str) -> CounterMetric:
+    def new_retries_metric(self, name: str, /) -> CounterMetric:
         """Return the counter of items added with a delay or a rate limit."""
         ...
 

@@ -38,15 +38,15 @@ T = TypeVar("T", bound=Hashable)
 class TypedRateLimitingInterface(TypedDelayingInterface[T], Protocol[T]):
     """A queue that can add an item after a delay from a rate limiter. Go: workqueue.TypedRateLimitingInterface."""
 
-    def add_rate_limited(self, item: T) -> None:
+    def add_rate_limited(self, item: T, /) -> None:
         """Add `item` after the rate limiter's delay, and count one more failure."""
         ...
 
-    def forget(self, item: T) -> None:
+    def forget(self, item: T, /) -> None:
         """Reset the failures of `item`, because it succeeded or is not retried. The caller must still call `done`."""
         ...
 
-    def num_requeues(self, item: T) -> int:
+    def num_requeues(self, item: T, /) -> int:
         """Return the number of failures of `item` since the last `forget`."""
         ...
 

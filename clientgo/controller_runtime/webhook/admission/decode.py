@@ -24,11 +24,11 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 class Decoder(Protocol):
     """A decoder of the objects in a request. Raises ValueError for an invalid object. Go: admission.Decoder."""
 
-    def decode(self, req: Request, into: type[ObjectT]) -> ObjectT:
+    def decode(self, req: Request, into: type[ObjectT], /) -> ObjectT:
         """Decode the request's object. Go: Decode."""
         ...
 
-    def decode_raw(self, raw_obj: Mapping[str, Any] | None, into: type[ObjectT]) -> ObjectT:
+    def decode_raw(self, raw_obj: Mapping[str, Any] | None, into: type[ObjectT], /) -> ObjectT:
         """Decode a raw object, such as `req.old_object`. Go: DecodeRaw."""
         ...
 

@@ -40,7 +40,7 @@ class TransactionalStore(Store, TransactionStore, Protocol):
 class BatchReader(Store, Protocol):
     """A Store that looks up many objects at once."""
 
-    def get_all(self, objs: Iterable[Any]) -> list[Any]:
+    def get_all(self, objs: Iterable[Any], /) -> list[Any]:
         """Return the stored state of each of `objs`, None for none, all from one moment.
 
         Raises KeyError when an object has no key.

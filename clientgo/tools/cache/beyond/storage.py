@@ -15,11 +15,11 @@ from clientgo.tools.cache.thread_safe_store import ThreadSafeStoreWithTransactio
 class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
     """A ThreadSafeStore that reads and writes whole batches and shows its contents. Beyond Go."""
 
-    def apply(self, keys: Sequence[str], txns: Sequence[Transaction]) -> None:
+    def apply(self, keys: Sequence[str], txns: Sequence[Transaction], /) -> None:
         """Apply `txns` like `transaction`; `keys` has the key of each object."""
         ...
 
-    def get_all(self, keys: Iterable[str]) -> builtins.list[Any]:
+    def get_all(self, keys: Iterable[str], /) -> builtins.list[Any]:
         """Return the object under each of `keys`, None for none, under one acquisition of the lock."""
         ...
 
@@ -27,7 +27,7 @@ class CacheStorage(ThreadSafeStoreWithTransaction, Protocol):
         """Return the number of objects. Takes no lock."""
         ...
 
-    def contents(self, most: int = sys.maxsize) -> StoreContents:
+    def contents(self, most: int = sys.maxsize, /) -> StoreContents:
         """Return at most `most` objects, values of each index, and keys under each value. O(most).
 
         Takes no lock, so that a debugger can inspect a store that is stuck.

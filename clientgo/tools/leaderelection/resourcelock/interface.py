@@ -106,25 +106,25 @@ class Interface(Protocol):
     Every method with a context blocks for a request. Not thread-safe.
     """
 
-    def get(self, ctx: Context) -> tuple[LeaderElectionRecord, bytes]:
+    def get(self, ctx: Context, /) -> tuple[LeaderElectionRecord, bytes]:
         """Return the record, and its bytes for comparison. Raises a NotFound StatusError if there is none.
 
         Go: Interface.Get.
         """
         ...
 
-    def create(self, ctx: Context, ler: LeaderElectionRecord) -> None:
+    def create(self, ctx: Context, ler: LeaderElectionRecord, /) -> None:
         """Create the record; raises an error if it exists. Go: Interface.Create."""
         ...
 
-    def update(self, ctx: Context, ler: LeaderElectionRecord) -> None:
+    def update(self, ctx: Context, ler: LeaderElectionRecord, /) -> None:
         """Replace the record. Raises an error if another client changed it since this lock's last request.
 
         Go: Interface.Update.
         """
         ...
 
-    def record_event(self, s: str) -> None:
+    def record_event(self, s: str, /) -> None:
         """Record an event about this candidate. Go: Interface.RecordEvent."""
         ...
 

@@ -16,21 +16,21 @@ __all__ = ["LeaseLock", "leader_election_record_to_lease_spec", "lease_spec_to_l
 class LeaseInterface(Protocol):
     """The methods of a typed Lease client that the lock uses."""
 
-    def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None) -> coordinationv1.Lease: ...
+    def get(self, ctx: Context, name: str, options: metav1.GetOptions | None = None, /) -> coordinationv1.Lease: ...
 
     def create(
-        self, ctx: Context, obj: coordinationv1.Lease, opts: metav1.CreateOptions | None = None
+        self, ctx: Context, obj: coordinationv1.Lease, opts: metav1.CreateOptions | None = None, /
     ) -> coordinationv1.Lease: ...
 
     def update(
-        self, ctx: Context, obj: coordinationv1.Lease, opts: metav1.UpdateOptions | None = None
+        self, ctx: Context, obj: coordinationv1.Lease, opts: metav1.UpdateOptions | None = None, /
     ) -> coordinationv1.Lease: ...
 
 
 class LeasesGetter(Protocol):
     """A source of clients for Leases, such as the typed client of coordination.k8s.io/v1."""
 
-    def leases(self, namespace: str) -> LeaseInterface: ...
+    def leases(self, namespace: str, /) -> LeaseInterface: ...
 
 
 class LeaseLock:

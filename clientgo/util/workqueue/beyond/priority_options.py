@@ -41,16 +41,16 @@ class AddOpts:
 class DepthMetricWithPriority(Protocol):
     """The number of queued items, by priority."""
 
-    def inc(self, priority: int) -> None: ...
+    def inc(self, priority: int, /) -> None: ...
 
-    def dec(self, priority: int) -> None: ...
+    def dec(self, priority: int, /) -> None: ...
 
 
 @runtime_checkable
 class MetricsProviderWithPriority(MetricsProvider, Protocol):
     """A provider with a depth metric per priority."""
 
-    def new_depth_metric_with_priority(self, name: str) -> DepthMetricWithPriority:
+    def new_depth_metric_with_priority(self, name: str, /) -> DepthMetricWithPriority:
         """Return the depth metric that priority queues use in place of `new_depth_metric`."""
         ...
 
