@@ -106,7 +106,9 @@ def test_update_moves_an_object() -> None:
     """Go: TestHeap_Update"""
     heap = new(*FIVE)
     heap.update(Item("baz", 0))
-    assert heap._data.queue[0].key == "baz"
+    check_invariants(heap)
+    assert heap.pop() == Item("baz", 0)
+    heap.add(Item("baz", 0))
     heap.update(Item("baz", 100))
     check_invariants(heap)
     assert pop_all(heap) == ["bar", "foo", "qux", "zab", "baz"]

@@ -56,6 +56,21 @@ def new_reflector(lw: Any, store: Any | None = None, expected: object = corev1.P
     )
 
 
+def list_only(list_func: Callable[[metav1.ListOptions], Any]) -> cache.ListWatch:
+    """Return a source that has a list, and refuses a watch."""
+
+    def refuse(_: metav1.ListOptions) -> watch.Interface:
+        raise RuntimeError("no watch")
+
+    return cache.ListWatch(list_func=list_func, watch_func=refuse)
+
+
+def list_once(reflector: cache.Reflector) -> None:
+    """Let the reflector list a source of `list_only`."""
+    with pytest.raises(RuntimeError, match="no watch"):
+        reflector.list_and_watch_with_context(BACKGROUND)
+
+
 class CountedWatch(watch.FakeWatcher):
     """A fake that counts how often it is stopped."""
 
@@ -80,8 +95,7 @@ def handle_watch(
     def set_version(rv: str, _: bool) -> None:
         reflector._last_sync_resource_version = rv
 
-    start = reflector._clock.now()
-    reflector._handle_watch(ctx, start, new_reader(w), reflector._store, set_version, resync_ctx or ctx)
+    reflector._handle_watch(ctx, REAL_CLOCK.now(), new_reader(w), reflector._store, set_version, resync_ctx or ctx)
     return reflector
 
 
@@ -230,8 +244,8 @@ def test_a_cancel_during_a_watch_stops_it_and_opens_no_other() -> None:
             opened.append(CountedWatch())
             return opened[-1]
 
-        reflector = new_reflector(cache.ListWatch(watch_func=open_watch))
-        thread = threading.Thread(target=reflector._watch, args=(ctx, None, ctx))
+        reflector = new_reflector(cache.ListWatch(list_func=lambda _: mk_list("1"), watch_func=open_watch))
+        thread = threading.Thread(target=reflector.list_and_watch_with_context, args=(ctx,), name="reflector")
         thread.start()
         bubble.wait()
         cancel()
@@ -805,10 +819,11 @@ def test_a_watch_ends_by_itself_after_a_random_time(asked: float, minimum: int) 
         timeouts.add(options.timeout_seconds)
         raise RuntimeError("no watch")
 
-    reflector = new_reflector(cache.ListWatch(watch_func=open_watch), min_watch_timeout=asked)
+    lw = cache.ListWatch(list_func=lambda _: mk_list("1"), watch_func=open_watch)
+    reflector = new_reflector(lw, min_watch_timeout=asked)
     for _ in range(50):
         with pytest.raises(RuntimeError, match="no watch"):
-            reflector._watch(BACKGROUND, None, BACKGROUND)
+            reflector.list_and_watch_with_context(BACKGROUND)
     assert all(timeout is not None and minimum <= timeout <= 2 * minimum for timeout in timeouts)
     assert len(timeouts) > 1
 
@@ -829,9 +844,8 @@ def test_a_store_with_the_method_gets_every_version() -> None:
 def test_a_paged_list_is_stored_complete_and_pages_are_not_kept() -> None:
     """Go: TestReflectorListExtract"""
     pages = [mk_list("1", *(mk_pod(f"p{i}", "1") for i in range(3)), token="C"), mk_list("1", mk_pod("last", "1"))]
-    lw = cache.ListWatch(list_func=lambda options: pages[1] if options.continue_ else pages[0])
     store = cache.new_store(cache.meta_namespace_key_func)
-    new_reflector(lw, store)._list(BACKGROUND)
+    list_once(new_reflector(list_only(lambda options: pages[1] if options.continue_ else pages[0]), store))
     assert sorted(store.list_keys()) == ["ns/last", "ns/p0", "ns/p1", "ns/p2"]
     # An item must not lead back to the list it came in, or it would keep all the others in memory.
     assert all(pod._parent is None for pod in store.list())
@@ -892,7 +906,7 @@ def test_it_reports_the_time_of_the_servers_last_answer() -> None:
         events = [{"type": "BOOKMARK", "object": {"rv": "2"}, "delay_ms": 60_000}]
         server = scripted(bubble, [{"error": "connection_refused"}, config_maps("1")], [{"events": events}])
         reflector = new_config_map_reflector(server, RecordingStore())
-        began = reflector._clock.now()
+        began = REAL_CLOCK.now()
         contacts: list[float | None] = []
 
         def look() -> None:
@@ -1032,9 +1046,9 @@ def test_a_reflector_without_a_name_is_named_after_its_maker() -> None:
 
 
 def test_an_indexer_by_namespace_and_its_reflector() -> None:
-    lw = cache.ListWatch(list_func=lambda _: mk_list("1", mk_pod("a", "1")))
+    lw = list_only(lambda _: mk_list("1", mk_pod("a", "1")))
     indexer, reflector = cache.new_namespace_keyed_indexer_and_reflector(lw, corev1.Pod(), 0.0)
-    reflector._list(BACKGROUND)
+    list_once(reflector)
     assert [pod.get_name() for pod in indexer.by_index(cache.NAMESPACE_INDEX, "ns")] == ["a"]
     assert "of *v1.Pod at '1'" in repr(reflector)
     assert to_config_map({"name": "a"}) not in indexer.list()

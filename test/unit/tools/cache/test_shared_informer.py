@@ -294,7 +294,7 @@ def test_listeners_and_store_see_what_the_transform_made() -> None:
 
 
 def count(informer: shared_informer_module._SharedIndexInformer) -> int:
-    return len(informer._processor._listeners)
+    return len(informer.parts().handlers)
 
 
 def test_handlers_are_removed_one_by_one() -> None:
@@ -717,10 +717,9 @@ def test_the_queue_is_chosen_by_the_gate_or_for_one_informer(in_order: bool) -> 
     for option, expected in ((None, in_order), (True, True), (False, False)):
         with world(in_order=option) as w:
             w.start()
-            controller: Any = w.informer._controller
-            assert isinstance(controller._config.queue, cache.RealFIFO) is expected
-            name = "RealFIFO *v1.Pod" if expected else "DeltaFIFO *v1.Pod"
-            assert controller._config.queue.name() == name
+            queue: Any = w.informer.parts().fifo
+            assert isinstance(queue, cache.RealFIFO) is expected
+            assert queue.name() == ("RealFIFO *v1.Pod" if expected else "DeltaFIFO *v1.Pod")
 
 
 def test_a_run_that_ctrl_c_ends_before_the_first_list_ends_with_all_its_threads(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from queueobjects import Item, key_of
+from queueobjects import Item, key_of, pop
 
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
@@ -65,11 +65,13 @@ def test_fifo_meets_the_contract_where_it_has_the_methods() -> None:
     fifo = cache.new_fifo(key_of)
     fifo.add(Item("foo", "bar"))
     fifo.update(Item("foo", "baz"))
-    assert fifo._items == {"foo": Item("foo", "baz")}
+    assert fifo.statistics().items == 1
+    assert pop(fifo) == Item("foo", "baz")
+    fifo.add(Item("foo", "bar"))
     fifo.delete(Item("foo"))
-    assert fifo._items == {}
+    assert fifo.statistics().items == 0
     fifo.replace([Item("foo", "foo"), Item("bar", "bar")], "0")
-    assert list(fifo._items) == ["foo", "bar"]
+    assert [pop(fifo) for _ in range(fifo.statistics().items)] == [Item("foo", "foo"), Item("bar", "bar")]
 
 
 def test_transformer_sees_every_write_and_its_failure_stops_it() -> None:

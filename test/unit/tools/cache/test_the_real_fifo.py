@@ -401,16 +401,17 @@ def test_where_batches_are_cut(initial: str, updates: str, size: int, expected: 
 )
 def test_an_object_that_lost_its_key_closes_a_batch(names: str, expected: list[str]) -> None:
     """Go: TestRealFIFO_PopBrokenItemsInBatch"""
-    queue = new()
-    for name in names:
-        queue.add(Item(name))
+    lost: set[str] = set()
 
     def key_or_fail(obj: Any) -> str:
-        if obj.name.isdigit():
+        if obj.name in lost:
             raise ValueError("broken")
         return str(obj.name)
 
-    queue._key_func = key_or_fail
+    queue = cache.new_real_fifo_with_options(cache.RealFIFOOptions(key_function=key_or_fail, known_objects=Known()))
+    for name in names:
+        queue.add(Item(name))
+    lost.update("12")
     assert batches(queue) == expected
 
 
