@@ -104,6 +104,19 @@ def test_a_call_without_its_context_raises_a_helpful_error() -> None:
         pods.list(context.background(), {"label_selector": "app=web"})
 
 
+def test_the_error_of_a_call_without_context_shows_what_came_in_its_place() -> None:
+    pods: Any = fake.new_clientset().core_v1().pods("ns")
+    advice = r"the first argument is a context, such as context.background\(\)"
+    with pytest.raises(TypeError, match=f"get: {advice}; got 'a'$"):
+        pods.get("a")
+    with pytest.raises(TypeError, match=f"get: {advice}; got None$"):
+        pods.get(name="a")
+    with pytest.raises(TypeError, match=f"get: {advice}; got 'b'$"):
+        pods.get(ctx="b", name="a")
+    with pytest.raises(TypeError, match=f"list: {advice}$"):
+        pods.list()
+
+
 def test_a_controllers_client_without_context_raises_a_helpful_error() -> None:
     """Also of clients around it, of its status writer and of the cache that it reads from."""
     plain: Any = crfake.new_client_builder().build()

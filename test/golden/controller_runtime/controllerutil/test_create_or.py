@@ -12,10 +12,13 @@ from goldenfile import cases
 from goldenruntime import Document, dense, error_of, shown, to_object
 
 from clientgo import context
+from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import ReadOnlyError
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.controller_runtime import client
-from clientgo.controller_runtime.client import interceptor
+from clientgo.controller_runtime.client import fake, interceptor
 from clientgo.controller_runtime.controller import controllerutil
 
 _THINGS = GroupResource("", "things")
@@ -185,3 +188,20 @@ def test_create_or_update_and_patch_do_what_go_does(case: dict[str, Any]) -> Non
         assert loses_status(step), [(k, got.get(k), expect.get(k)) for k in expect if got.get(k) != expect.get(k)]
         assert without_status(got) == without_status(expect), step
         break  # From here on there is another status.
+
+
+@pytest.mark.parametrize("function", [controllerutil.create_or_update, controllerutil.create_or_patch])
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_read_only_object_is_refused_before_any_request(function: Any, exists: bool) -> None:
+    pod = corev1.Pod(metadata=metav1.ObjectMeta(namespace="ns", name="a"))
+    requests: list[str] = []
+
+    def get(ctx: context.Context, c: client.WithWatch, key: Any, into: Any, *opts: Any) -> Any:
+        requests.append("get")
+        raise apierrors.new_not_found(_THINGS, key.name)
+
+    builder = fake.new_client_builder().with_objects(*[pod] * exists)
+    c = interceptor.new_client(builder.build(), interceptor.Funcs(get=get))
+    with pytest.raises(ReadOnlyError):
+        function(context.background(), c, pod.deep_copy().freeze(), lambda: None)
+    assert requests == []

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 engine = protobuf_engines.fixture()
 
-VARINT, FIXED64, BYTES = 0, 1, 2
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 @dataclass(frozen=True)
@@ -251,6 +251,22 @@ def test_an_entry_of_a_map_in_another_wire_type_is_refused(entry: bytes, wire_ty
 def test_a_number_in_a_map_is_no_text() -> None:
     with pytest.raises(WireError, match="wrong wireType = 2 for field map"):
         protobuf.decode_message(schema_of("int"), sized(4, sized(1, b"k") + sized(2, b"1")))
+
+
+@pytest.mark.parametrize(
+    ("value", "wire_type"),
+    [(b"\x96\1", VARINT), (b"12345678", FIXED64), (b"abc", BYTES), (b"1234", FIXED32)],
+    ids=["varint", "64 bits", "bytes", "32 bits"],
+)
+def test_a_field_that_is_not_in_the_table_is_kept_beside_the_others(value: bytes, wire_type: int) -> None:
+    schema = schema_of("string")
+    newer = field(9, value, wire_type)
+    document: Any = protobuf.decode_message(schema, newer + sized(1, b"a"))
+    assert dict(document) == {"one": "a"}
+    assert document.fields == {"test.SomeString": newer}
+    assert lazily(schema, newer + sized(1, b"a")).get("one") == "a"
+    with pytest.raises(WireError, match="unexpected EOF"):
+        protobuf.decode_message(schema, newer[:-1])
 
 
 def test_the_zero_time_of_go_is_null() -> None:

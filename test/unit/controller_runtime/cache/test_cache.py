@@ -741,6 +741,14 @@ def test_selectors_by_namespace_make_no_sense_for_kinds_without_one(cluster: Clu
         new_cache(cluster, by_object={corev1.Node: cache.ByObject(namespaces={"ns": cache.Config()})})
 
 
+def test_a_kind_that_the_server_does_not_have_is_an_error_that_names_it() -> None:
+    unknown = meta.new_default_rest_mapper([])
+    options = cache.Options(mapper=unknown, by_object={corev1.Pod: cache.ByObject()})
+    with pytest.raises(RuntimeError, match="failed to determine if Pod is namespaced: .*no matches for") as caught:
+        cache.new(rest.Config(host="http://none"), options)
+    assert meta.is_no_match_error(caught.value.__cause__)
+
+
 @pytest.mark.parametrize("form", ["unstructured", "metadata"])
 def test_lists_are_of_the_objects_of_their_form(c: cache.Cache, three: list[str], form: str) -> None:
     """

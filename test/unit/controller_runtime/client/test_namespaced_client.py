@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from ctrlcluster import CTX, Cluster, deployment, in_form, node
 
+from clientgo import context
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.autoscaling import v1 as autoscalingv1
 from clientgo.api.core import v1 as corev1
@@ -17,6 +18,7 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
 from clientgo.controller_runtime import client
+from clientgo.controller_runtime.client import interceptor
 
 pytestmark = pytest.mark.shared_server
 
@@ -169,6 +171,20 @@ def test_objects_without_namespaces_are_written_as_ever(cluster: Cluster, c: cli
     c.apply(CTX, applied, OWNER)
     assert applied.get_uid() != ""
     assert applied.get_namespace() == ""
+
+
+@pytest.mark.parametrize("namespace", ["", "elsewhere"])
+def test_the_configuration_of_an_object_without_namespace_is_sent_as_it_is(cluster: Cluster, namespace: str) -> None:
+    sent: list[str] = []
+
+    def apply(ctx: context.Context, c: client.WithWatch, obj: Any, *opts: Any) -> None:
+        sent.append(obj.get_namespace())
+
+    recording = interceptor.new_client(cluster.client, interceptor.Funcs(apply=apply))
+    role = cluster_role("admins")
+    role.metadata.namespace = namespace
+    client.new_namespaced_client(recording, "ns").apply(CTX, role, OWNER)
+    assert sent == [namespace]
 
 
 def test_delete_all_of_stays_in_the_namespace(cluster: Cluster, c: client.Client, ns: str, other: str) -> None:

@@ -16,6 +16,7 @@ from clientgo.apimachinery.util.jsonpatch import Operation
 from clientgo.context import Context, background
 from clientgo.controller_runtime import log
 from clientgo.controller_runtime.log import zap
+from clientgo.controller_runtime.metrics import REGISTRY
 from clientgo.controller_runtime.webhook import admission
 from clientgo.golang.http import Header
 from clientgo.golang.http.server import Request, ResponseWriter
@@ -101,6 +102,27 @@ def test_a_patch_that_is_no_json_is_an_answer() -> None:
     assert not answer.allowed
     assert answer.result is not None
     assert (answer.result.code, answer.result.message) == (500, "unable to encode response")
+
+
+def test_a_standalone_webhook_with_a_path_for_metrics_counts_its_requests() -> None:
+    hook = admission.Webhook(handler=lambda ctx, req: admission.allowed(""))
+    handler = admission.standalone_webhook(hook, admission.StandaloneOptions(metrics_path="/standalone"))
+    assert callable(handler)
+
+    def count(name: str, **labels: str) -> Any:
+        registry: Any = REGISTRY
+        return registry.get_sample_value(f"controller_runtime_webhook_{name}", {"webhook": "/standalone", **labels})
+
+    before = count("requests_total", code="200"), count("requests_total", code="500"), count("latency_seconds_count")
+    body = json.dumps({"request": REQUEST.to_dict()}).encode()
+    request = Request("POST", "/", read=lambda size: body[:size])
+    request.headers["Content-Type"], request.headers["Content-Length"] = "application/json", str(len(body))
+    response = ResponseWriter()
+    handler(response, request)
+    assert json.loads(response.body)["response"]["allowed"]
+    assert before == (0, 0, 0)
+    assert (count("requests_total", code="200"), count("requests_total", code="500")) == (1, 0)
+    assert (count("latency_seconds_count"), count("requests_in_flight")) == (1, 0)
 
 
 def logged_by_handler(log_constructor: Any) -> dict[str, Any]:
