@@ -3,7 +3,9 @@
     hack/report                          every section; takes an hour or more
     hack/report golden parity            only these sections; the page keeps the results of the others
     hack/report bugs --draws 5 --seed 7  five bugs of one line in each area, drawn with this seed
-    hack/report bench --bench workqueue  the benchmarks whose path has the word
+    hack/report bench --bench workqueue  the benchmarks whose path has the word; with Go's rows if there is a Go
+    hack/report bench --quick            the benchmarks with pictures only, with few objects: minutes, and less exact
+    hack/report --go ~/go/bin/go         use this Go; GOPATH and other settings of Go apply
     hack/report --limit 300              stop each command after 300 seconds; the page says so
     hack/report --render                 measure nothing, write the page again
 
@@ -21,8 +23,10 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +34,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from report_charts import CHARTS, Chart, as_json, charts_of, svg
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "hack/data/report.json"
 PAGE = ROOT / "hack/site/pages/report.md"
+PLOTS = PAGE.parent / "plots"
+CLIENT_GO = "k8s.io/client-go@v0.36.0"
+# Arguments that bound a benchmark, for --quick.
+QUICK = {
+    "test/bench/workqueue/bench_queue.py": ("--items", "50000", "--rounds", "1"),
+    "test/bench/wire/bench_wire.py": ("--repeat", "1", "--pods", "1000", "--events", "5000"),
+    "test/bench/wire/bench_latency.py": ("--repeat", "1", "--changes", "100"),
+    "test/bench/cache/bench_pipeline.py": ("--repeat", "1", "--events", "20000"),
+}
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
 # Tests that let servers, connections, caches and processes fail.
 FAULTS = (
@@ -65,6 +80,9 @@ class Options:
     seed: int = 1
     bench: str = ""
     limit: float | None = None
+    quick: bool = False
+    # The command `go`; "" for none.
+    go: str = ""
 
 
 def run(*command: str, limit: float | None = None) -> Done:
@@ -96,7 +114,9 @@ def golden(options: Options, run: Run) -> Json:
         with gzip.open(file) as lines:
             counts[area] += sum(1 for _ in lines)
     rows = [[area, str(count)] for area, count in sorted(counts.items())]
-    return _tests(options, run, ("test/golden",), ["area", "cases"], [*rows, ["all", str(sum(counts.values()))]])
+    tests = _tests(options, run, ("test/golden",), ["area", "cases"], [*rows, ["all", str(sum(counts.values()))]])
+    chart = Chart("Recorded answers of Go", "cases", sorted(counts.items(), key=lambda row: -row[1]), ours="")
+    return {**tests, "charts": as_json([chart])}
 
 
 def _tests(
@@ -165,7 +185,7 @@ def bugs(options: Options, run: Run) -> Json:
         ok = ok and (found is not None or done.code is None)
         rows.append([area, *(found or ["stopped", "", "", "", ""])])
     header = ["area", "bugs", "caught", "survived", "no bug", "of the bugs"]
-    text = "A survivor is either a missing test or no bug; [the page about the scripts](../hack/README.md) says more."
+    text = "A survivor is either a missing test or no bug; [the page about the scripts](../../README.md) says more."
     return {"commands": commands, "header": header, "rows": rows, "text": text, "ok": ok}
 
 
@@ -181,19 +201,69 @@ def faults(options: Options, run: Run) -> Json:
     return _tests(options, run, paths, ["scripts"], [[f"`{path}`"] for path in paths])
 
 
+def draws(options: Options, run: Run) -> Json:
+    """Read the draws that were made with seeds chosen before, which hack/README.md keeps."""
+    header, rows = drawn(ROOT.joinpath("hack/README.md").read_text(encoding="utf-8"))
+    shares = [(row[0], next(float(cell[:-2]) for cell in reversed(row) if cell.endswith(" %"))) for row in rows]
+    chart = Chart("Bugs of one line that the tests catch, in the last draw", "percent", shares, ours="")
+    text = "The survivors, the seeds and the commands are in [the page about the scripts](../../README.md)."
+    return {"commands": [], "header": header, "rows": rows, "text": text, "charts": as_json([chart]), "ok": bool(rows)}
+
+
+def drawn(page: str) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of the table of draws."""
+    lines = [line for line in page.partition("### Measured draws")[2].splitlines() if line.startswith("| ")]
+    header, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return header, rows
+
+
 def bench(options: Options, run: Run) -> Json:
-    """Run the benchmarks, and keep what they print."""
-    commands, texts, ok = [], [], True
-    for file in sorted(ROOT.joinpath("test/bench").rglob("bench*.py")):
-        path = file.relative_to(ROOT).as_posix()
-        if options.bench not in path:
-            continue
-        command = ["python", path]
-        done = run(*command, limit=options.limit)
-        commands.append(_result(command, done))
-        ok = ok and done.code in (0, None)
-        texts.append({"title": path, "output": done.output.rstrip()})
-    return {"commands": commands, "header": [], "rows": [], "text": "", "outputs": texts, "ok": ok}
+    """Run the benchmarks, and keep what they print and the pictures of it. Builds Go's programs if there is a Go."""
+    commands, texts, charts, ok = [], [], [], True
+    paths = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.joinpath("test/bench").rglob("bench*.py"))
+    chosen = [path for path in paths if options.bench in path and (path in CHARTS or not options.quick)]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, path in enumerate(chosen, 1):
+            _show(f"    [{number} of {len(chosen)}] {path}")
+            command = ["python", path, *(QUICK[path] if options.quick else ())]
+            if options.go and (program := go_program(path, options.go, Path(folder), run)):
+                command += ["--go", program]
+            done = run(*command, limit=options.limit)
+            output = done.output.replace(f"{folder}{os.sep}", "")
+            commands.append(_result([part.replace(f"{folder}{os.sep}", "") for part in command], done))
+            ok = ok and done.code in (0, None)
+            texts.append({"title": path, "output": output.rstrip()})
+            charts += charts_of(path, output)
+    text = f"Go is {run(options.go, 'version', limit=60.0).output.strip()}." if options.go else "Without Go's rows."
+    if options.quick:
+        text += " With `--quick`: few objects and one round, so only large differences mean something."
+    return {"commands": commands, "header": [], "rows": [], "text": text, "outputs": texts, "ok": ok,
+            "charts": as_json(charts)}  # fmt: skip
+
+
+def go_program(bench: str, go: str, folder: Path, run: Run) -> str:
+    """Return the path of Go's program for a benchmark, which is built once; "" if it has none or the build fails."""
+    source = ROOT / bench
+    main = source.parent / "go" / "main.go"
+    if not main.exists() or '"--go"' not in source.read_text(encoding="utf-8"):
+        return ""
+    program = folder / f"go-{source.parent.name}"
+    if program.exists():
+        return str(program)
+    work = folder / f"{program.name}-source"
+    if not work.exists():
+        work.mkdir()
+        shutil.copy(main, work)
+        # GO111MODULE=off takes the packages from GOPATH.
+        steps = [["build", "-o", str(program), "."]]
+        if os.environ.get("GO111MODULE") != "off":
+            steps[:0] = [["mod", "init", "bench"], ["get", CLIENT_GO], ["mod", "tidy"]]
+        for step in steps:
+            done = run("env", "-C", str(work), go, *step, limit=900.0)
+            if done.code != 0:
+                print(f"{bench}: no program of Go: {done.output.strip()[-300:]}", file=sys.stderr)
+                break
+    return str(program) if program.exists() else ""
 
 
 def _result(command: Sequence[str], done: Done) -> Json:
@@ -221,8 +291,16 @@ SECTIONS: Mapping[str, Section] = {
     "conformance": Section(
         "The embedded API server", "It is compared with the recorded answers of a real kube-apiserver.", conformance
     ),
+    "draws": Section(
+        "Bugs drawn at random: the measured draws",
+        "A script draws lines of a module and changes one thing in each; a test should fail. A draw counts only if its "
+        "seed was fixed before.",
+        draws,
+    ),
     "bugs": Section(
-        "Bugs drawn at random", "One line of the library changes at random; the tests of the area should fail.", bugs
+        "Bugs drawn at random: a draw of this report",
+        "One line of the library changes at random; the tests of the area should fail.",
+        bugs,
     ),
     "faults": Section(
         "Faults", "Controllers and informers while servers, connections, caches and processes fail.", faults
@@ -247,19 +325,36 @@ def render(results: Mapping[str, Json]) -> str:
         if name not in results:
             lines += [f"Not measured yet: `hack/report {name}`.", ""]
             continue
-        lines += _rendered(results[name])
+        lines += _rendered(name, results[name])
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rendered(result: Json) -> list[str]:
+def plots(results: Mapping[str, Json]) -> dict[str, str]:
+    """Return the pictures by the names of their files."""
+    return {
+        _plot(name, number): svg(Chart(**chart))
+        for name in SECTIONS
+        for number, chart in enumerate(results.get(name, {}).get("charts", ()), 1)
+    }
+
+
+def _plot(section: str, number: int) -> str:
+    return f"{section}-{number}.svg"
+
+
+def _rendered(name: str, result: Json) -> list[str]:
     lines: list[str] = []
+    for number, chart in enumerate(result.get("charts", ()), 1):
+        lines += [f"**{chart['title']}** ({chart['unit']})", ""]
+        lines += ["```{raw} html", f":file: plots/{_plot(name, number)}", "```", ""]
     if result["rows"]:
         lines += [f"| {' | '.join(result['header'])} |", "|" + "---|" * len(result["header"])]
         lines += [f"| {' | '.join(row)} |" for row in result["rows"]] + [""]
     lines += [result["text"], ""] if result["text"] else []
     for each in result.get("outputs", ()):
-        lines += [f"### {each['title']}", "", "```text", each["output"], "```", ""]
-    lines += [f"Measured on {result['date']} with {result['machine']}:", ""]
+        lines += [f"### {each['title'].rpartition('/')[2]}", "", "```text", each["output"], "```", ""]
+    if result["commands"]:
+        lines += [f"Measured on {result['date']} with {result['machine']}:", ""]
     for each in result["commands"]:
         end = {0: "", None: "; stopped by the limit"}.get(each["code"], f"; failed with code {each['code']}")
         lines.append(f"* `{each['command']}`: {each['seconds']} s{end}")
@@ -267,8 +362,9 @@ def _rendered(result: Json) -> list[str]:
 
 
 def machine() -> str:
-    """Return the interpreter and the number of cores, for the page."""
-    return f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores"
+    """Return the interpreter, the number of cores and the load, for the page."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{python}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.0f}"
 
 
 def measure(names: Sequence[str], options: Options, results: dict[str, Json], run: Run = run) -> list[str]:
@@ -298,6 +394,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--draws", type=int, default=10, help="bugs to draw in each area (default: 10)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
     parser.add_argument("--bench", default="", metavar="WORD", help="only benchmarks whose path has the word")
+    parser.add_argument("--quick", action="store_true", help="only benchmarks with pictures, with few objects")
+    found = shutil.which("go") or ""
+    parser.add_argument(
+        "--go", default=found, metavar="COMMAND", help=f"for Go's rows; '' for none (default: {found!r})"
+    )
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="stop each command after this time")
     parser.add_argument("--render", action="store_true", help="only write the page from the stored results")
     flags = parser.parse_args(arguments)
@@ -306,10 +407,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     failed: list[str] = []
     for name in [] if flags.render else flags.sections or list(SECTIONS):
-        options = Options(flags.draws, flags.seed, flags.bench, flags.limit)
+        options = Options(flags.draws, flags.seed, flags.bench, flags.limit, flags.quick, flags.go)
         failed += measure([name], options, results)
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(render(results), encoding="utf-8")
+    PLOTS.mkdir(exist_ok=True)
+    for file in PLOTS.glob("*.svg"):
+        file.unlink()
+    for name, picture in plots(results).items():
+        PLOTS.joinpath(name).write_text(picture, encoding="utf-8")
     if failed:
         print(f"failed: {', '.join(failed)}; the page keeps their former results", file=sys.stderr)
     return 1 if failed else 0

@@ -91,6 +91,10 @@ def stage(folder: Path, modules: Iterable[str]) -> None:
         if page in ELSEWHERE:
             text = f"---\norphan: true\n---\n\n{text}"
         _write(folder, own, relinked(text, page, own, targets))
+    for picture in PAGES.rglob("*.svg"):
+        copy = folder / picture.relative_to(PAGES)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, copy)
     for own, text in reference.pages(ROOT, modules):
         _write(folder, own, relinked(text, own + ".md", own, targets))
     _write(folder, "reference/index", reference.index(modules))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ _LOGS = re.compile(r"(error|warning|warn|fatal)(f|_s|_depth|_s_depth)?|exception
 # Objects with methods of these names that are no loggers: parsers of arguments, errors in Go's manner.
 _NO_LOGGERS = {"parser", "http", "server", "argparse"}
 
+_KINDS = (ast.ClassDef, ast.Call, ast.Raise)
 _ENOUGH = len("bad request")
 # Texts that look like a log line and are none, or that a page need not explain, with the reason.
 SHOWN_BY_OTHERS = {
@@ -48,20 +50,26 @@ class Place(NamedTuple):
         return f"{self.path}:{self.line}"
 
 
-def modules(root: Path = ROOT) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the path and the syntax tree of each module whose messages a user can see."""
+@functools.cache
+def modules(root: Path = ROOT) -> tuple[tuple[str, tuple[ast.AST, ...]], ...]:
+    """Return the path and all nodes of each module whose messages a user can see."""
+    return tuple(_modules(root))
+
+
+def _modules(root: Path) -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
     for path in sorted(root.joinpath("clientgo").rglob("*.py")):
         inside = path.relative_to(root / "clientgo").as_posix()
         if not any(inside.startswith(f"{folder}/") for folder in _LEFT_OUT):
-            yield f"clientgo/{inside}", ast.parse(path.read_text(encoding="utf-8"))
+            nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            yield f"clientgo/{inside}", tuple(node for node in nodes if isinstance(node, _KINDS))
 
 
 def exception_classes(root: Path = ROOT) -> dict[str, Place]:
     """Return the public exception classes and where each is defined."""
     bases: dict[str, set[str]] = {}
     places: dict[str, Place] = {}
-    for path, tree in modules(root):
-        for node in ast.walk(tree):
+    for path, nodes in modules(root):
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
                 names = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
                 bases.setdefault(node.name, set()).update(names)
@@ -75,8 +83,8 @@ def exception_classes(root: Path = ROOT) -> dict[str, Place]:
 def log_lines(root: Path = ROOT) -> dict[str, Place]:
     """Return the texts that are logged as errors or warnings, and where. An f-string's text is its longest part."""
     found: dict[str, Place] = {}
-    for path, tree in modules(root):
-        for node in ast.walk(tree):
+    for path, nodes in modules(root):
+        for node in nodes:
             if isinstance(node, ast.Call) and (text := _logged(node)):
                 found.setdefault(text, Place(path, node.lineno))
     return found
@@ -108,8 +116,8 @@ def _literal(node: ast.expr) -> str:
 def raised(root: Path = ROOT) -> Counter[str]:
     """Return the number of `raise` statements of each class."""
     found: Counter[str] = Counter()
-    for _, tree in modules(root):
-        for node in ast.walk(tree):
+    for _, nodes in modules(root):
+        for node in nodes:
             if isinstance(node, ast.Raise) and node.exc is not None:
                 error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
                 found[ast.unparse(error).rpartition(".")[2]] += 1

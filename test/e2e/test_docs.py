@@ -13,7 +13,9 @@ import inspect
 import io
 import itertools
 import json
+import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -75,6 +77,9 @@ def test_the_code_of_a_page_runs(
     spec = importlib.util.spec_from_file_location(f"docs_{page.replace('/', '_').removesuffix('.md')}", file)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    # A block may import what the page saved as a file before.
+    for name in re.findall(r"`(\w+)\.py`", (DOCS / page).read_text(encoding="utf-8")):
+        monkeypatch.setitem(sys.modules, name, module)
     outputs = {block: after for block, after in itertools.pairwise(found) if after.language == "text"}
     monkeypatch.setenv("KUBECONFIG", request.getfixturevalue("kubeconfig"))
 
@@ -112,6 +117,47 @@ def test_a_chinese_page_has_the_code_of_its_english_page() -> None:
 
     other = [page for page, found in chinese.items() if [b.text for b in found] != [b.text for b in blocks(page)]]
     assert other == []
+
+
+def test_a_chinese_page_has_the_parts_of_its_english_page() -> None:
+    """Titles, tables, lists and paragraphs have the same order, and links lead to the same pages."""
+    pages = [page.removeprefix("zh/") for page in PAGES if page.startswith("zh/")]
+    required = {"start.md", "pipeline.md", *(page for page in ENGLISH if page.startswith("cookbook/"))}
+
+    assert required - set(pages) == set()
+    assert [page for page in pages if shape(page) != shape(f"zh/{page}")] == []
+    assert [page for page in pages if links(page) != links(f"zh/{page}")] == []
+
+
+def test_the_parts_of_a_page_differ_if_a_part_is_missing() -> None:
+    whole = parts("# A\n\ntext\nmore\n\n| a |\n|---|\n| b |\n\n* one\n* two\n\n```sh\nx\n```\n")
+
+    assert whole == ["#", "text", "|", "|", "|", "*", "*", "```"]
+
+
+def shape(page: str) -> list[str]:
+    return parts((DOCS / page).read_text(encoding="utf-8"))
+
+
+def parts(text: str) -> list[str]:
+    """Return a mark for each title, table row, list item, paragraph and block of a page."""
+    found: list[str] = []
+    for chunk in re.split(r"(?ms)^(```.*?^```)$", text):
+        if chunk.startswith("```"):
+            found.append("```")
+            continue
+        for paragraph in re.split(r"\n\s*\n", chunk.strip("\n")):
+            marks = re.findall(r"(?m)^(#+|\||\*|\d+\.) ?", paragraph)
+            found += marks or (["text"] if paragraph.strip() else [])
+    return found
+
+
+def links(page: str) -> list[str]:
+    """Return the pages and files that a page links, without anchors, by their paths in the repository."""
+    path = DOCS / page
+    targets = re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8"))
+    found = [target if ":" in target else os.path.normpath(path.parent / target) for target in targets]
+    return sorted({target.replace(f"{DOCS}/zh/", f"{DOCS}/") for target in found})
 
 
 def test_every_recipe_has_a_test_and_a_row_in_the_cookbook() -> None:

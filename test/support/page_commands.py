@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 CODEGEN = "python -m clientgo.codegen --root ~/shop --output shop.generated --crds ~/shop/crds shop.apis.shop.v1"
+FIRST_STEPS = "test_first_steps.py"
 QUICK_STARTS = "test_quick_starts.py"
 NETWORK = "test_network_controller.py"
 GUESTBOOK = "test_guestbook_operator.py"
@@ -25,6 +26,8 @@ RUN_BY = {
     "clientgo programs cmd": QUICK_STARTS,
     "clientgo apiserver --kubeconfig-out /tmp/kc &": QUICK_STARTS,
     "clientgo apiserver --kubeconfig-out /tmp/kc --simulate-workloads &": GUESTBOOK,
+    "kubectl apply -f labeller.yaml": FIRST_STEPS,
+    "kubectl create token labeller": FIRST_STEPS,
     "hack/test": "this test run",
     "hack/test test/property/workqueue": "this test run",
     "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person; test_thorough.py, shorter",

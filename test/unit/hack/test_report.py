@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -31,29 +32,58 @@ MUTANTS = """\
 area                      bugs  caught  survived  no bug  of the bugs
 cache                        2       1         1       0        50 %
 """
+QUEUES = """\
+add+get+done a second             clientgo   queue.Queue          bare      priority    x queue.Queue    x bare
+one thread, distinct keys          200,728       147,314       161,778       126,665          1.36          1.24
+4 workers, distinct keys           100,000        50,000        40,000        30,000          2.00          2.50
+
+of Go                             a second    clientgo x
+4 workers, distinct keys           400,000          0.25
+"""
+WIRE = """\
+varied Pods
+floor                                  0.26           1.66          3,346             59             60
+informer                               0.37           3.26         23,377             35             43
+informer, json, fast                   0.63           4.00          7,388             31             51
+Go                                     0.20           0.26         18,285             38             49
+
+uniform Pods
+informer                               0.37           3.26         23,377              1             43
+"""
+LATENCY = "informer                 median   0.58 ms, of one in a hundred  25.34 ms\nGo    median   0.31 ms, of one\n"
+PIPELINE = "ours 1 handler     26,374 events/s   8.8 us\nGo   3 handlers    56,326 events/s   4.5 us of CPU each\n"
 
 
 def answer(*command: str, limit: float | None = None) -> report.Done:
     """Answer as the commands do."""
-    output = {"hack/mutants": MUTANTS, "python": PARITY}[command[0]]
+    if command[0] == "env":  # A build of Go's program.
+        if command[4] == "build":
+            Path(command[6]).write_text("program")
+        return report.Done("", 1.0, 0)
+    output = {"hack/mutants": MUTANTS, "python": PARITY, "go": "go version go1.27"}[command[0]]
     if "pytest" in command:
         output = "....\n3 passed, 1 skipped in 2.0s\n"
-    if "bench" in command[-1]:
-        output = "queue  1,000\n"
+    if "bench/" in command[1]:
+        output = QUEUES
     return report.Done(output, 1.25, 0)
 
 
 def test_a_page_has_the_figures_of_every_section() -> None:
     results: dict[str, object] = {}
 
-    assert report.measure(list(report.SECTIONS), report.Options(bench="workqueue"), results, answer) == []
+    options = report.Options(bench="workqueue", go="go", quick=True)
+    assert report.measure(list(report.SECTIONS), options, results, answer) == []
     page = report.render(json.loads(json.dumps(results)))
 
     assert "| k8s.io/client-go | 533 | 531 | 1 | 0 | 1 | 100 | 100 |" in page
     assert "| sigs.k8s.io/controller-runtime | 24 | 24 | 0 | 0 | 0 | 22 | 21 |" in page
     assert "| cache | 2 | 1 | 1 | 0 | 50 % |" in page
     assert page.count("Tests: 3 passed, 1 skipped.") == 3
-    assert "### test/bench/workqueue/bench_queue.py\n\n```text\nqueue  1,000\n```" in page
+    assert f"### bench_queue.py\n\n```text\n{QUEUES}```" in page
+    assert "bench_queue.py --items 50000 --rounds 1 --go go-workqueue`: 1.2 s" in page
+    assert "Go is go version go1.27." in page
+    assert "| cache | 26 of 30 | 1 | 90 % |" in page
+    assert page.count("```{raw} html\n:file: plots/") == len(report.plots(results)) == 4
     assert "* `python hack/verify-parity`: 1.2 s" in page
     assert "Not measured" not in page
 
@@ -84,6 +114,62 @@ def test_the_page_is_made_of_the_stored_results() -> None:
     results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
 
     assert report.PAGE.read_text(encoding="utf-8") == report.render(results)
+
+
+def test_the_pictures_are_made_of_the_stored_results() -> None:
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+
+    stored = {path.name: path.read_text(encoding="utf-8") for path in report.PLOTS.iterdir()}
+    assert stored == report.plots(results)
+    assert "draws-1.svg" in stored
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "bars"),
+    [
+        (
+            "test/bench/workqueue/bench_queue.py",
+            QUEUES,
+            [("clientgo", 100_000), ("queue.Queue", 50_000), ("bare", 40_000), ("priority", 30_000), ("Go", 400_000)],
+        ),
+        (
+            "test/bench/wire/bench_wire.py",
+            WIRE,
+            [("clientgo, protobuf", 35), ("clientgo, JSON, fast", 31), ("Go, protobuf", 38)],
+        ),
+        ("test/bench/wire/bench_latency.py", LATENCY, [("clientgo, protobuf", 0.58), ("Go", 0.31)]),
+        ("test/bench/cache/bench_pipeline.py", PIPELINE, [("clientgo, 1 handler", 26_374), ("Go, 3 handlers", 56_326)]),
+    ],
+)
+def test_a_chart_has_the_figures_of_its_benchmark(path: str, output: str, bars: list[tuple[str, float]]) -> None:
+    assert report.charts_of(path, output)[-1].bars == bars
+    assert report.charts_of(path, "Traceback") == []
+
+
+def test_every_benchmark_with_a_chart_has_a_short_form_and_exists() -> None:
+    assert report.CHARTS.keys() == report.QUICK.keys()
+    assert [path for path in report.CHARTS if not (ROOT / path).exists()] == []
+
+
+def test_a_picture_is_xml_whose_lengths_are_in_proportion() -> None:
+    bars = [("clientgo", 5.0), ("Go & <others>", 10.0), ("none", 0.0)]
+    picture = ElementTree.fromstring(report.svg(report.Chart("Speed", "per second", bars)))
+
+    rows = [each for each in picture if each.tag.endswith("rect") and "fill-opacity" not in each.attrib]
+    assert [each.get("width") for each in rows] == ["50.00%", "100.00%", "0.00%"]
+    assert rows[0].get("fill") != rows[1].get("fill")
+    texts = [each.text for each in picture if each.tag.endswith("text")]
+    assert texts == ["clientgo", "5", "Go & <others>", "10", "none", "0"]
+    assert picture.get("aria-label") == "Speed, per second. clientgo: 5, Go & <others>: 10, none: 0"
+
+
+def test_a_failed_build_of_go_leaves_its_rows_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(*command: str, limit: float | None = None) -> report.Done:
+        return report.Done("no such host", 1.0, 1)
+
+    assert report.go_program("test/bench/workqueue/bench_queue.py", "go", tmp_path, fail) == ""
+    assert "no program of Go: no such host" in capsys.readouterr().err
+    assert report.go_program("test/bench/start/bench_start.py", "go", tmp_path, answer) == ""
 
 
 def test_an_unknown_section_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
