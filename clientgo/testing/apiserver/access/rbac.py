@@ -210,6 +210,16 @@ def _role(name: str, rules: list[Json], labels: dict[str, str] | None = None) ->
     return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules}
 
 
+def _aggregate(name: str, rules: list[Json], part_of: str = "") -> Json:
+    """Return a role that also grants the rules of the roles with the label aggregate-to-`name`.
+
+    Such a label makes the role itself a part of `part_of`.
+    """
+    role = _role(name, rules, {f"{_GROUP}/aggregate-to-{part_of}": "true"} if part_of else None)
+    selector = {"matchLabels": {f"{_GROUP}/aggregate-to-{name}": "true"}}
+    return {**role, "aggregationRule": {"clusterRoleSelectors": [selector]}}
+
+
 def _bind(name: str, role: str, *groups: str) -> Json:
     return {
         "apiVersion": f"{_GROUP}/v1",
@@ -315,9 +325,9 @@ def bootstrap_objects() -> list[tuple[str, Json]]:
     ]
     roles = [
         _role("cluster-admin", everything),
-        _role("admin", [*_edit_rules(), *own]),
-        _role("edit", _edit_rules()),
-        _role("view", _view_rules()),
+        _aggregate("admin", [*_edit_rules(), *own]),
+        _aggregate("edit", _edit_rules(), part_of="admin"),
+        _aggregate("view", _view_rules(), part_of="edit"),
         _role("system:basic-user", basic),
         _role("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}]),
         _role("system:public-info-viewer", [{"nonResourceURLs": _HEALTH, "verbs": ["get"]}]),

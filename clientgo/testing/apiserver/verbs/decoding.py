@@ -79,6 +79,7 @@ def no_object(value: Any) -> str:
 
 _HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _SHOWN = 30
+_MAX_STRICT_PROBLEMS = 100
 
 
 def _unrecognized(resource: Resource, text: str, body: bytes) -> ApiError:
@@ -284,6 +285,8 @@ def _strict_problems(
         skipped = set(unknown)
         repeated = [path for path in duplicate_fields(raw) if path not in skipped]
         texts = [f"duplicate field {quote(path)}" for path in repeated] + texts
+    # Go: decodeState.saveStrictError.
+    del texts[_MAX_STRICT_PROBLEMS:]
     if options.validation != "Strict":
         call.warnings += [*call.duplicates, *texts]
         return ""

@@ -49,7 +49,11 @@ class Candidate:
 def validate(call: Call, obj: Json, stored_form: Json, old: Json | None) -> None:
     """Raise ApiError 422 with all errors of an object. Adds warnings to the call."""
     candidate = Candidate(call, obj, stored_form, old)
-    found = _metadata(candidate) + _rules(call.resource)(candidate)
+    if call.resource.custom:
+        # The alternatives of a schema make errors that nothing reports.
+        found = _metadata(candidate) + _rules(call.resource)(candidate)
+    else:
+        found = errors.few_field_errors(lambda: _metadata(candidate) + _rules(call.resource)(candidate))
     if found:
         resource = call.resource
         # Events have two groups, and the error names neither.

@@ -6,6 +6,8 @@ in an ApiError; the HTTP front end turns it into a response.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
@@ -171,6 +173,38 @@ def too_large(why: str) -> ApiError:
 # ---- field errors
 
 
+MAX_FIELD_ERRORS = 20_000
+
+
+class TooManyFieldErrors(Exception):
+    """Raised in place of one more FieldError within `few_field_errors`."""
+
+
+class _Collected(threading.local):
+    """The field errors that this thread has made within `few_field_errors`; None outside of it."""
+
+    errors: list[FieldError] | None = None
+
+
+_collected = _Collected()
+
+
+def few_field_errors(check: Callable[[], list[FieldError]]) -> list[FieldError]:
+    """Return the errors that `check` finds. It ends early after `MAX_FIELD_ERRORS`, more than any answer shows.
+
+    Only for checks that report each error that they make. Go validates the whole object, which is slow in Python: an
+    object of 3 MB may have more than a million errors.
+    """
+    before, _collected.errors = _collected.errors, []
+    try:
+        return check()
+    except TooManyFieldErrors:
+        found = _collected.errors
+    finally:
+        _collected.errors = before
+    return [*found, FieldError("FieldValueInvalid", found[-1].field, "and more errors in the object")]
+
+
 class FieldError:
     """One problem with one field: reason, field path and text, as field.Error prints them."""
 
@@ -180,6 +214,11 @@ class FieldError:
         self.reason = reason
         self.field = field
         self.body = body
+        found = _collected.errors
+        if found is not None:
+            found.append(self)
+            if len(found) >= MAX_FIELD_ERRORS:
+                raise TooManyFieldErrors
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"

@@ -17,6 +17,9 @@ Json = dict[str, Any]
 # and no API object is a tenth as deep as this.
 MAX_DEPTH = 200
 _TOO_DEEP = "exceeded max depth"
+# Lists, maps, keys and scalars in one YAML text. Go bounds only its bytes, by the limit of a body. A million values
+# would take seconds here. JSON is not bounded: its parser is much faster.
+MAX_YAML_VALUES = 250_000
 # In JSON for clients, the text in place of a byte that is not valid UTF-8.
 REPLACEMENT = "\ufffd".encode()
 
@@ -211,7 +214,7 @@ def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
     from clientgo.apimachinery.util import yaml
 
     try:
-        return yaml.unmarshal(text, yaml.Limits(depth=MAX_DEPTH), duplicates)
+        return yaml.unmarshal(text, yaml.Limits(depth=MAX_DEPTH, values=MAX_YAML_VALUES), duplicates)
     except yaml.YAMLSyntaxError as err:
         raise ParseError(f"error converting YAML to JSON: {err}") from None
 

@@ -117,3 +117,27 @@ def test_status_and_finalize_are_subresources_of_namespaces_in_every_group(group
         assert info is not None
         assert (info.resource, info.name, info.subresource) == ("namespaces", "ns", subresource)
         assert info.attributes().namespace == "ns"
+
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+@pytest.mark.parametrize(
+    ("part_of", "roles"), [("view", {"view", "edit", "admin"}), ("edit", {"edit", "admin"}), ("admin", {"admin"})]
+)
+def test_a_role_for_custom_resources_joins_the_roles_of_users(api: Api, part_of: str, roles: set[str]) -> None:
+    group = f"{part_of}.example.com"
+    rule = {"apiGroups": [group], "resources": ["foos"], "verbs": ["get"]}
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{part_of}": "true"}
+    api("POST", f"{RBAC}/clusterroles", {"metadata": {"name": group, "labels": labels}, "rules": [rule]}, want=201)
+    may = set()
+    for role in ("view", "edit", "admin"):
+        user = f"{role}-of-{part_of}"
+        subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
+        binding = {"metadata": {"name": user}, "roleRef": {"kind": "ClusterRole", "name": role}, "subjects": [subject]}
+        api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+        attributes = {"verb": "get", "group": group, "resource": "foos", "namespace": "default"}
+        spec = {"user": user, "resourceAttributes": attributes}
+        if api("POST", f"{REVIEWS}/subjectaccessreviews", {"spec": spec}, want=201)["status"]["allowed"]:
+            may.add(role)
+    assert may == roles

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 import requests
+from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
-from clientgo.testing.apiserver.wire.jsonio import MAX_DEPTH
+from clientgo.testing.apiserver.wire import errors
+from clientgo.testing.apiserver.wire.jsonio import MAX_DEPTH, MAX_YAML_VALUES
 
 pytestmark = pytest.mark.shared_server
 
@@ -160,3 +162,63 @@ def test_wrongly_typed_subresources_are_bad_requests(
     answer = ask(env, session, method, path, body, "application/json")
     assert answer.status_code == 400, answer.text
     assert answer.json()["reason"] == "BadRequest"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (CONFIG_MAPS, {"metadata": {"name": "a", "finalizers": [f"A {i}" for i in range(60_000)]}}),
+        ("/api/v1/namespaces/default/pods", {"metadata": {"name": "a"}, "spec": {"containers": [{}] * 60_000}}),
+        ("/api/v1/namespaces/default/services", {"metadata": {"name": "a"}, "spec": {"ports": [{}] * 60_000}}),
+    ],
+)
+def test_validation_ends_after_more_errors_than_an_answer_shows(
+    env: Environment, session: requests.Session, monkeypatch: pytest.MonkeyPatch, path: str, body: object
+) -> None:
+    made: list[str] = []
+    create = errors.FieldError.__init__
+
+    def counted(self: errors.FieldError, reason: str, field: str, text: str) -> None:
+        made.append(field)
+        create(self, reason, field, text)
+
+    monkeypatch.setattr(errors.FieldError, "__init__", counted)
+    answer = session.post(f"{env.url}{path}", json=body, timeout=PATIENCE)
+    assert answer.status_code == 422
+    assert answer.json()["details"]["causes"][-1]["message"].endswith("more errors in the object")
+    assert errors.MAX_FIELD_ERRORS <= len(made) < errors.MAX_FIELD_ERRORS + 100
+
+
+def test_a_validation_within_another_thread_or_call_is_counted_alone() -> None:
+    few = errors.few_field_errors(lambda: [errors.field_required("a")] * 3)
+    assert [str(error) for error in few] == ["a: Required value"] * 3
+    many = errors.few_field_errors(lambda: [errors.field_required(str(i)) for i in range(errors.MAX_FIELD_ERRORS + 5)])
+    assert len(many) == errors.MAX_FIELD_ERRORS + 1
+    assert many[-1].body == "and more errors in the object"
+    # Outside of a validation nothing is counted.
+    assert len([errors.field_required("a") for _ in range(errors.MAX_FIELD_ERRORS + 1)]) > errors.MAX_FIELD_ERRORS
+
+
+@pytest.mark.parametrize(("item", "values"), [("- {a: 1, b: [x]}\n", 6), ("- x\n", 1), ("- - - y\n", 3)])
+def test_yaml_of_more_values_than_any_object_is_refused(
+    env: Environment, session: requests.Session, item: str, values: int
+) -> None:
+    for path, method, media in (
+        (CONFIG_MAPS, "POST", "application/yaml"),
+        (f"{CONFIG_MAPS}/a?fieldManager=m", "PATCH", APPLY),
+    ):
+        body = f"metadata: {{name: a}}\na:\n{item * (MAX_YAML_VALUES // values)}"
+        headers = {"Content-Type": media}
+        answer = session.request(method, f"{env.url}{path}", data=body, headers=headers, timeout=PATIENCE)
+        assert answer.status_code == 400
+        assert f"document has more than {MAX_YAML_VALUES} values" in answer.json()["message"]
+
+
+def test_one_answer_has_at_most_a_hundred_problems_of_strict_decoding(
+    env: Environment, session: requests.Session
+) -> None:
+    unknown = {f"unknown{i}": 1 for i in range(500)}
+    body = {"metadata": {"name": "strict"}, **unknown}
+    answer = session.post(f"{env.url}{CONFIG_MAPS}?fieldValidation=Strict", json=body, timeout=PATIENCE)
+    assert answer.status_code == 400
+    assert answer.json()["message"].count("unknown field") == 100
