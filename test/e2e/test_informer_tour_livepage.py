@@ -216,3 +216,13 @@ def test_after_a_click_by_pointer_space_stops_the_picture(program):
     ActionChains(page.driver).send_keys(" ").perform()
     page.until("return document.getElementById('now-what').textContent.startsWith('画面已暂停')")
     page.run("document.getElementById('language').click()")
+
+
+def test_a_tab_that_is_left_and_opened_again_at_once_is_shown(program):
+    """Also while the picture stands still, and nothing is drawn again by itself."""
+    page, _ = program
+    page.key(" ")
+    for tab, part in (("past", "#changes"), ("object", ".quiet"), ("past", "#changes"), ("lesson", ".hops")):
+        page.run(f"document.getElementById('tab-{tab}').click()")
+        page.until(f"return document.querySelector('#pane > {part}, #pane > * > {part}')")
+    page.key(" ")

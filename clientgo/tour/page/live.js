@@ -169,7 +169,7 @@ async function drawPane() {
   if (app.tab === "past") return drawPast(fill);
   if (app.tab === "object") return drawOnce(`object ${app.ref} ${app.language}`, () => objectPane(t, app.states, app.ref), fill);
   const hop = app.hops.findLast((each) => each.station === app.station) ?? (app.station ? null : app.hops.at(-1));
-  if (!hop) return fill(sourcePane(t, null, null));
+  if (!hop) { app.shown = "source"; return fill(sourcePane(t, null, null)); }
   const name = `file=${encodeURIComponent(hop.code.file)}&function=${encodeURIComponent(hop.code.function)}`;
   if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
   if (app.tab !== "source") return undefined;
@@ -180,9 +180,11 @@ async function drawPane() {
 async function drawPast(fill) {
   const { chosen } = app;
   const wanted = `${JSON.stringify(chosen)} ${app.informer} ${app.queue} ${app.language}`;
-  if (app.past?.wanted === wanted && performance.now() - app.past.asked < 1000) return;
-  app.past = { wanted, asked: performance.now() };
-  const found = await ask(`/api/past?${new URLSearchParams({ ...chosen, informer: app.informer, queue: app.queue })}`);
+  const isSame = app.past?.wanted === wanted, isRecent = isSame && performance.now() - app.past.asked < 1000;
+  if ((isSame && app.past.isAsking) || (isRecent && app.shown === "past")) return;
+  const asking = app.past = { wanted, asked: performance.now(), isAsking: true };
+  const found = await ask(`/api/past?${new URLSearchParams({ ...chosen, informer: app.informer, queue: app.queue })}`)
+    .finally(() => { asking.isAsking = false; });
   if (app.tab !== "past" || app.past.wanted !== wanted) return;
   app.shown = "past";
   fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
