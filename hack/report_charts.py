@@ -18,7 +18,7 @@ _TOP = 8
 
 
 class Chart(NamedTuple):
-    """A title and bars: (label, value). The bars whose label starts with `ours` are emphasized."""
+    """A title and bars: (label, value). Bars whose label starts with `ours` are emphasized, unless it is empty."""
 
     title: str
     unit: str
@@ -37,8 +37,8 @@ def svg(chart: Chart) -> str:
     ]
     for number, (label, value) in enumerate(chart.bars):
         top = _TOP + _ROW * number
-        is_ours = label.startswith(chart.ours)
-        colour = "#2f7bd6" if is_ours else "#8a919a"
+        is_ours = bool(chart.ours) and label.startswith(chart.ours)
+        colour = "#2f7bd6" if is_ours or not chart.ours else "#8a919a"
         weight = ' font-weight="600"' if is_ours else ""
         width = max(value, 0.0) / largest * 100
         lines += [

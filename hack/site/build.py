@@ -43,6 +43,7 @@ ELSEWHERE = {
 }
 PAGES = HACK / "site" / "pages"
 TOUR = "tour"
+INDEX = "reference/index"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,6 +87,7 @@ def stage(folder: Path, modules: Iterable[str]) -> None:
     place |= ELSEWHERE
     described = {path: reference.page_of(path) for path in modules}
     targets = place | described | {posixpath.dirname(p): page for p, page in described.items() if "__init__" in p}
+    targets[f"{PAGES.relative_to(ROOT).as_posix()}/{INDEX}.md"] = INDEX
     for page, own in place.items():
         text = ROOT.joinpath(page).read_text(encoding="utf-8")
         if page in ELSEWHERE:
@@ -97,7 +99,7 @@ def stage(folder: Path, modules: Iterable[str]) -> None:
         shutil.copy(picture, copy)
     for own, text in reference.pages(ROOT, modules):
         _write(folder, own, relinked(text, own + ".md", own, targets))
-    _write(folder, "reference/index", reference.index(modules))
+    _write(folder, INDEX, reference.index(modules))
 
 
 def _place(path: Path) -> str:

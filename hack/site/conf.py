@@ -13,6 +13,8 @@ extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 html_theme = "furo"
+# The default dark style underlines the names of modules, as if they were links.
+pygments_dark_style = "monokai"
 html_title = "clientgo"
 html_copy_source = False
 html_show_sourcelink = False

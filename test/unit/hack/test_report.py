@@ -158,6 +158,7 @@ def test_a_picture_is_xml_whose_lengths_are_in_proportion() -> None:
     rows = [each for each in picture if each.tag.endswith("rect") and "fill-opacity" not in each.attrib]
     assert [each.get("width") for each in rows] == ["50.00%", "100.00%", "0.00%"]
     assert rows[0].get("fill") != rows[1].get("fill")
+    assert report.svg(report.Chart("Speed", "per second", bars, ours="")).count("font-weight") == 0
     texts = [each.text for each in picture if each.tag.endswith("text")]
     assert texts == ["clientgo", "5", "Go & <others>", "10", "none", "0"]
     assert picture.get("aria-label") == "Speed, per second. clientgo: 5, Go & <others>: 10, none: 0"
@@ -169,7 +170,7 @@ def test_a_failed_build_of_go_leaves_its_rows_out(tmp_path: Path, capsys: pytest
 
     assert report.go_program("test/bench/workqueue/bench_queue.py", "go", tmp_path, fail) == ""
     assert "no program of Go: no such host" in capsys.readouterr().err
-    assert report.go_program("test/bench/start/bench_start.py", "go", tmp_path, answer) == ""
+    assert report.go_program("test/bench/record/bench_flood.py", "go", tmp_path, answer) == ""
 
 
 def test_an_unknown_section_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

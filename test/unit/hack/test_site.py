@@ -123,6 +123,15 @@ def test_the_checks_of_a_site_find_each_kind_of_problem(tmp_path: Path) -> None:
     assert check.missing_names(site, ["clientgo.a", "clientgo.b"]) == ["clientgo.b"]
 
 
+def test_the_pages_are_staged_with_their_pictures_and_their_links_to_the_reference(tmp_path: Path) -> None:
+    build.stage(tmp_path, [])
+
+    assert "[API reference](reference/index.md)" in (tmp_path / "index.md").read_text(encoding="utf-8")
+    pictures = re.findall(r":file: (\S+)", (tmp_path / "report.md").read_text(encoding="utf-8"))
+    assert len(pictures) >= 3
+    assert [name for name in pictures if not (tmp_path / name).exists()] == []
+
+
 @pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra `site` is missing")
 def test_the_site_builds_and_holds(tmp_path: Path) -> None:
     output = tmp_path / "site"
