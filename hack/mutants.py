@@ -191,8 +191,9 @@ def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path
     for mutant in waiting.values():
         print(f"drawn: {mutant}", flush=True)
     if waiting:
-        reached, seconds, outside = _reached(mutants, folder / "probes", results.path_of_reached(mutants))
+        # Copied first: the bugs name lines, and a pull or an edit may change these while the tests run with probes.
         with Tree.copy(folder / "0") as tree:
+            reached, seconds, outside = _reached(mutants, folder / "probes", results.path_of_reached(mutants))
             for key, mutant in waiting.items():
                 reaching = seconds.keys() if key in outside else reached.get(key, set())
                 tests = tuple(reach.in_order(reaching, seconds, Path(mutant.file).stem, _MOST_SECONDS))

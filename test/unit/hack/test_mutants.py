@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -222,6 +223,28 @@ def test_a_survivor_without_a_description_does_not_end_the_report(
     report = capsys.readouterr().out
     assert "module.py:1: no description says: n: int = 1," in report
     assert "of the bugs" in report
+
+
+def test_an_edit_while_the_tests_of_a_draw_are_sought_moves_no_bug(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bug survives in its own line; one line above, the module could not be imported."""
+    project = tmp_path / "project"
+    project.mkdir()
+    tree(project).pytests.close()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    monkeypatch.setattr(mutant_runs, "ROOT", project)
+
+    def edit(drawn: list[Mutant], folder: Path, known: Path) -> tuple[dict[int, set[str]], dict[str, float], set[int]]:
+        (project / "module.py").write_text(f"# A new line.\n{SOURCE}")
+        return {0: {"test_module.py::test_first"}}, {"test_module.py::test_first": 0.1}, set()
+
+    monkeypatch.setattr(mutants, "_reached", edit)
+    monkeypatch.setattr(mutants, "describe", lambda *_: [])
+    survivor = Mutant("area", "module.py", ("test_module.py",), Bug(2, "if n < 3:", "if n < 4:"))
+    results = mutant_runs.Results(tmp_path / "results.jsonl", project)
+    assert mutants.run_drawn([survivor], results, False, tmp_path / "copies") == 1
+    assert "survived" in capsys.readouterr().out
 
 
 def test_one_test_that_hangs_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
