@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
+from clientgo.testing.apiserver import Server, kubeconfig_text, write_kubeconfig
+
 ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.skipif(not (ROOT / "hack" / "archive").exists(), reason="needs the repository's scripts")
@@ -157,6 +159,30 @@ def test_a_file_without_operations_is_no_file_for_the_runner(unpacked: Path) -> 
     done = run(unpacked, without[0], *driver(unpacked, "reply = {}"))
 
     assert (done.returncode, "has no operations" in done.stderr) == (2, True)
+
+
+def test_the_sequences_of_requests_are_replayed_against_a_server(unpacked: Path, tmp_path: Path) -> None:
+    """The embedded API server stands for a port's; one of its responses is then recorded wrongly."""
+    kubeconfig, cases = tmp_path / "kubeconfig", unpacked / "conformance" / "server_cases" / "errors.json"
+    command = [sys.executable, "replay_cases.py", "--kubeconfig", str(kubeconfig), "--only", "errors/paths-000"]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(cases.read_text().replace('"code":201', '"code":202').replace('"code": 201', '"code": 202'))
+    with Server() as server:
+        write_kubeconfig(kubeconfig, kubeconfig_text(server.url, server.token))
+        same, differs = (
+            subprocess.run(
+                [*command, str(file)],
+                cwd=unpacked / "conformance",
+                timeout=PATIENCE,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for file in (cases, wrong)
+        )
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert "requests agree" in same.stdout
+    assert (differs.returncode, "DIFF errors/paths-000#0 POST" in differs.stdout) == (1, True), differs.stdout
 
 
 def test_a_missing_driver_is_an_error(unpacked: Path) -> None:

@@ -242,6 +242,15 @@ def test_a_missing_file_is_an_error_of_each_new_client(authority: Authority, tmp
         cache.get(tls(**settings))
 
 
+def test_an_invalid_certificate_is_an_error_of_the_first_client_and_leaves_no_entry(recorded: Recorded) -> None:
+    cache = TLSTransportCache()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="unable to load root certificates"):
+            cache.get(tls(ca_data=b"not a certificate"))
+    assert recorded.take("CREATE_CALLS") == ["miss", "miss"]
+    assert recorded.take("CACHE_ENTRIES") == [0, 0]
+
+
 def test_without_the_feature_nothing_leaves_the_cache(authority: Authority, recorded: Recorded) -> None:
     """Go: TestCacheGCDisabledNoEviction, TestCacheGCDisabledCertRotationNoCancel"""
     pair = authority.issue("kept")
