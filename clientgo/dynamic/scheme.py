@@ -1,10 +1,12 @@
-"""The serializer of dynamic clients, which decodes all objects as Unstructured. Mirrors dynamic/scheme.go."""
+"""The serializers of dynamic clients, which decode all objects as Unstructured. Mirrors dynamic/scheme.go."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING, cast
 
+from clientgo import features
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
@@ -17,6 +19,9 @@ from clientgo.apimachinery.runtime.text_source import TextSource
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode
 from clientgo.golang.json import UnmarshalTypeError
+
+if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.serializer.cbor import CBORSerializer
 
 _V1 = GroupVersion("", "v1")
 
@@ -78,26 +83,35 @@ def _serializer() -> _UnstructuredSerializer:
 
 
 class BasicNegotiatedSerializer:
-    """A JSON serializer without classes for kinds. Go: basicNegotiatedSerializer."""
+    """Serializers without classes for kinds: of JSON, and of CBOR if its feature gate is enabled.
+
+    Go: basicNegotiatedSerializer.
+    """
 
     def __init__(self) -> None:
         self._serializer = _serializer()
         stream = StreamSerializerInfo(encodes_as_text=True, serializer=self._serializer, framer=LINE_FRAMER)
-        self._info = SerializerInfo(
-            media_type="application/json",
-            media_type_type="application",
-            media_type_sub_type="json",
-            encodes_as_text=True,
-            serializer=self._serializer,
-            stream_serializer=stream,
-        )
+        self._infos = [
+            SerializerInfo(
+                media_type="application/json",
+                media_type_type="application",
+                media_type_sub_type="json",
+                encodes_as_text=True,
+                serializer=self._serializer,
+                stream_serializer=stream,
+            )
+        ]
+        if features.feature_gates().enabled(features.CLIENTS_ALLOW_CBOR):
+            from clientgo.apimachinery.runtime.serializer import cbor  # Imported here: it needs the extra `cbor`.
+
+            self._infos.append(cbor.new_serializer_info(self._serializer))
 
     def supported_media_types(self) -> list[SerializerInfo]:
-        return [self._info]
+        return self._infos
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
         # The options of this scheme exist in one version only, regardless of the client's version.
-        return self._serializer.writing(_V1)
+        return cast("JSONSerializer | CBORSerializer", serializer).writing(_V1)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
-        return self._serializer
+        return serializer

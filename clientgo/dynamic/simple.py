@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from clientgo import features
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured, UnstructuredList
@@ -11,8 +12,7 @@ from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC
-from clientgo.apimachinery.types import PatchType
-from clientgo.apimachinery.util.json import encode
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_CBOR
 from clientgo.context import Context
 from clientgo.dynamic.interface import NamespaceableResourceInterface, ResourceInterface
 from clientgo.dynamic.scheme import BasicNegotiatedSerializer
@@ -54,6 +54,11 @@ def config_for(in_config: Config) -> Config:
     """Return a copy of the config for a dynamic client. Go: ConfigFor."""
     config = copy_config(in_config)
     config.content_type = config.accept_content_types = "application/json"
+    gates = features.feature_gates()
+    if gates.enabled(features.CLIENTS_ALLOW_CBOR):
+        config.accept_content_types = "application/json;q=0.9,application/cbor;q=1"
+        if gates.enabled(features.CLIENTS_PREFER_CBOR):
+            config.content_type = CONTENT_TYPE_CBOR
     config.negotiated_serializer = BasicNegotiatedSerializer()
     config.user_agent = config.user_agent or default_kubernetes_user_agent()
     return config
@@ -177,8 +182,9 @@ class _DynamicResourceClient:
                 "cannot apply an object with managed fields already set: "
                 "apply only the fields that this field manager shall own"
             )
-        data = encode(json_document_of(obj)).encode()
-        request = self._at(self._client.patch(PatchType.APPLY_YAML), name, *subresources).body(data)
+        from clientgo.util import apply  # imported here, since few programs apply
+
+        request = self._at(apply.new_request(self._client, json_document_of(obj)), name, *subresources)
         patch_options = None if options is None else options.to_patch_options()
         return _with_params(request, patch_options).do(ctx).into(Unstructured)
 

@@ -1,6 +1,6 @@
 """The feature gates of this library and their history. Mirrors client-go/features/known_features.go.
 
-Differs from Go in two ways. CBOR and the TLS cache are not part of this port, so their gates have no effect.
+Differs from Go in two ways. The TLS cache is not part of this port, so its gate has no effect.
 InOrderInformers, which Go 1.36 locks, can still be disabled; then informers use DeltaFIFO.
 """
 
@@ -38,13 +38,13 @@ CLIENTS_ALLOW_CA_ROTATION = Feature.CLIENTS_ALLOW_CA_ROTATION = Feature("Clients
 """Detect a changed certificate authority file without a restart."""
 
 CLIENTS_ALLOW_CBOR = Feature.CLIENTS_ALLOW_CBOR = Feature("ClientsAllowCBOR")
-"""Let clients use CBOR. Not part of this port."""
+"""Let dynamic clients accept CBOR, and all clients use it if their config names it. Needs the extra `cbor`."""
 
 CLIENTS_ALLOW_TLS_CACHE_GC = Feature.CLIENTS_ALLOW_TLS_CACHE_GC = Feature("ClientsAllowTLSCacheGC")
 """Remove unused TLS transports from the cache. Not part of this port."""
 
 CLIENTS_PREFER_CBOR = Feature.CLIENTS_PREFER_CBOR = Feature("ClientsPreferCBOR")
-"""Let clients prefer CBOR. Not part of this port."""
+"""Let clients that may use CBOR write it, unless their config names another content type."""
 
 IN_ORDER_INFORMERS = Feature.IN_ORDER_INFORMERS = Feature("InOrderInformers")
 """Use RealFIFO in informers, which keeps the order of events, instead of DeltaFIFO."""

@@ -2,20 +2,24 @@
 
 Mirrors rest/client.go. JSON, or protobuf where the content type or a request says so.
 
-Difference: there is no CBOR, which client-go has behind the feature gate ClientsAllowCBOR, off by default. A config for
-CBOR results in JSON, as with the gate disabled. Therefore there is no fallback after 415 (Unsupported Media Type)
-either: Go's client falls back to JSON only after a CBOR request. Any other 415 raises StatusError, here and in Go.
+CBOR needs the feature gate ClientsAllowCBOR; without it, a config for CBOR results in JSON. After a server responded
+with 415 (Unsupported Media Type) to CBOR, the client's later requests are JSON. The request itself, and any other 415,
+raises StatusError, here and in Go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from clientgo.apimachinery.runtime.interfaces import ClientNegotiator
+from clientgo import features
+from clientgo.apimachinery.runtime.interfaces import ClientNegotiator, Decoder, Encoder, Framer, Serializer
+from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.runtime.types import CONTENT_TYPE_CBOR, CONTENT_TYPE_CBOR_SEQUENCE
 from clientgo.golang import http
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
@@ -30,6 +34,8 @@ _ENV_BACKOFF_BASE = "KUBE_CLIENT_BACKOFF_BASE"
 _ENV_BACKOFF_DURATION = "KUBE_CLIENT_BACKOFF_DURATION"
 
 JSON = "application/json"
+# As in types.PatchType, which few clients need.
+_APPLY_CBOR = "application/apply-patch+cbor"
 
 _NO_VERSION = GroupVersion("", "")
 
@@ -93,6 +99,27 @@ class RESTClient:
         self.client = client if client is not None else http.Client(http_default_transport())
         self.warning_handler = warning_handler
         self.clock = clock or REAL_CLOCK
+        # Set once, when the server did not understand CBOR; only grows, so threads need no lock.
+        self._must_not_write_cbor = False
+
+    def client_content_config(self) -> tuple[ClientContentConfig, bool]:
+        """Return the content types of a new request, and whether the config names none for bodies.
+
+        Go: GetClientContentConfig.
+        """
+        content, defaulted = self.content, self.content_type_defaulted
+        if not _allows_cbor():
+            return content, defaulted
+        if defaulted and features.feature_gates().enabled(features.CLIENTS_PREFER_CBOR):
+            content = replace(content, content_type=CONTENT_TYPE_CBOR)
+        if self._must_not_write_cbor and _media_type(content.content_type) == CONTENT_TYPE_CBOR:
+            content = replace(content, content_type=JSON)
+        return content, defaulted
+
+    def unsupported_media_type(self, request_content_type: str) -> None:
+        """Take note of a 415 to a request with this content type. Thread-safe. Go: UnsupportedMediaType."""
+        if _allows_cbor() and _media_type(request_content_type) in (CONTENT_TYPE_CBOR, _APPLY_CBOR):
+            self._must_not_write_cbor = True
 
     def new_backoff_manager(self) -> BackoffManagerWithContext:
         """Return a request's backoff, as configured by the environment variables."""
@@ -154,18 +181,80 @@ def new_rest_client(
     return RESTClient(
         base,
         versioned_api_path,
-        _without_cbor(config),
+        _scrub_cbor_if_disabled(config),
         rate_limiter,
         client,
         content_type_defaulted=not config.content_type,
     )
 
 
-def _without_cbor(config: ClientContentConfig) -> ClientContentConfig:
-    """Replace CBOR by JSON in the config. client-go disables CBOR by default too."""
-    content_type = JSON if config.content_type.split(";")[0].strip() == "application/cbor" else config.content_type
-    accept = config.accept_content_types.replace("application/cbor", JSON)
-    return replace(config, content_type=content_type or JSON, accept_content_types=accept)
+def _scrub_cbor_if_disabled(config: ClientContentConfig) -> ClientContentConfig:
+    """Return the config with JSON in place of CBOR, unless the feature gate is enabled.
+
+    Go: scrubCBORContentConfigIfDisabled.
+    """
+    config = replace(config, content_type=config.content_type or JSON)
+    if _allows_cbor():
+        return replace(config, negotiator=_CBORSequenceNegotiator(config.negotiator))
+    if _media_type(config.content_type) == CONTENT_TYPE_CBOR:
+        config = replace(config, content_type=JSON)
+    clauses = _accepted(config.accept_content_types)
+    if all(media_type != CONTENT_TYPE_CBOR for media_type, _ in clauses):
+        return config
+    parts = [
+        "; ".join((JSON if media_type == CONTENT_TYPE_CBOR else media_type, *params)) for media_type, params in clauses
+    ]
+    return replace(config, accept_content_types=",".join(parts))
+
+
+def _accepted(accept: str) -> list[tuple[str, list[str]]]:
+    """Return the media types of an Accept header and their parameters, the preferred first. Go: ParseAccept."""
+    clauses: list[tuple[float, str, list[str]]] = []
+    for clause in accept.split(","):
+        media_type, *params = (part.strip() for part in clause.split(";"))
+        quality = 1.0
+        for param in params:
+            if param.startswith("q="):
+                with contextlib.suppress(ValueError):
+                    quality = float(param.removeprefix("q="))
+        kept = [param for param in params if not param.startswith("q=")]
+        if quality < 1:
+            kept.append(f"q={quality:.3g}")
+        clauses.append((quality, media_type.lower(), kept))
+    clauses.sort(key=lambda clause: -clause[0])
+    return [(media_type, params) for _, media_type, params in clauses]
+
+
+def _allows_cbor() -> bool:
+    return features.feature_gates().enabled(features.CLIENTS_ALLOW_CBOR)
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+class _CBORSequenceNegotiator:
+    """A negotiator that reads watches in CBOR sequences, and no watch in a single item of CBOR.
+
+    Go: clientNegotiatorWithCBORSequenceStreamDecoder.
+    """
+
+    def __init__(self, negotiator: ClientNegotiator) -> None:
+        self._negotiator = negotiator
+
+    def encoder(self, content_type: str, params: dict[str, str]) -> Encoder:
+        return self._negotiator.encoder(content_type, params)
+
+    def decoder(self, content_type: str, params: dict[str, str]) -> Decoder:
+        return self._negotiator.decoder(content_type, params)
+
+    def stream_decoder(self, content_type: str, params: dict[str, str]) -> tuple[Decoder, Serializer, Framer]:
+        if _allows_cbor():
+            if content_type == CONTENT_TYPE_CBOR:
+                raise NegotiateError(content_type, stream=True)
+            if content_type == CONTENT_TYPE_CBOR_SEQUENCE:
+                content_type = CONTENT_TYPE_CBOR
+        return self._negotiator.stream_decoder(content_type, params)
 
 
 def http_default_transport() -> http.RoundTripper:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from clientgo import klog
+from clientgo import features, klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.interfaces import NegotiatedSerializer
 from clientgo.apimachinery.runtime.negotiate import new_client_negotiator
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
-from clientgo.apimachinery.runtime.serializer import CodecFactory
+from clientgo.apimachinery.runtime.serializer import CodecFactory, new_codec_factory, with_serializer
 from clientgo.golang import http
 from clientgo.golang.io import read_file
 from clientgo.klog.exceptions import operational_error
@@ -430,5 +430,12 @@ def copy_config(config: Config) -> Config:
 
 
 def codec_factory_for_generated_client(scheme: Scheme, codecs: CodecFactory) -> CodecFactory:
-    """Return the codecs of a generated client. Go: CodecFactoryForGeneratedClient."""
-    return codecs
+    """Return the codecs of a generated client: with CBOR, if its feature gate is enabled.
+
+    Go: CodecFactoryForGeneratedClient.
+    """
+    if not features.feature_gates().enabled(features.CLIENTS_ALLOW_CBOR):
+        return codecs
+    from clientgo.apimachinery.runtime.serializer import cbor  # Imported here: it needs the extra `cbor`.
+
+    return new_codec_factory(scheme, with_serializer(cbor.new_serializer_info))

@@ -40,7 +40,7 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.hops import hop
 from clientgo.klog.exceptions import mark_operational, operational_error
-from clientgo.rest.client import ClientContentConfig
+from clientgo.rest.client import JSON, ClientContentConfig
 from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
@@ -172,8 +172,8 @@ class Request:
 
     def __init__(self, c: RESTClient) -> None:
         self._c = c
-        self._content: ClientContentConfig = c.content
-        self._content_type_not_set = c.content_type_defaulted
+        self._content: ClientContentConfig
+        self._content, self._content_type_not_set = c.client_content_config()
         self._warning_handler: WarningHandlerWithContext | None = c.warning_handler
         self._rate_limiter = c.rate_limiter
         self._backoff: BackoffManagerWithContext = c.new_backoff_manager()
@@ -211,7 +211,7 @@ class Request:
         protobuf, since JSON cannot represent these. Go: UseProtobufAsDefault.
         """
         if self._content_type_not_set and not self._content.accept_content_types:
-            self._content = replace(self._content, accept_content_types=_PROTOBUF_OR_JSON)
+            self._content = replace(self._content, content_type=JSON, accept_content_types=_PROTOBUF_OR_JSON)
             self._set_accept_header()
         return self
 
@@ -600,7 +600,7 @@ class Request:
         handle_warnings(ctx, response.headers, self._warning_handler)
         # Report an internal error (500): other codes have a specific meaning in HTTP.
         reporter = errors.new_client_error_reporter(500, self._verb, "ClientWatchDecoding")
-        source = _watch_decoder(framer.new_frame_reader(response.body), decoder)
+        source = _watch_decoder(response.body, framer.new_frame_reader(response.body), decoder)
         return BatchedStreamWatcher(source, reporter, klog.from_context(ctx), self._resource or self._path_prefix)
 
     def stream(self, ctx: Context) -> Body:
@@ -711,6 +711,8 @@ class Request:
         response, failure = self._attempt(request)
         if self._body is None:
             metrics.REQUEST_SIZE.observe(ctx, self._verb, self._host(), float(len(self._body_bytes or b"")))
+        if response is not None and response.status_code == 415:
+            self._c.unsupported_media_type(request.headers.get("Content-Type") or "")
         retry.after(ctx, self, response, failure)
         try:
             if retry.is_next_retry(ctx, self, request, response, failure, _GET_RETRYABLE):
@@ -819,8 +821,15 @@ class Request:
         return err
 
 
-def _watch_decoder(body: Body, decoder: Decoder) -> WatchDecoder:
-    return FrameDecoder(body, decoder) if isinstance(decoder, EventDecoder) else WatchDecoder(body, decoder)
+def _watch_decoder(body: Body, frames: Any, decoder: Decoder) -> WatchDecoder:
+    """Return the decoder of a watch's body; `frames` is the framer's reader of it."""
+    if not isinstance(decoder, EventDecoder):
+        return WatchDecoder(frames, decoder)
+    if frames is body:
+        return FrameDecoder(frames, decoder)
+    from clientgo.rest.watch.sequence import SequenceDecoder  # imported here, since few clients use CBOR
+
+    return SequenceDecoder(body, frames, decoder)
 
 
 def new_request(c: RESTClient) -> Request:

@@ -67,10 +67,11 @@ def test_the_extras_are_named_after_what_they_provide(metadata: Message) -> None
     assert required["cel"] == {"google-re2"}
     assert required["stream"] == {"websockets"}
     assert required["certificates"] == {"cryptography"}
+    assert required["cbor"] == {"cbor2"}
     assert required["tracing"] == {"opentelemetry-api"}
     assert required["testing"] == {"hypothesis", "pytest"}
     (everything,) = (line for line in metadata.get_all("Requires-Dist", []) if line.startswith("clientgo["))
-    wanted = {"clientgo", "fast", "metrics", "cel", "stream", "certificates", "tracing", "testing"}
+    wanted = {"clientgo", "fast", "metrics", "cel", "stream", "certificates", "cbor", "tracing", "testing"}
     assert set(re.findall(r"\w+", everything.split(";")[0])) == wanted
 
 

@@ -28,7 +28,7 @@ REQUIREMENTS = [Requirement(text) for text in importlib.metadata.requires("clien
 RUNTIME = {
     requirement.name: requirement
     for requirement in REQUIREMENTS
-    for extra in ("", "fast", "metrics", "cel", "stream", "certificates", "tracing")
+    for extra in ("", "fast", "metrics", "cel", "stream", "certificates", "cbor", "tracing")
     if requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 }
 

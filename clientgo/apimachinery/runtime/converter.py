@@ -106,6 +106,25 @@ def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:
         raise struct._mistyped(info.json, value, info.type.lstrip("*"))
 
 
+def first_unknown_field(obj: Any) -> int | None:
+    """Return the position in its map of the unknown field that Go's decoder of CBOR reports; None if there is none.
+
+    An unknown field of an object comes before those of its fields. No Go identifier.
+    """
+    if isinstance(obj, Struct):
+        declared = {info.json: info for info in type(obj)._fields.values()}
+        inner = None
+        for index, key in enumerate(obj._document):
+            info = declared.get(key)
+            if info is not None and inner is None:
+                inner = first_unknown_field(getattr(obj, info.attr))
+            elif info is None and key not in ("apiVersion", "kind"):
+                return index
+        return inner
+    items = obj.values() if isinstance(obj, MapView) else obj if isinstance(obj, ListView) else ()
+    return next((found for each in items if (found := first_unknown_field(each)) is not None), None)
+
+
 def _unknown_fields(struct: Struct, path: str) -> list[str]:
     """Return the paths of all fields, at any depth, that the struct's class does not declare."""
     declared = {info.json: info.attr for info in type(struct)._fields.values()}

@@ -13,6 +13,7 @@ import secrets
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from clientgo import klog
@@ -26,7 +27,7 @@ from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS, Ch
 from clientgo.testing.apiserver.controllers.definitions import Establisher
 from clientgo.testing.apiserver.controllers.manager import Controllers
 from clientgo.testing.apiserver.controllers.objects import Objects
-from clientgo.testing.apiserver.kinds.gates import FeatureGates
+from clientgo.testing.apiserver.kinds.gates import CBOR_SERVING_AND_STORAGE, FeatureGates
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
 from clientgo.testing.apiserver.policies.chain import AdmissionChain
 from clientgo.testing.apiserver.store.local_watch import LocalPump
@@ -120,6 +121,9 @@ class Server:
         feature gate.
         """
         self._gates = FeatureGates(feature_gates or {})
+        if self._gates.enabled(CBOR_SERVING_AND_STORAGE):
+            # Fails now, and not at the first request, if the extra `cbor` is missing.
+            import_module("clientgo.testing.apiserver.wire.cborio")
         # First, because nothing else has to be closed yet when the port is taken.
         self._http = HttpServer(host, port, self.handle, self._tls_context, self.admit) if listen else None
         self.clock = clock
@@ -327,6 +331,7 @@ class Server:
         return response
 
     def _admit(self, request: Request) -> None:
+        request.speaks_cbor = self._gates.enabled(CBOR_SERVING_AND_STORAGE)
         user = self._authenticator.authenticate(request)
         user = request.user = impersonation.impersonated(self._authorizer, request, user)
         info = request.info = routing.parse(request.method, request.path, request.flag("watch"))
@@ -373,6 +378,6 @@ class Server:
         media = negotiation.of_errors(request)
         if media == negotiation.YAML:
             return Form(media)
-        if media == negotiation.PROTOBUF:
+        if media in (negotiation.PROTOBUF, negotiation.CBOR):
             return Form(media)
         return Form(pretty=negotiation.pretty(request))

@@ -1,4 +1,4 @@
-"""JSON codecs over a scheme. Mirrors k8s.io/apimachinery/pkg/runtime/serializer."""
+"""Codecs over a scheme. Mirrors k8s.io/apimachinery/pkg/runtime/serializer."""
 
 from clientgo.apimachinery.runtime.parameters import (
     PARAMETER_CODEC,
@@ -9,6 +9,7 @@ from clientgo.apimachinery.runtime.serializer.codec_factory import (
     CodecFactory,
     WithoutConversionCodecFactory,
     new_codec_factory,
+    with_serializer,
 )
 from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer, parse_json
 
@@ -22,4 +23,5 @@ __all__ = [
     "new_codec_factory",
     "new_parameter_codec",
     "parse_json",
+    "with_serializer",
 ]

@@ -7,7 +7,8 @@ few fields of an object, and dearer for who reads all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from clientgo.apimachinery.runtime.interfaces import Decoder, Encoder, SerializerInfo, StreamSerializerInfo
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
@@ -16,16 +17,23 @@ from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSeria
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 
 if TYPE_CHECKING:
+    from clientgo.apimachinery.runtime.serializer.cbor import CBORSerializer
     from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 
 _JSON = "application/json"
+
+CodecFactoryOptionsMutator: TypeAlias = "Callable[[list[Callable[[JSONSerializer], SerializerInfo]]], None]"
+"""An option of `new_codec_factory`. Go: CodecFactoryOptionsMutator."""
 
 
 class CodecFactory:
     """Codecs for the kinds of one scheme. Go: serializer.CodecFactory."""
 
-    def __init__(self, scheme: Scheme) -> None:
+    def __init__(self, scheme: Scheme, *mutators: CodecFactoryOptionsMutator) -> None:
         self._scheme = scheme
+        factories: list[Callable[[JSONSerializer], SerializerInfo]] = []
+        for mutate in mutators:
+            mutate(factories)
         self._protobuf: SerializerInfo | None = None
         self._serializer = JSONSerializer(scheme)
         self._info = SerializerInfo(
@@ -38,10 +46,14 @@ class CodecFactory:
                 encodes_as_text=True, serializer=self._serializer, framer=LINE_FRAMER
             ),
         )
+        self._more = [factory(self._serializer) for factory in factories]
 
     def supported_media_types(self) -> list[SerializerInfo]:
-        """Return the entry of JSON, the default of clients that name no media type. Go: SupportedMediaTypes."""
-        return [self._info]
+        """Return the entry of JSON, the default of clients that name no media type, and those of `with_serializer`.
+
+        Go: SupportedMediaTypes.
+        """
+        return [self._info, *self._more]
 
     def serializer_info(self, media_type: str) -> SerializerInfo | None:
         """See runtime.MoreMediaTypes: JSON and protobuf."""
@@ -80,7 +92,7 @@ class CodecFactory:
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
         """Go: EncoderForVersion."""
-        return cast("JSONSerializer | ProtobufSerializer", serializer).writing(gv)
+        return cast("JSONSerializer | ProtobufSerializer | CBORSerializer", serializer).writing(gv)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
         """Go: DecoderToVersion."""
@@ -113,10 +125,16 @@ class WithoutConversionCodecFactory:
         # One for all requests, so that it learns the classes once.
         decoder = self._decoders.get(serializer)
         if decoder is None:
-            decoder = self._decoders[serializer] = cast("JSONSerializer | ProtobufSerializer", serializer).stripping()
+            known = cast("JSONSerializer | ProtobufSerializer | CBORSerializer", serializer)
+            decoder = self._decoders[serializer] = known.stripping()
         return decoder
 
 
-def new_codec_factory(scheme: Scheme) -> CodecFactory:
+def with_serializer(factory: Callable[[JSONSerializer], SerializerInfo]) -> CodecFactoryOptionsMutator:
+    """Return the option to support another media type, such as cbor.new_serializer_info. Go: WithSerializer."""
+    return lambda factories: factories.append(factory)
+
+
+def new_codec_factory(scheme: Scheme, *mutators: CodecFactoryOptionsMutator) -> CodecFactory:
     """Return a factory of codecs for the kinds of `scheme`. Go: NewCodecFactory."""
-    return CodecFactory(scheme)
+    return CodecFactory(scheme, *mutators)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from clientgo.testing.apiserver.store.storage import Event, Stored
-from clientgo.testing.apiserver.wire.jsonio import Json, dumps
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps, loads
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -32,13 +32,14 @@ class Framing(NamedTuple):
     # An event of a type and with an object that is encoded already.
     frame: Callable[[str, bytes], bytes]
     encode: Callable[[Json], bytes]
+    decode: Callable[[bytes], Json]
 
 
 def _line(kind: str, raw: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (kind.encode(), raw)
 
 
-JSON_LINES = Framing("application/json", _line, dumps)
+JSON_LINES = Framing("application/json", _line, dumps, loads)
 
 
 class View:

@@ -17,7 +17,9 @@ from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads_yaml
 
 
 def read(call: Call) -> Json:
-    """Return the document of the request. Raises ApiError 400."""
+    """Return the document of the request, YAML or CBOR. Raises ApiError 400."""
+    if call.request.header("content-type").partition(";")[0].strip().lower() == decoding.CBOR_APPLY_PATCH:
+        return _read_cbor(call)
     try:
         doc = loads_yaml(call.request.body, call.duplicates)
     except ParseError as err:
@@ -27,6 +29,21 @@ def read(call: Call) -> Json:
     if not isinstance(doc, dict):
         text = str(schema.mismatch(doc, "", "map[string]interface {}"))
         raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
+    return doc
+
+
+def _read_cbor(call: Call) -> Json:
+    from clientgo.testing.apiserver.wire import cborio  # Imported here: it needs the extra `cbor`.
+
+    try:
+        doc = cborio.loads_patch(call.request.body)
+    except ParseError as err:
+        raise errors.bad_request(f"error decoding patch: {err}") from None
+    if doc is None:
+        return {}
+    if not isinstance(doc, dict):
+        text = "cbor: cannot unmarshal into Go value of type map[string]interface {}"
+        raise errors.bad_request(f"error decoding CBOR: {text}")
     return doc
 
 

@@ -28,7 +28,7 @@ from clientgo.testing.apiserver.wire.jsonio import (
     may_repeat,
     sort_keys,
 )
-from clientgo.testing.apiserver.wire.negotiation import PROTOBUF
+from clientgo.testing.apiserver.wire.negotiation import CBOR, PROTOBUF
 
 BUILTIN_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 CUSTOM_TYPES = "application/json, application/yaml"
@@ -36,6 +36,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+CBOR_APPLY_PATCH = "application/apply-patch+cbor"
 
 CUSTOM_PATCH_TYPES = f"{JSON_PATCH}, {MERGE_PATCH}, {APPLY_PATCH}"
 
@@ -56,8 +57,10 @@ def read_body(call: Call) -> Any:
         parse = loads_yaml
     elif media == PROTOBUF and not resource.custom:
         return read_protobuf(resource, body)
+    elif media == CBOR and call.request.speaks_cbor:
+        return read_cbor(resource, body)
     else:
-        raise errors.unsupported_media_type(CUSTOM_TYPES if resource.custom else BUILTIN_TYPES)
+        raise unsupported_body(call)
     try:
         doc = loads(body) if parse is loads else loads_yaml(body, call.duplicates)
     except ParseError as err:
@@ -96,6 +99,21 @@ def read_protobuf(resource: Resource, body: bytes) -> Json:
         return kinds.protobuf.decode(body)
     except kinds.protobuf.WireError as err:
         raise _unrecognized(resource, str(err), body) from None
+
+
+def read_cbor(resource: Resource, body: bytes) -> Json:
+    from clientgo.testing.apiserver.wire import cborio  # Imported here: it needs the extra `cbor`.
+
+    try:
+        return cborio.loads(body)
+    except ParseError as err:
+        raise _unrecognized(resource, str(err), body) from None
+
+
+def unsupported_body(call: Call) -> ApiError:
+    """Return the error for a body of an unknown media type."""
+    accepted = CUSTOM_TYPES if call.resource.custom else BUILTIN_TYPES
+    return errors.unsupported_media_type(f"{accepted}, {CBOR}" if call.request.speaks_cbor else accepted)
 
 
 def check_kind(call: Call, doc: Json) -> None:
@@ -337,7 +355,10 @@ def check_patch_type(call: Call, media: str) -> None:
     if not known and not (call.resource.custom and media.endswith("+json")):
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     if not known or (media == STRATEGIC_PATCH and not strategic):
-        raise errors.unsupported_media_type(CUSTOM_PATCH_TYPES)
+        accepted = CUSTOM_PATCH_TYPES
+        if call.request.speaks_cbor:
+            accepted += f", {CBOR_APPLY_PATCH}"
+        raise errors.unsupported_media_type(accepted)
 
 
 def parse_patch(call: Call, media: str) -> Any:

@@ -16,7 +16,7 @@ from clientgo.testing.apiserver.verbs.reading import Reader
 from clientgo.testing.apiserver.wire import errors, http
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads, loads_yaml
-from clientgo.testing.apiserver.wire.negotiation import PROTOBUF
+from clientgo.testing.apiserver.wire.negotiation import CBOR, PROTOBUF
 
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
@@ -45,10 +45,10 @@ class Deleter(Verb):
         media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
         if media == PROTOBUF:
             return decoding.read_protobuf(call.resource, call.request.body)
+        if media == CBOR and call.request.speaks_cbor:
+            return decoding.read_cbor(call.resource, call.request.body)
         if media not in ("application/json", "application/yaml", ""):
-            raise errors.unsupported_media_type(
-                decoding.CUSTOM_TYPES if call.resource.custom else decoding.BUILTIN_TYPES
-            )
+            raise decoding.unsupported_body(call)
         try:
             body = loads_yaml(call.request.body) if media == "application/yaml" else loads(call.request.body)
         except ParseError as err:

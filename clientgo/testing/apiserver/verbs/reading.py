@@ -136,7 +136,7 @@ class Reader(Verb):
             made = self.documents.bookmark(call.resource, version, end, form)
             if form.kind != "Table" or encode is None:
                 return made
-            return self.documents.table_bookmark(encode, made)
+            return self.documents.table_bookmark(encode, made, form)
 
         view = View(
             call.resource.storage,

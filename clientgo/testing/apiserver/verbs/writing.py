@@ -461,7 +461,8 @@ class Writer(Verb):
 
     def patch(self, call: Call) -> http.Response:
         media = call.request.header("content-type").partition(";")[0].strip().lower()
-        if media == decoding.APPLY_PATCH:
+        is_cbor = media == decoding.CBOR_APPLY_PATCH and call.request.speaks_cbor
+        if media == decoding.APPLY_PATCH or is_cbor:
             return self._apply(call)
         decoding.check_patch_type(call, media)
         options = WriteOptions(call.request, "PatchOptions")

@@ -1,4 +1,4 @@
-"""Answers in bytes: objects, lists, tables, metadata only, bookmarks; JSON, compact or pretty, YAML or protobuf."""
+"""Responses in bytes: objects, lists, tables, metadata, bookmarks; JSON, compact or pretty, YAML, protobuf or CBOR."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.store.view import INITIAL_EVENTS_END, JSON_LINES, Framing
 from clientgo.testing.apiserver.wire import http
-from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, loads, sort_keys
-from clientgo.testing.apiserver.wire.negotiation import JSON, PROTOBUF, YAML, Form, include_object
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps, dumps_pretty, dumps_yaml, sort_keys
+from clientgo.testing.apiserver.wire.negotiation import CBOR, CBOR_SEQUENCE, JSON, PROTOBUF, YAML, Form, include_object
 from clientgo.testing.apiserver.wire.times import Times
 
 NO_CACHE = "no-cache, private"
@@ -28,6 +28,8 @@ def render(value: Any, form: Form | None, status: int = 200, headers: dict[str, 
         message = kinds.protobuf.encode(value)
         if message is not None:
             return http.Response(status, message, PROTOBUF, head)
+    if form is not None and form.media == CBOR:
+        return http.Response(status, _cbor(value), CBOR, head)
     body = dumps_pretty(value) if form is not None and form.pretty else dumps(value) + b"\n"
     return http.Response(status, body, "application/json", head)
 
@@ -42,7 +44,29 @@ PROTOBUF_FRAMES = Framing(
     f"{PROTOBUF};stream=watch",
     lambda kind, obj: kinds.protobuf.watch_event(kind, obj),
     lambda obj: kinds.protobuf.encode_known(obj),
+    lambda data: kinds.protobuf.decode(data),
 )
+
+
+def _cbor(obj: Json) -> bytes:
+    from clientgo.testing.apiserver.wire import cborio  # Here, since the extra `cbor` may be missing.
+
+    return cborio.dumps(obj)
+
+
+def _cbor_event(kind: str, raw: bytes) -> bytes:
+    from clientgo.testing.apiserver.wire import cborio  # Here, since the extra `cbor` may be missing.
+
+    return cborio.watch_event(kind, raw)
+
+
+def _from_cbor(data: bytes) -> Json:
+    from clientgo.testing.apiserver.wire import cborio  # Here, since the extra `cbor` may be missing.
+
+    return cborio.loads(data)
+
+
+CBOR_ITEMS = Framing(CBOR_SEQUENCE, _cbor_event, _cbor, _from_cbor)
 
 
 class Documents:
@@ -132,7 +156,7 @@ class Documents:
         if form.media == PROTOBUF:
             body = kinds.protobuf.encode_list(resource, metadata, [self._message(resource, item) for item in items])
             return http.Response(200, body, PROTOBUF, {"Cache-Control": NO_CACHE})
-        if form.pretty or form.media == YAML:
+        if form.pretty or form.media in (YAML, CBOR):
             return render(self._list_object(resource, items, metadata), form)
         return http.Response(
             200, self._list_bytes(resource, items, metadata), "application/json", {"Cache-Control": NO_CACHE}
@@ -142,7 +166,7 @@ class Documents:
         objects = [self.view(resource, item) for item in items]
         head = {"kind": resource.list_kind, "apiVersion": resource.group_version}
         if resource.custom:
-            return {**head, "metadata": metadata, "items": objects}
+            return {**head, "metadata": {"continue": "", **metadata}, "items": objects}
         listed = [{k: v for k, v in obj.items() if k not in ("kind", "apiVersion")} for obj in objects]
         return {**head, "metadata": metadata, "items": listed}
 
@@ -175,16 +199,18 @@ class Documents:
     def watch_encoder(self, resource: Resource, form: Form, request: http.Request) -> Callable[[Stored], bytes] | None:
         """Return the encoder of a watch's objects, or None for the stored bytes."""
         resource = resource.as_watched or resource
+        framing = self.framing(form)
         if form.kind == "PartialObjectMetadata":
-            encode = self.framing(form).encode
-            return lambda stored: encode(self._partial(self.view(resource, stored), form))
-        if self.framing(form) is not JSON_LINES:
+            return lambda stored: framing.encode(self._partial(self.view(resource, stored), form))
+        if form.kind == "Table":
+            return self._table_encoder(resource, form, include_object(request))
+        if framing is CBOR_ITEMS:
+            return lambda stored: framing.encode(self.view(resource, stored))
+        if framing is not JSON_LINES:
             if resource.converted:
                 return partial(self._message, resource)
             known = kinds.protobuf.encode_known
             return lambda stored: stored.message(known)
-        if form.kind == "Table":
-            return self._table_encoder(resource, form, include_object(request))
         if resource.converted:
             return lambda stored: self.raw(resource, stored)
         return None
@@ -192,10 +218,12 @@ class Documents:
     @staticmethod
     def framing(form: Form) -> Framing:
         """Return the framing of a watch's events."""
+        if form.media == CBOR:
+            return CBOR_ITEMS
         return PROTOBUF_FRAMES if form.media == PROTOBUF else JSON_LINES
 
     def _table_encoder(self, resource: Resource, form: Form, include: str) -> Callable[[Stored], bytes]:
-        first = True
+        first, framing = True, self.framing(form)
 
         def encode(stored: Stored) -> bytes:
             nonlocal first
@@ -204,7 +232,7 @@ class Documents:
             if not first:
                 rows["columnDefinitions"] = None
             first = False
-            return dumps(rows)
+            return framing.encode(rows)
 
         return encode
 
@@ -221,12 +249,11 @@ class Documents:
         obj: Json = resource.struct.decode({**head, "metadata": metadata}, schema.Context(), "", "")
         return obj
 
-    def table_bookmark(self, encode: Callable[[Stored], bytes], bookmark: Json) -> Json:
+    def table_bookmark(self, encode: Callable[[Stored], bytes], bookmark: Json, form: Form) -> Json:
         """Return a bookmark as a Table of an object without a name. `encode` is the watch's encoder."""
         metadata = bookmark["metadata"]
         nameless = {**bookmark, "metadata": {"name": "", **metadata}}
-        out: Json = loads(encode(Stored("", nameless, int(metadata["resourceVersion"]))))
-        return out
+        return self.framing(form).decode(encode(Stored("", nameless, int(metadata["resourceVersion"]))))
 
     def error_stream(self, status: Json, form: Form) -> http.Response:
         """Return a watch that consists of one ERROR event."""

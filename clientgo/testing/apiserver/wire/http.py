@@ -38,7 +38,7 @@ _MAX_PORT = 65535
 class Request(HTTPRequest):
     """A request to the API server, and the state of its handling."""
 
-    __slots__ = ("body", "info", "user", "warnings")
+    __slots__ = ("body", "info", "speaks_cbor", "user", "warnings")
 
     def __init__(
         self,
@@ -53,6 +53,8 @@ class Request(HTTPRequest):
         """Initialize a request. The response on `connection` may become a stream. Raises Malformed."""
         super().__init__(method, target, headers, connection, minor=minor, repeated=repeated)
         self.body = b""
+        # Whether the server understands CBOR: its gate CBORServingAndStorage.
+        self.speaks_cbor = False
         # Set when the request is admitted: its user, and its resource request, None for other paths.
         self.user: Any = None
         self.info: Any = None

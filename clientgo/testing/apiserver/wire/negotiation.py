@@ -1,4 +1,4 @@
-"""In which form an answer goes out: JSON, YAML or protobuf; the object itself, a Table, or metadata only."""
+"""In which form an answer goes out: JSON, YAML, protobuf or CBOR; the object itself, a Table, or metadata only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from clientgo.utils.shortcache import short_cache
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+CBOR = "application/cbor"
+CBOR_SEQUENCE = "application/cbor-seq"
 _META = ("meta.k8s.io",)
 _PARTIAL = ("PartialObjectMetadata", "PartialObjectMetadataList")
 
 # What the routes of go-restful say they produce. A list may be a watch.
 OBJECTS = (JSON, YAML, PROTOBUF)
-LISTS = (*OBJECTS, f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+_STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+LISTS = (*OBJECTS, *_STREAMS)
 
 
 class Form:
@@ -87,7 +90,7 @@ def of_errors(request: Request) -> str:
     if not accept:
         return JSON
     for media, params in _clauses(accept):
-        if media in (PROTOBUF, YAML) and not params.get("as"):
+        if (media in (PROTOBUF, YAML) or (media == CBOR and request.speaks_cbor)) and not params.get("as"):
             return media
         if media in ("*/*", "application/*", JSON):
             return JSON
@@ -99,6 +102,8 @@ def check_route(request: Request, produced: tuple[str, ...]) -> None:
     accept = request.headers.get("accept", "")
     if not accept:
         return
+    if request.speaks_cbor and produced in (OBJECTS, LISTS):
+        produced = (*OBJECTS, CBOR) if produced == OBJECTS else (*OBJECTS, CBOR, *_STREAMS, CBOR_SEQUENCE)
     kinds = [clause.partition(";")[0].strip() for clause in accept.split(",")]
     if any(kind == "*/*" or kind in produced for kind in kinds):
         return
@@ -132,9 +137,16 @@ def choose(
             form = _protobuf_form(params, supports_protobuf)
             if form is not None:
                 return form
+        elif media == CBOR and request.speaks_cbor:
+            form = _json_form(params, False, objects=objects)
+            if form is not None and form.kind != "Discovery":
+                form.media = CBOR
+                return form
         elif media in (YAML, "application/x-yaml", "text/yaml") and not params.get("as") and not stream:
             return Form(YAML)
-    accepted = [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"] if stream else [JSON, YAML, PROTOBUF]
+    accepted = list(_STREAMS if stream else OBJECTS)
+    if request.speaks_cbor:
+        accepted.append(CBOR_SEQUENCE if stream else CBOR)
     raise errors.ApiError(
         406, "NotAcceptable", f"only the following media types are accepted: {', '.join(accepted)}"
     )

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.timestamps import format_time
-from clientgo.golang.strconv import quote
+from clientgo.golang import utf8
 from clientgo.utils.clock import RealClock
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
@@ -183,11 +183,11 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
 
     def fail(element: str) -> ValueError:
         return ValueError(
-            f"parsing time {quote(text)} as {quote(layout)}: cannot parse {quote(rest)} as {quote(element)}"
+            f"parsing time {_quote(text)} as {_quote(layout)}: cannot parse {_quote(rest)} as {_quote(element)}"
         )
 
     def out_of_range(unit: str) -> ValueError:
-        return ValueError(f"parsing time {quote(text)}: {unit} out of range")
+        return ValueError(f"parsing time {_quote(text)}: {unit} out of range")
 
     for element, pattern, unit, low, high in _ELEMENTS:
         match = pattern.match(rest)
@@ -208,14 +208,27 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
     zone = _ZONE.match(rest)
     if zone is None:
         raise fail("Z07:00")
+    if zone[1] and int(zone[2]) > 24:
+        raise out_of_range("time zone offset hour")
+    if zone[1] and int(zone[3]) > 60:
+        raise out_of_range("time zone offset minute")
     if zone.end() < len(rest):
-        raise ValueError(f"parsing time {quote(text)}: extra text: {quote(rest[zone.end() :])}")
+        raise ValueError(f"parsing time {_quote(text)}: extra text: {_quote(rest[zone.end() :])}")
     nanos = int(digits[:9].ljust(9, "0"))
     try:
         moment = datetime(*numbers, nanos // 1000, tzinfo=UTC)  # type: ignore[misc, arg-type]
     except ValueError:
         raise out_of_range("day") from None
     return moment - _offset(zone), nanos % 1000
+
+
+def _quote(text: str) -> str:
+    """Return the text between quotes, with the bytes of other characters than ASCII's as \\xNN. Go: time.quote."""
+    parts = ['"']
+    for byte in utf8.encode(text):
+        char = chr(byte)
+        parts.append(f"\\{char}" if char in '"\\' else char if 0x20 <= byte < 0x80 else f"\\x{byte:02x}")
+    return "".join((*parts, '"'))
 
 
 def _offset(zone: re.Match[str]) -> timedelta:

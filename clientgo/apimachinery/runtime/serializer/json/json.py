@@ -187,6 +187,10 @@ class JSONSerializer:
         Raises UnknownFieldsError when JSON would lose fields: those of an object that was read as protobuf from a newer
         server.
         """
+        return encode(self.written_document(obj)).encode() + b"\n"
+
+    def written_document(self, obj: Object) -> JSONObject:
+        """Return the document that `encode` writes, which callers must not change. Raises UnknownFieldsError."""
         document = document_of(obj)
         if has_unknown_fields(document):
             raise UnknownFieldsError(
@@ -195,10 +199,10 @@ class JSONSerializer:
             )
         own = type(obj).GROUP_VERSION_KIND
         if own is None:
-            return marshal_unstructured(obj)
+            return _unstructured_document(obj)
         written = self._scheme.unversioned_kind(type(obj)) or written_kind(own, self._version)
         api_version, kind = written.to_api_version_and_kind()
-        return encode({"kind": kind, "apiVersion": api_version, **_without_type(document)}).encode() + b"\n"
+        return {"kind": kind, "apiVersion": api_version, **_without_type(document)}
 
     def identifier(self) -> str:
         """Return the text that identifies the encoding. Go: Identifier."""
@@ -225,12 +229,16 @@ def marshal_unstructured(obj: Object) -> bytes:
 
     Raises UnknownFieldsError as JSONSerializer.encode does.
     """
+    return encode(_unstructured_document(obj)).encode() + b"\n"
+
+
+def _unstructured_document(obj: Object) -> JSONObject:
     document = document_of(obj)
     if has_unknown_fields(document):
         raise no_json(obj)
     if isinstance(obj, ListObject) and document.get("items") is None:
         document = {**document, "items": []}
-    return encode(document).encode() + b"\n"
+    return document
 
 
 def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVersionKind:

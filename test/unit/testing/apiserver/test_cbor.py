@@ -1,0 +1,326 @@
+"""The embedded API server in CBOR: the same objects, lists, events and errors as in JSON, if its gate is enabled."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+
+pytest.importorskip("cbor2")
+
+from clientgo import context, dynamic, features
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
+from clientgo.apimachinery.runtime.serializer import cbor
+from clientgo.apimachinery.runtime.serializer.cbor import direct
+from clientgo.dynamic import dynamicinformer
+from clientgo.features.testing import set_feature_during_test
+from clientgo.golang import http
+from clientgo.testing.apiserver import Environment, Server
+from clientgo.testing.apiserver.local import LocalTransport
+from clientgo.tools import cache
+
+CTX = context.background()
+JSON, CBOR, SEQUENCE = "application/json", "application/cbor", "application/cbor-seq"
+MAPS = "/api/v1/namespaces/default/configmaps"
+GATE = {"CBORServingAndStorage": True}
+BUILT_IN = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "orders.shop.example.com"},
+    "spec": {
+        "group": "shop.example.com",
+        "names": {"plural": "orders", "kind": "Order"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                },
+            }
+        ],
+    },
+}
+ORDERS = "/apis/shop.example.com/v1/namespaces/default/orders"
+
+
+class Client:
+    """Sends requests to a server in the same process."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._transport = LocalTransport(server)
+
+    def send(self, method: str, path: str, accept: str, body: Any = None, content_type: str = CBOR) -> http.Response:
+        headers = http.Header(
+            {"Accept": accept, "Content-Type": content_type, "Authorization": f"Bearer {self.server.token}"}
+        )
+        data = body
+        if not isinstance(body, bytes | None):
+            data = direct.marshal(body) if content_type.endswith("cbor") else json.dumps(body).encode()
+        request = http.Request(
+            method=method, url=self.server.url + path, headers=headers, body=data, ctx=context.background()
+        )
+        return self._transport.round_trip(request)
+
+    def document(self, method: str, path: str, accept: str, body: Any = None, content_type: str = CBOR) -> Any:
+        """Return the response's code, Content-Type and document."""
+        answer = self.send(method, path, accept, body, content_type)
+        media = answer.headers.get("Content-Type")
+        data = answer.body.read()
+        if media == CBOR:
+            assert data.startswith(cbor.SELF_DESCRIBED)
+        return answer.status_code, media, direct.unmarshal(data) if media == CBOR else json.loads(data)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with Server(listen=False, feature_gates=GATE) as server:
+        made = Client(server)
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        assert made.document("POST", path, JSON, CRD, JSON)[0] == 201
+        yield made
+
+
+@pytest.fixture(scope="module")
+def without_gate() -> Iterator[Client]:
+    with Server(listen=False) as server:
+        yield Client(server)
+
+
+def config_map(name: str, **data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def order(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "shop.example.com/v1",
+        "kind": "Order",
+        "metadata": {"name": name},
+        "spec": {"n": 1.5, "whole": 3, "list": [None, True, "é"]},
+    }
+
+
+@pytest.mark.parametrize(("path", "make"), [(MAPS, config_map), (ORDERS, order)])
+def test_objects_and_lists_are_the_same_in_both_forms(client: Client, path: str, make: Any) -> None:
+    code, media, made = client.document("POST", path, CBOR, make("same"))
+    assert (code, media) == (201, CBOR)
+    assert made["metadata"]["name"] == "same"
+    for each in (f"{path}/same", path, f"{path}?limit=1"):
+        code, media, found = client.document("GET", each, f"{JSON};q=0.9,{CBOR};q=1")
+        assert (code, media) == (200, CBOR)
+        assert found == client.document("GET", each, JSON)[2], each
+    code, media, updated = client.document("PUT", f"{path}/same", CBOR, {**made, "extra": {"k": "v"}})
+    assert (code, media) == (200, CBOR)
+    assert updated["metadata"]["uid"] == made["metadata"]["uid"]
+    code, media, patched = client.document(
+        "PATCH", f"{path}/same", CBOR, {"metadata": {"labels": {"a": "b"}}}, "application/merge-patch+json"
+    )
+    assert (code, media, patched["metadata"]["labels"]) == (200, CBOR, {"a": "b"})
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}
+    assert client.document("DELETE", f"{path}/same", CBOR, options)[0] == 409
+    code, media, status = client.document("DELETE", f"{path}/same", CBOR, {**options, "preconditions": {}})
+    assert (code, media, status["status"]) == (200, CBOR, "Success")
+
+
+@pytest.mark.parametrize(("path", "make"), [(MAPS, config_map), (ORDERS, order)])
+def test_apply_patches_are_accepted(client: Client, path: str, make: Any) -> None:
+    where = f"{path}/applied?fieldManager=m"
+    code, _, made = client.document("PATCH", where, CBOR, make("applied"), "application/apply-patch+cbor")
+    assert code == 201
+    assert made["metadata"]["managedFields"][0]["manager"] == "m"
+    assert client.document("PATCH", where, CBOR, make("applied"), "application/apply-patch+cbor")[0] == 200
+    for body, message in (
+        (b"\xa1", "error decoding patch: unexpected EOF"),
+        (b"\xa2\x41k\x00\x41k\x00", 'error decoding patch: cbor: found duplicate map key "k" at map element index 1'),
+        (b"\xf9\x7e\x00", "error decoding patch: cbor: data item of cbor type primitives is not accepted by protocol: "
+         "floating-point NaN"),
+    ):  # fmt: skip
+        code, _, status = client.document("PATCH", where, CBOR, body, "application/apply-patch+cbor")
+        assert (code, status["message"]) == (400, message)
+    assert client.document("PATCH", where, CBOR, [], "application/apply-patch+cbor")[0] == 400
+
+
+def test_errors_are_statuses_in_cbor(client: Client) -> None:
+    code, media, status = client.document("GET", f"{MAPS}/missing", CBOR)
+    assert (code, media) == (404, CBOR)
+    assert status == client.document("GET", f"{MAPS}/missing", JSON)[2]
+
+
+HEAD = "the object provided is unrecognized (must be of type ConfigMap): "
+UNDETERMINED = f"{HEAD}unable to determine group/version/kind: "
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"\xa1", f"{UNDETERMINED}unexpected EOF (a1)"),
+        (b"", f"{UNDETERMINED}EOF (<empty>)"),
+        (b"\xa0\xa0", f"{UNDETERMINED}cbor: 1 bytes of extraneous data starting at index 1 (a0a0)"),
+        (
+            b"\xa2\x44kind\x00\x44kind\x00",
+            f"{UNDETERMINED}cbor: found duplicate map key \"kind\" at map element index 1 (a2446b696e6400446b696e6400)",
+        ),
+        (
+            b"\x80",
+            f"{UNDETERMINED}cbor: cannot unmarshal array into Go value of type v1.TypeMeta (cannot decode CBOR array "
+            "to struct without toarray option) (80)",
+        ),
+        (b"\x9b" + b"\x7f" * 8, f"{UNDETERMINED}cbor: exceeded max number of elements 2147483647 for CBOR array "
+         "(9b7f7f7f7f7f7f7f7f)"),
+        (b"\x81" * 5000 + b"\x80", f"{UNDETERMINED}cbor: cannot unmarshal array into Go value of type v1.TypeMeta "
+         f"(cannot decode CBOR array to struct without toarray option) ({'81' * 30} ...)"),
+    ],
+)  # fmt: skip
+def test_malformed_bodies_are_errors_in_gos_words(client: Client, body: bytes, message: str) -> None:
+    code, _, status = client.document("POST", MAPS, CBOR, body)
+    assert (code, status["message"]) == (400, message)
+
+
+def test_bodies_that_are_too_deep_are_errors(client: Client) -> None:
+    deep: Any = {}
+    for _ in range(3000):
+        deep = {"d": deep}
+    code, _, status = client.document("POST", ORDERS, CBOR, {**order("deep"), "spec": deep})
+    assert code == 400
+    assert "exceeded max" in status["message"]
+
+
+def test_strict_validation_names_unknown_fields(client: Client) -> None:
+    body = {**config_map("strict"), "other": 1}
+    code, _, status = client.document("POST", f"{MAPS}?fieldValidation=Strict", CBOR, body)
+    assert code == 400
+    assert 'strict decoding error: unknown field "other"' in status["message"]
+
+
+def test_tables_and_metadata_have_a_form_in_cbor(client: Client) -> None:
+    client.document("POST", MAPS, CBOR, config_map("table"))
+    for kind in ("Table", "PartialObjectMetadata"):
+        accept = f"{CBOR};as={kind};g=meta.k8s.io;v=v1"
+        code, media, found = client.document("GET", f"{MAPS}/table", accept)
+        assert (code, media, found["kind"]) == (200, CBOR, kind)
+        assert found == client.document("GET", f"{MAPS}/table", accept.replace(CBOR, JSON))[2]
+
+
+@pytest.mark.parametrize("form", ["", ";as=Table;g=meta.k8s.io;v=v1", ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"])
+def test_watches_are_sequences_of_the_same_events(client: Client, form: str) -> None:
+    client.document("POST", MAPS, CBOR, config_map("watched"))
+    path = f"{MAPS}?watch=1&timeoutSeconds=-1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+    path += "&allowWatchBookmarks=true&fieldSelector=metadata.name=watched"
+    answer = client.send("GET", path, f"{CBOR}{form}")
+    assert answer.headers.get("Content-Type") == SEQUENCE
+    reader = cbor.FrameReader(answer.body)
+    frames: list[bytes] = []
+    with pytest.raises(EOFError):
+        while True:
+            frames += reader.read_frames()
+    events = [direct.unmarshal(frame) for frame in frames]
+    assert all(frame.startswith(cbor.SELF_DESCRIBED) for frame in frames)
+    lines = client.send("GET", path, f"{JSON}{form}").body.read().splitlines()
+    assert [event["type"] for event in events] == ["ADDED", "BOOKMARK"]
+    assert events[0] == json.loads(lines[0])
+    assert events[1]["object"]["kind"] == json.loads(lines[1])["object"]["kind"]
+
+
+def test_a_watch_that_is_too_old_is_an_event_in_cbor() -> None:
+    with Server(listen=False, feature_gates=GATE, history=2) as server:
+        client = Client(server)
+        for n in range(9):
+            client.document("POST", MAPS, CBOR, config_map(f"old{n}"))
+        answer = client.send("GET", f"{MAPS}?watch=1&timeoutSeconds=-1&resourceVersion=1", CBOR)
+        assert answer.headers.get("Content-Type") == SEQUENCE
+        event = direct.unmarshal(answer.body.read())
+    assert (event["type"], event["object"]["reason"], event["object"]["code"]) == ("ERROR", "Expired", 410)
+
+
+def test_a_server_without_the_gate_rejects_cbor(without_gate: Client) -> None:
+    for method, path in (("POST", MAPS), ("PUT", f"{MAPS}/x"), ("DELETE", f"{MAPS}/x")):
+        code, media, status = without_gate.document(method, path, f"{JSON};q=0.9,{CBOR};q=1", config_map("x"))
+        assert (code, media, status["reason"]) == (415, JSON, "UnsupportedMediaType")
+        assert status["message"] == (
+            f"the body of the request was in an unknown format - accepted media types include: {BUILT_IN}"
+        )
+    code, _, status = without_gate.document(
+        "PATCH", f"{MAPS}/x?fieldManager=m", JSON, config_map("x"), "application/apply-patch+cbor"
+    )
+    assert (code, status["message"]) == (415, "415: Unsupported Media Type")
+    for query in ("", "?watch=1"):
+        code, media, status = without_gate.document("GET", f"{MAPS}{query}", CBOR)
+        assert (code, media, status["reason"]) == (406, JSON, "NotAcceptable")
+        assert status["message"] == (
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+            "application/vnd.kubernetes.protobuf, application/json;stream=watch, "
+            "application/vnd.kubernetes.protobuf;stream=watch"
+        )
+    assert without_gate.document("GET", MAPS, f"{CBOR},{JSON};q=0.1")[:2] == (200, JSON)
+
+
+def test_a_server_with_the_gate_names_cbor(client: Client) -> None:
+    for path, accepted in ((MAPS, f"{BUILT_IN}, {CBOR}"), (ORDERS, f"{JSON}, application/yaml, {CBOR}")):
+        code, _, status = client.document("POST", path, JSON, {}, "text/plain")
+        assert (code, status["message"].partition("include: ")[2]) == (415, accepted)
+    code, _, status = client.document("GET", f"{MAPS}?watch=1", "text/plain")
+    assert code == 406
+    assert status["message"].endswith(f"application/vnd.kubernetes.protobuf;stream=watch, {SEQUENCE}")
+    code, _, status = client.document("GET", f"{MAPS}?watch=1", SEQUENCE)
+    assert (code, status["message"]) == (
+        406,
+        "only the following media types are accepted: application/json;stream=watch, "
+        f"application/vnd.kubernetes.protobuf;stream=watch, {SEQUENCE}",
+    )
+    code, _, status = client.document("PATCH", f"{ORDERS}/x", JSON, {}, "application/strategic-merge-patch+json")
+    assert code == 415
+    assert status["message"].endswith("application/apply-patch+yaml, application/apply-patch+cbor")
+
+
+@pytest.mark.parametrize("server_gate", [True, False])
+def test_an_informer_works_with_both_kinds_of_servers(server_gate: bool) -> None:
+    with (
+        Environment(feature_gates={"CBORServingAndStorage": server_gate}) as env,
+        set_feature_during_test(features.CLIENTS_ALLOW_CBOR, True),
+        set_feature_during_test(features.CLIENTS_PREFER_CBOR, True),
+    ):
+        client = dynamic.new_for_config(env.config)
+        resource = GroupVersionResource("", "v1", "configmaps")
+        maps = client.resource(resource).namespace("default")
+        if not server_gate:
+            with pytest.raises(errors.StatusError) as caught:
+                maps.create(CTX, Unstructured.from_dict(config_map("a")), metav1.CreateOptions())
+            assert errors.is_unsupported_media_type(caught.value)
+        maps.create(CTX, Unstructured.from_dict(config_map("a", k="é")), metav1.CreateOptions())
+        factory = dynamicinformer.new_filtered_dynamic_shared_informer_factory(client, 0, "default", None)
+        informer = factory.for_resource(resource)
+        seen: dict[str, Any] = {}
+        changed = threading.Condition()
+
+        def note(obj: Any) -> None:
+            with changed:
+                seen[obj.get_name()] = obj.to_dict().get("data")
+                changed.notify_all()
+
+        informer.informer().add_event_handler(
+            cache.ResourceEventHandlerFuncs(add_func=note, update_func=lambda old, new: note(new))
+        )
+        ctx, cancel = context.with_cancel(CTX)
+        factory.start(ctx.done())
+        try:
+            assert all(factory.wait_for_cache_sync(ctx.done()).values())
+            maps.create(CTX, Unstructured.from_dict(config_map("b", n="1")), metav1.CreateOptions())
+            with changed:
+                assert changed.wait_for(lambda: "b" in seen, PATIENCE)
+            assert seen["a"] == {"k": "é"} and seen["b"] == {"n": "1"}
+        finally:
+            cancel()
+            factory.shutdown()
+            client.close()
