@@ -149,3 +149,19 @@ def test_a_review_of_another_subject_adds_no_group(api: Api, groups: list[str] |
     assert api("POST", REVIEWS, {"spec": spec}, want=201)["status"]["allowed"] is allowed
     local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews"
     assert api("POST", local, {"spec": spec}, want=201)["status"]["allowed"] is allowed
+
+
+@pytest.mark.parametrize(
+    ("held", "granted", "code"),
+    [
+        ("/healthz", "/healthz", 201),
+        ("/healthz", "/metrics", 403),
+        ("/health*", "/healthz", 201),
+        ("/api/*", "/metrics", 403),
+        ("*", "/metrics", 201),
+    ],
+)
+def test_a_url_is_granted_by_a_user_whose_rule_covers_it(api: Api, held: str, granted: str, code: int) -> None:
+    """Go: TestCovers, with nonResourceURLs"""
+    let_bob(api, MANAGE, {"nonResourceURLs": [held], "verbs": ["get"]})
+    api("POST", f"{RBAC}/clusterroles", role("urls", {"nonResourceURLs": [granted], "verbs": ["get"]}), want=code)
