@@ -387,6 +387,7 @@ def test_an_exception_whose_attributes_raise_is_logged_and_ends_no_worker(cls: t
     logged = klog.format_message("Error syncing", {"key": "a/b"}, err)
     text = "secretive" if cls is Secretive else "strange"
     assert logged.startswith(f'"Error syncing" err="{cls.__name__}: {text}" at="')
+    assert not klog.exceptions.is_operational(err)
     klog.exceptions.mark_operational(err)
     assert klog.exceptions.lost_cause(raised(RuntimeError("wraps"), cause=err)) in (text, "")
     assert klog.exceptions.describe(err) == f"{cls.__name__}: {text}"

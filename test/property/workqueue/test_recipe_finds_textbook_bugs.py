@@ -72,6 +72,28 @@ def test_a_script_leaves_out_pairs_of_operations_that_hypothesis_leaves_in() -> 
     assert shortened(lambda: QueueSession(SimpleQueue), caught.value) is caught.value
 
 
+def test_two_operations_are_left_out_together_if_each_alone_ends_the_failure() -> None:
+    class Session:
+        """Fails at `c`, with both of `a` and `b` or with none."""
+
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        def __enter__(self) -> Session:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            if "c" in self.calls and ("a" in self.calls) == ("b" in self.calls):
+                raise QueueMismatch("", [(name, ()) for name in self.calls])
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda: self.calls.append(name)
+
+    new_session: Any = Session
+    failure = QueueMismatch("", [("a", ()), ("c", ()), ("b", ()), ("d", ())])
+    assert shortened(new_session, failure).operations == [("c", ())]
+
+
 def test_the_machine_reports_the_shortened_script() -> None:
     failure = run_recipe(DoneQueuesWithoutWaking, "operations", **QUICK, stateful_step_count=20)
 

@@ -414,3 +414,23 @@ def test_a_lister_of_an_informer_with_one_handler_is_reported_while_the_cache_sy
 
     (line,) = warnings()
     assert "a lister was read before its cache had synced" in line
+
+
+def test_a_lister_of_a_controller_that_stopped_before_its_cache_synced_is_not_reported(warnings: Warnings) -> None:
+    class Silent(framework.FakeControllerSource):
+        def list(self, options: metav1.ListOptions) -> Any:
+            may_list.wait()
+            return super().list(options)
+
+    with synctest.bubble() as bubble:
+        may_list, source = Signal(), Silent()
+        store, controller = indexed(source)
+        with run(controller):
+            bubble.wait()
+        assert not controller.has_synced()
+        assert new_pod_lister(store).list(labels.everything()) == []
+        may_list.set()
+        bubble.wait()
+        source.shutdown()
+
+    assert warnings() == []
