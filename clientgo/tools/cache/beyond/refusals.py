@@ -83,7 +83,7 @@ class TransformingError(RuntimeError):
 
 
 class Untransformed:
-    """An object for which the transform function raised, on its way through a queue.
+    """An object for which the transform function raised or returned None, on its way through a queue.
 
     It has the object's key, so that it keeps its place in the queue. The process function rejects it.
     """
@@ -103,7 +103,10 @@ class Untransformed:
 
 
 def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
-    """Return a transform function for a queue that returns an Untransformed where `transform` raises."""
+    """Return a transform function for a queue that returns an Untransformed where `transform` raises or returns None.
+
+    A function without a return statement returns None. Such a result would have no key to name the object by.
+    """
     if transform is None:
         return None
 
@@ -111,9 +114,12 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
         if isinstance(obj, Untransformed):
             return obj
         try:
-            return transform(obj)
+            transformed = transform(obj)
         except Exception as err:
             return Untransformed(obj, err)
+        if transformed is None:
+            return Untransformed(obj, TypeError("the transform function returned None: return the object"))
+        return transformed
 
     return transform_or_mark
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -217,6 +218,23 @@ def test_an_object_that_keeps_the_cache_from_syncing_is_reported_once(
     assert "it rejects an object of the initial list: mend the index or transform function that fails for it" in line
     assert 'type="*v1.Pod" object="default/bad" rejectedObjects=2' in line
     assert "KeyError" in line
+
+
+@_BOTH
+def test_an_object_for_which_transform_returns_none_is_named(
+    shared: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transform function without a return statement."""
+    monkeypatch.setattr(World, "failing", "transform")
+    monkeypatch.setattr(sys.modules[__name__], "with_team", lambda obj: None)
+    caplog.set_level(logging.INFO)
+    with world(shared, pod("a", team="x")) as w:
+        ((key, refusal),) = w.informer.refused().items()
+        assert (key, refusal.obj.get_name()) == ("default/a", "a")
+        w.bubble.sleep(10.0)
+        (line,) = warnings(caplog)
+    assert 'object="default/a" rejectedObjects=1' in line
+    assert "the transform function returned None: return the object" in line
 
 
 @both
