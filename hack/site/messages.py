@@ -4,7 +4,7 @@
 
 The page errors.md explains them, and operations.md the log lines of a running controller. test_messages.py compares.
 Generated code raises nothing of its own. The commands, the tour and the embedded API server report to the user of a
-terminal, in sentences that need no page.
+terminal, and util.testing to its test, in sentences that need no page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["PAGES", "SHOWN_BY_OTHERS", "Place", "exception_classes", "explained"
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "hack" / "site" / "pages"
 _LEFT_OUT = ("api", "apiextensions", "applyconfigurations", "informers", "kubernetes", "listers")
-_LEFT_OUT += ("cli", "codegen", "scaffold", "tour", "testing/apiserver")
+_LEFT_OUT += ("cli", "codegen", "scaffold", "tour", "testing/apiserver", "util/testing")
 _BUILT_IN = {
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 }

@@ -375,7 +375,8 @@ def check_states(page: Page, found: list[State], size: tuple[int, int]) -> None:
     for station in ("queue", "handlers", "fifo"):
         here = [number for number, state in enumerate(found) if state.station == station]
         if size != SIZES[0]:
-            ends = ("priority thousands" if size == SIZES[-1] else "thousands", "full buffer, paused")
+            queues = "priority thousands" if size == SIZES[-1] else "thousands"
+            ends = (queues, "full buffer, paused", "FIFO: thousands")
             here = [number for number in here if found[number].name.endswith(ends)]
         _, counts, labels = walk(page, station=station, start=here[0], step=(here[1:] or [here[0] + 99])[0] - here[0])
         for number, count, label in zip(here, counts, labels, strict=False):

@@ -17,21 +17,24 @@ from pathlib import Path
 
 from clientgo.__main__ import main
 
-event, counter = sys.argv[1], Path(sys.argv[2])
-del sys.argv[1:3]
 count = 0
 is_done = False
 
 
-def on_event(name: str, arguments: object) -> None:
-    global count, is_done
-    count += 1
-    if not is_done and event in (name, str(count)):
-        is_done = True
-        os.kill(os.getpid(), signal.SIGINT)
+def interrupt_at(event: str) -> None:
+    def on_event(name: str, arguments: object) -> None:
+        global count, is_done
+        count += 1
+        if not is_done and event in (name, str(count)):
+            is_done = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    sys.addaudithook(on_event)
 
 
 if __name__ == "__main__":
+    event, counter = sys.argv[1], Path(sys.argv[2])
+    del sys.argv[1:3]
     atexit.register(lambda: counter.write_text(str(count)))
-    sys.addaudithook(on_event)
+    interrupt_at(event)
     sys.exit(main())

@@ -26,8 +26,6 @@ RUN_BY = {
     "clientgo programs cmd": QUICK_STARTS,
     "clientgo apiserver --kubeconfig-out /tmp/kc &": QUICK_STARTS,
     "clientgo apiserver --kubeconfig-out /tmp/kc --simulate-workloads &": GUESTBOOK,
-    "kubectl apply -f labeller.yaml": FIRST_STEPS,
-    "kubectl create token labeller": FIRST_STEPS,
     "hack/test": "this test run",
     "hack/test test/property/workqueue": "this test run",
     "HYPOTHESIS_PROFILE=thorough hack/test test/property/workqueue": "a person; test_thorough.py, shorter",

@@ -32,9 +32,9 @@ from clientgo.testing.apiserver.kinds.validation import cron, fields
 from clientgo.testing.apiserver.kinds.validation.metadata import metadata_update
 from clientgo.testing.apiserver.verbs.sizes import MAX_REQUEST_BYTES
 from clientgo.testing.apiserver.views import table
-from clientgo.testing.apiserver.wire.errors import ApiError, FieldError, invalid
+from clientgo.testing.apiserver.wire.errors import MAX_FIELD_ERRORS, ApiError, FieldError, invalid
+from clientgo.testing.apiserver.wire.jsonio import MAX_YAML_VALUES, loads_yaml
 from clientgo.testing.apiserver.wire.jsonio import copy as json_copy
-from clientgo.testing.apiserver.wire.jsonio import loads_yaml
 
 Json = dict[str, Any]
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -329,7 +329,7 @@ def test_an_object_with_countless_errors_gets_a_short_answer(server: Api, metada
     assert 1000 < count < 20_000
     last = causes[-1]["message"].split()
     assert (last[0], last[2:]) == ("and", ["more", "errors", "in", "the", "object"])
-    assert count + int(last[1]) >= min(100_000, len(metadata[next(iter(metadata))]))
+    assert count + int(last[1]) >= MAX_FIELD_ERRORS, "validation ends after so many"
     assert len(json.dumps(found)) < 5 * 1024 * 1024
     server("GET", f"{MAPS}/wrong", want=404)
 
@@ -448,8 +448,8 @@ def test_a_yaml_document_takes_linear_time(server: Api) -> None:
         assert len(document["data"]) == keys
         return time.thread_time() - started
 
-    few, many = min(seconds(20_000) for _ in range(3)), seconds(200_000)
-    assert many < 30 * few
+    few, many = min(seconds(20_000) for _ in range(3)), seconds(MAX_YAML_VALUES // 2 - 10)
+    assert many < 20 * few
     assert many < 30
 
 
@@ -535,7 +535,7 @@ def test_repeated_fields_are_found_in_linear_time(api: Api) -> None:
     started = time.process_time()
     status = api("POST", f"{MAPS}?fieldValidation=Strict", f'{{"metadata":{{"name":"p"}},{fields}}}', want=400)
     assert time.process_time() - started < 5
-    assert 'unknown field "x59999"' in status["message"]
+    assert 'unknown field "x99"' in status["message"], "as many problems as in Go"
 
 
 # ---- numbers with more digits than int() reads
