@@ -9,7 +9,7 @@ method, which does both.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, ClassVar
+from typing import Any
 
 from clientgo.apimachinery.runtime.interfaces import Decoder as ObjectDecoder
 from clientgo.apimachinery.runtime.interfaces import LazyDecoder
@@ -43,9 +43,6 @@ class Decoder:
     `read_lines` belongs to one thread and `decode_line` to another, or both to the thread that calls `decode`. Any
     thread may call `close`.
     """
-
-    # Whether events are so many objects for the collector that they had better be used up soon (see pacer.py).
-    PACED: ClassVar[bool] = True
 
     def __init__(self, body: Body, embedded_decoder: ObjectDecoder) -> None:
         self._body = body

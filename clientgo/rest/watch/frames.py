@@ -23,9 +23,6 @@ _EVENT_TYPES = {event_type.value: event_type for event_type in EventType}
 class FrameDecoder(Decoder):
     """Watch events from a body of frames; used as its base class is."""
 
-    # Objects that stay their bytes are few: to wait for a handler that reads them costs more than a collection.
-    PACED = False
-
     def __init__(self, body: Body, embedded_decoder: EventDecoder) -> None:
         super().__init__(body, embedded_decoder)
         self._decode_event = embedded_decoder.decode_event

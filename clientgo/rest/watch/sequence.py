@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from clientgo.apimachinery.runtime.interfaces import EventDecoder
 from clientgo.golang.http import Body
@@ -19,9 +19,6 @@ class Frames(Protocol):
 
 class SequenceDecoder(FrameDecoder):
     """Watch events from a body of self-delimiting items; used as its base class is."""
-
-    # Documents are many objects.
-    PACED: ClassVar[bool] = True
 
     def __init__(self, body: Body, frames: Frames, embedded_decoder: EventDecoder) -> None:
         super().__init__(body, embedded_decoder)

@@ -21,7 +21,6 @@ from clientgo.apimachinery.watch import Event, EventType
 from clientgo.golang.channel import Channel, ChannelClosed
 from clientgo.golang.stop import Done, Signal, add_done_callback
 from clientgo.rest.watch.decoder import Decoder
-from clientgo.rest.watch.pacer import Pacer
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
 # Events that may wait in the result channel. While it is full, the connection is not read, and the server blocks.
@@ -43,7 +42,6 @@ class BatchedStreamWatcher:
         self._reporter = reporter
         self._logger = logger
         self._name = name
-        self._pacer = Pacer() if source.PACED else None
         # Lines or frames that have arrived and are not decoded yet. Belongs to the thread that reads.
         self._arrived: deque[Any] = deque()
         self._is_over = Signal()
@@ -59,7 +57,7 @@ class BatchedStreamWatcher:
 
         For bytes that are not an event it yields an ERROR event, and then ends the watch.
         """
-        arrived, decode, pacer = self._arrived, self._source.decode_line, self._pacer
+        arrived, decode = self._arrived, self._source.decode_line
         is_over = self._is_over.is_set
         stop_interrupting = add_done_callback(done, self._end)
         try:
@@ -75,8 +73,6 @@ class BatchedStreamWatcher:
                 except Exception as err:  # The bytes after it may be anything.
                     event = self._error_event(err)
                     self._end()
-                if pacer is not None:
-                    pacer.wait_for_consumers()
                 yield event
         finally:
             stop_interrupting()

@@ -23,15 +23,8 @@ from typing import Any
 from bench_wire import PATIENCE, Servers
 from clients import CLIENTS, Run
 
-FAST, INSTALLED, AS_JSON = "informer, fast, reading", "informer, reading", "informer, json, reading"
+FAST, INSTALLED = "informer, fast, reading", "informer, reading"
 CPU = "us of CPU"
-
-
-def without_pauses() -> None:
-    """Decode without pauses for the handlers (rest/watch/pacer.py)."""
-    from clientgo.rest.watch import pacer
-
-    pacer.Pacer.wait_for_consumers = lambda self: None  # type: ignore[method-assign]
 
 
 def without_pull() -> None:
@@ -54,7 +47,6 @@ def without_lazy_decoding() -> None:
 
 
 SWITCHES: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
-    "pauses": (without_pauses, (INSTALLED, AS_JSON)),
     "pull": (without_pull, (FAST, INSTALLED)),
     "batches": (without_batches, (FAST, INSTALLED)),
     "lazy": (without_lazy_decoding, (FAST,)),

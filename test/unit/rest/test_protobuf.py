@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from decoding import protobuf_is_the_default
 
-from clientgo import context, informers, klog, kubernetes, rest
+from clientgo import context, informers, kubernetes, rest
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.autoscaling import v1 as autoscalingv1
 from clientgo.api.core import v1 as corev1
@@ -21,9 +21,8 @@ from clientgo.apimachinery.util.net import ErrUnexpectedEOF
 from clientgo.apimachinery.watch import EventType
 from clientgo.golang import http
 from clientgo.kubernetes.scheme import CODECS
-from clientgo.rest.watch import BatchedStreamWatcher, Decoder, FrameDecoder
+from clientgo.rest.watch import Decoder, FrameDecoder
 from clientgo.rest.watch.decoder import MAX_EVENT
-from clientgo.rest.watch.pacer import Pacer
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
 from clientgo.testing.apiserver.local import LocalTransport
@@ -215,25 +214,6 @@ def test_frames_may_come_in_any_pieces(size: int) -> None:
     assert [decoder.decode().object.name for _ in range(20)] == [f"m{number}" for number in range(20)]
     with pytest.raises(EOFError):
         decoder.decode()
-
-
-@pytest.mark.parametrize("paced", [False, True])
-def test_only_events_that_are_many_objects_wait_for_those_that_use_them(
-    monkeypatch: pytest.MonkeyPatch, paced: bool
-) -> None:
-    waits: list[Pacer] = []
-    monkeypatch.setattr(Pacer, "wait_for_consumers", lambda pacer: waits.append(pacer))
-    line = b'{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}}\n'
-    decoder = (
-        Decoder(http.BytesBody([line] * 3), CODECS.universal_deserializer())
-        if paced
-        else decoder_of(*(event_frame("a") for _ in range(3)))
-    )
-    reporter = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
-    watcher = BatchedStreamWatcher(decoder, reporter, klog.background(), "configmaps")
-    assert [event.object.name for event in watcher.result_chan()] == ["a"] * 3
-    watcher.stop()
-    assert len(waits) == (3 if paced else 0)
 
 
 @pytest.mark.parametrize("left", [1, 4, 5, 30])

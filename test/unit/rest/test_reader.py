@@ -30,8 +30,6 @@ REPORTER = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
 class Source:
     """A decoder of lines that a test supplies, one batch for each read. Then it blocks until it is closed."""
 
-    PACED = False
-
     def __init__(self, *batches: list[str]) -> None:
         self._batches = list(batches)
         self.closed = threading.Event()

@@ -263,8 +263,6 @@ def test_a_connection_that_is_lost_ends_the_watch_without_an_error_event(err, is
     """Go: TestStreamWatcherError"""
 
     class Source:
-        PACED = True
-
         def read_lines(self) -> list[str]:
             raise err
 
@@ -297,8 +295,6 @@ def test_garbage_is_the_last_that_comes_and_ends_the_connection():
     closed = threading.Event()
 
     class Source:
-        PACED = False
-
         def __init__(self) -> None:
             self._arrived = ["good", "bad", "good"]
 
