@@ -270,6 +270,19 @@ def test_only_administrators_compact(env: Environment, api: Api) -> None:
     assert api("POST", "/debug/compact?resourceVersion=x").status_code == 400
 
 
+def test_a_watch_from_before_a_compaction_is_expired(env: Environment, api: Api) -> None:
+    maps = "/api/v1/namespaces/default/configmaps"
+    created = [api("POST", maps, {"metadata": {"name": f"compacted-{number}"}}).json() for number in range(2)]
+    first, last = (each["metadata"]["resourceVersion"] for each in created)
+    watch = f"{maps}?watch=true&timeoutSeconds=1&resourceVersion="
+
+    before = api("GET", watch + first).text
+    assert api("POST", f"/debug/compact?resourceVersion={last}").status_code == 200
+
+    assert "compacted-1" in before
+    assert '"reason":"Expired"' in api("GET", watch + first).text
+
+
 def test_deep_nesting_is_refused(env: Environment) -> None:
     session = requests.Session()
     session.headers.update({"Authorization": f"Bearer {env.token}", "Content-Type": "application/json"})

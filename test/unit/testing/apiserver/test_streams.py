@@ -190,6 +190,12 @@ def test_a_terminal_echoes_has_a_size_and_ends_with_control_d(run: Runner) -> No
     assert b"stty size\r\n" in terminal.shown
 
 
+def test_echo_without_a_line_break_has_all_words(run: Runner) -> None:
+    shown = io.BytesIO()
+    run("echo", "-n", "one", "two", stdout=shown)
+    assert shown.getvalue() == b"one two"
+
+
 def test_the_end_of_the_client_ends_the_program(run: Runner, env: Environment) -> None:
     ctx, cancel = context.with_cancel(CTX)
     terminal = Terminal()

@@ -75,6 +75,12 @@ def test_pods(api: Api, body: Json, wanted: list[str]) -> None:
     assert sorted(causes(api("POST", PODS, body, want=422))) == sorted(wanted)
 
 
+def test_ports_of_a_service_have_different_names(api: Api) -> None:
+    ports = [{"name": name, "port": number} for number, name in enumerate("aba", 1)]
+    answer = api("POST", "/api/v1/namespaces/default/services", {"metadata": {"name": "s"}, "spec": {"ports": ports}})
+    assert causes(answer) == ['spec.ports[2].name: Duplicate value: "a"']
+
+
 def template(**spec: Any) -> Json:
     return {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
 
