@@ -40,6 +40,8 @@ _BESIDE = "events and leases"
 # Requests of a run; more are an endless loop.
 MOST_REQUESTS = 700
 MOST_ERRORS = 250
+# Times as many are allowed to a machine that skips the check: the loop may end with the fault.
+MORE_IF_SKIPPED = 20
 # Virtual seconds after the end of all faults.
 _RECONNECTS_WITHIN = 600
 
@@ -190,8 +192,9 @@ class World:
 
     def _on_error(self, ctx: Context, err: BaseException | None, msg: str, /, **pairs: object) -> None:
         self.errors += 1
-        if self.errors > MOST_ERRORS:
-            self.report("backoff", f"{MOST_ERRORS} errors, the last one at {self.now():.3f} s: {err or msg}")
+        check, most = self._limit("backoff", MOST_ERRORS)
+        if self.errors > most:
+            self.report(check, f"{most} errors, the last one at {self.now():.3f} s: {err or msg}")
             self._end_processes()
             time.sleep(1.0)  # A worker that never blocks lets the others end this way.
         self.reported(err)
@@ -228,11 +231,16 @@ class World:
                 self._actors[ident] = before
 
     def count(self, name: str, call: Call) -> None:
-        """Count a request of a process. Ends the process after MOST_REQUESTS."""
+        """Count a request of a process. Ends the processes after too many."""
         self.requests[_BESIDE if call.is_beside else name] += 1
-        if self.work() > self._most_requests or self.requests.total() > 10 * self._most_requests:
-            self.report("hot loop", f"{self._most_requests} requests, the last one at {self.now():.3f} s: {call}")
+        check, most = self._limit("hot loop", self._most_requests)
+        if self.work() > most or self.requests.total() > 10 * most:
+            self.report(check, f"{most} requests, the last one at {self.now():.3f} s: {call}")
             self._end_processes()
+
+    def _limit(self, check: str, most: int) -> tuple[str, int]:
+        """Return the check that reports a run with more than `most` requests or errors, and how many are allowed."""
+        return ("hang", MORE_IF_SKIPPED * most) if check in self.machine.skip else (check, most)
 
     def work(self) -> int:
         """Return the number of requests without events and leases."""

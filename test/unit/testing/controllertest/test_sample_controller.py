@@ -5,12 +5,18 @@ CONTROLLERTEST_CASES sets the number of cases.
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import pytest
 from samplemachine import SampleMachine, SearchedSampleMachine, StrictSampleMachine, foo
 
+from clientgo import kubernetes, rest
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.context import Context
 from clientgo.testing import controllertest as ct
+from clientgo.testing.controllertest import world
 
 CASES = int(os.environ.get("CONTROLLERTEST_CASES", "6"))
 
@@ -66,6 +72,32 @@ def test_with_an_old_foo_in_its_cache_it_creates_what_the_garbage_collector_dele
     failure = violation(SampleMachine, [foo("a", 1), DELETED, foo("a", 1), ct.Rewind("foos", 2)])
 
     assert failure.check in ("backoff", "hot loop")
+
+
+def test_a_loop_that_the_machine_skips_may_end_with_its_fault() -> None:
+    """While the cache has the deleted Foo b, the controller creates its Deployment a thousand times."""
+    deleted = ct.Delete("samplecontroller.k8s.io/v1alpha1/Foo", "b", "default")
+    result = ct.replay(SearchedSampleMachine, [foo("b", 1), ct.Lag("foos", 20.0), deleted, foo("a", 1)])
+
+    assert result.check == ""
+    assert result.requests > world.MOST_REQUESTS
+
+
+class Endless(SearchedSampleMachine):
+    latency = 0.0
+
+    def start(self, config: rest.Config, ctx: Context) -> None:
+        client = kubernetes.new_for_config(config)
+        while not ctx.done().is_set():
+            with contextlib.suppress(errors.StatusError):
+                client.core_v1().services("default").get(ctx, "none", metav1.GetOptions())
+        client.close()
+
+
+def test_a_loop_without_end_hangs_although_the_machine_skips_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "MORE_IF_SKIPPED", 1)
+    failure = violation(Endless, [])
+    assert failure.check == "hang", failure.problem
 
 
 def test_a_killed_controller_continues_from_the_server_s_state() -> None:
