@@ -362,6 +362,7 @@ def test_a_break_shows_in_the_headline_and_enter_continues_the_lesson(page):
     page.open("list-and-watch")
     for _ in range(3):
         page.key("\ue007")
+    page.until("return document.body.dataset.running === 'false'")
     step, before = page.text("#pane h3"), page.text("#now-what")
     page.click("#tab-break", draws=False)
     page.click("[data-fault=restart]")

@@ -143,10 +143,11 @@ def test_the_back_button_leads_through_the_steps_of_a_lesson(page):
     page.open("queue?lang=en")
     entries = []
     for _ in range(4):
-        moment = page.step("#lesson-next")
+        page.step("#lesson-next")
         page.until("return location.hash.includes('step=') || document.querySelector('#pane .ask')")
+        page.until("return document.body.dataset.running === 'false'")
         page.run("dispatchEvent(new Event('pagehide'))")  # writes the address at once
-        entries.append((moment, page.run("return location.hash")))
+        entries.append((page.moment, page.run("return location.hash")))
     steps = [each for number, each in enumerate(entries) if each[0].title != entries[number - 1][0].title]
     for expected, address in reversed(steps[:-1]):
         while page.run("return location.hash") != address:

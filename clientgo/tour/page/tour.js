@@ -109,7 +109,10 @@ async function decide(kind, name) {
     app.decisions = before;
     throw error;
   }
-  app.place = { ...app.place, lost: await isLost() };
+  const lost = await isLost();
+  // The decision ends a run between a question and its answer.
+  const { running, ...place } = app.place;
+  app.place = { ...place, lost };
   return draw();
 }
 
@@ -125,8 +128,8 @@ async function withDecisions(decisions, at) {
   address.mark();
   Object.assign(app, { decisions, at });
   if (!(await run(Math.max(250, at + 1)))) return;
-  // Without its fault the run of an answer is the lesson's own.
-  const { branch, ...place } = app.place;
+  // Without its fault the run of an answer is the lesson's own. A run between a question and its answer ends.
+  const { branch, running, ...place } = app.place;
   app.place = { ...place, ...(branch && (!branch.fault || decisions.length) ? { branch } : {}), lost: await isLost() };
   draw();
 }
@@ -251,6 +254,7 @@ function draw() {
   drawPane();
   markPlaces($("picture"), openQuestion(), judged());
   keepAddress();
+  document.body.dataset.running = app.place.running !== undefined;
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from decoding import protobuf_is_the_default
 
 pytest.importorskip("cbor2")
 
@@ -252,6 +253,7 @@ def test_a_status_in_cbor_is_the_error_of_a_request() -> None:
     assert errors.is_not_found(caught.value)
 
 
+@protobuf_is_the_default
 def test_typed_clients_of_built_in_groups_stay_with_protobuf_and_json() -> None:
     server = Server(JSON, b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}')
     with gates(allow=True, prefer=True):
