@@ -45,7 +45,7 @@ class Kubectl:
     def __call__(self, *words: str, code: int = 0, stdin: bytes = b"") -> bytes:
         """Run a command, and return what it printed to its output and, if it must fail, to its errors.
 
-        kubectl reads a WebSocket before it has made the command's streams, and discards what arrives earlier (client-go:
+        kubectl reads a WebSocket before it has made the command's streams, and discards what arrives earlier (Go:
         websocket.go). Simulated commands answer within a millisecond: on a busy machine such a run is repeated.
         """
         for _ in range(5):
