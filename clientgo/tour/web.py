@@ -204,8 +204,7 @@ class Request:
 
     def read_json(self) -> Json:
         """Return the request's body. Raises Refused."""
-        kind = self.header("content-type").partition(";")[0].strip().lower()
-        if kind != "application/json":  # another site's page cannot send it without permission
+        if self._received.media_type() != "application/json":  # another site's page cannot send it without permission
             raise Refused(415, "the body must be application/json")
         length = self.header("content-length")
         if not (length.isascii() and length.isdigit()):

@@ -126,6 +126,10 @@ class Request:
     def header(self, name: str, default: str = "") -> str:
         return self.headers.get(name, default)
 
+    def media_type(self, default: str = "") -> str:
+        """Return the media type of the body, in lower case and without its parameters."""
+        return self.header("content-type", default).partition(";")[0].strip().lower()
+
     def header_values(self, name: str) -> list[str]:
         """Return the separate values of a header, in order."""
         known = self._repeated.get(name)

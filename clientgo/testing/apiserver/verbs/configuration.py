@@ -18,7 +18,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads_yaml
 
 def read(call: Call) -> Json:
     """Return the document of the request, YAML or CBOR. Raises ApiError 400."""
-    if call.request.header("content-type").partition(";")[0].strip().lower() == decoding.CBOR_APPLY_PATCH:
+    if call.request.media_type() == decoding.CBOR_APPLY_PATCH:
         return _read_cbor(call)
     try:
         doc = loads_yaml(call.request.body, call.duplicates)

@@ -48,7 +48,7 @@ MAX_COPIED = 3 * 1024 * 1024
 
 def read_body(call: Call) -> Any:
     """Return the parsed body. Raises ApiError 415 or 400."""
-    media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
+    media = call.request.media_type("application/json")
     body = call.request.body
     resource = call.resource
     if media in ("application/json", ""):

@@ -42,7 +42,7 @@ class Deleter(Verb):
 
     @staticmethod
     def _body_of_options(call: Call) -> Json:
-        media = call.request.header("content-type", "application/json").partition(";")[0].strip().lower()
+        media = call.request.media_type("application/json")
         if media == PROTOBUF:
             return decoding.read_protobuf(call.resource, call.request.body)
         if media == CBOR and call.request.speaks_cbor:

@@ -168,7 +168,7 @@ class _Patch:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self._media = call.request.header("content-type").partition(";")[0].strip().lower()
+        self._media = call.request.media_type()
         applies = self._media == APPLY_PATCH
         if not applies:
             decoding.check_patch_type(call, self._media)

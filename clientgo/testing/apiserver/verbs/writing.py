@@ -460,7 +460,7 @@ class Writer(Verb):
     # ---- patch
 
     def patch(self, call: Call) -> http.Response:
-        media = call.request.header("content-type").partition(";")[0].strip().lower()
+        media = call.request.media_type()
         is_cbor = media == decoding.CBOR_APPLY_PATCH and call.request.speaks_cbor
         if media == decoding.APPLY_PATCH or is_cbor:
             return self._apply(call)
