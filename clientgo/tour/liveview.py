@@ -118,13 +118,17 @@ class LiveView:
         live = self._live
         chosen, held = self._chosen(informer, queue)
         if live.is_detached():
-            return self._see_nothing(since, key)
+            # The structures go on changing, but the tour has stopped to note which thread holds which key, and since
+            # when: only the hops that were kept are of one moment.
+            views: dict[str, Json] = {station: {} for station in SCHEMA if station not in ("events", "election")}
+            seen = {"views": views, "informers": [], "queues": [], "unlisted": 0}
+            return self._with_hops(seen, live.sums(), since, key)
         self._remember()
         queues = live.queues()
         parts = [each.parts() for each in live.informers()]
         sums = live.sums()
         rates = self._rates(sums)
-        views: dict[str, Json] = {
+        views = {
             "apiserver": self._server(chosen, rates),
             "reflector": self._reflector(chosen, rates),
             "fifo": self._fifo(chosen, rates),
@@ -134,32 +138,21 @@ class LiveView:
             "workers": self._workers(rates),
         }
         check_views(views)
-        hops, last = live.hops_since(since, key, _HOPS)
-        calls = sum(each.calls for each in sums.values())
         seen = {
             "views": views,
             "informers": [self._overview(each) for each in parts],
             "queues": [self._queue_name(number, each.queue) for number, each in enumerate(queues)],
             "unlisted": live.unlisted(),
-            "last": last,
-            "calls": calls,
-            "skipped": calls - sum(each.emitted for each in sums.values()),
-            "elapsed": round(live.clock.now() - self._began, 3),
         }
-        return seen, hops
+        return self._with_hops(seen, sums, since, key)
 
-    def _see_nothing(self, since: int, key: str) -> tuple[Json, list[Hop]]:
-        """Return the view behind the end of the tour: the hops that were kept, and empty stations.
-
-        The structures go on changing, but the tour has stopped to note which thread holds which key, and since when.
-        """
-        hops, last = self._live.hops_since(since, key, _HOPS)
-        sums = self._live.sums().values()
-        calls = sum(each.calls for each in sums)
-        views: dict[str, Json] = {station: {} for station in SCHEMA if station not in ("events", "election")}
-        seen = {"views": views, "informers": [], "queues": [], "unlisted": 0, "last": last, "calls": calls}
-        seen["skipped"] = calls - sum(each.emitted for each in sums)
-        return {**seen, "elapsed": round(self._live.clock.now() - self._began, 3)}, hops
+    def _with_hops(self, seen: Json, sums: Mapping[Tap, Sum], since: int, key: str) -> tuple[Json, list[Hop]]:
+        """Return a view with the numbers of the hops, and the hops."""
+        live = self._live
+        hops, last = live.hops_since(since, key, _HOPS)
+        calls = sum(each.calls for each in sums.values())
+        counts = {"last": last, "calls": calls, "skipped": calls - sum(each.emitted for each in sums.values())}
+        return {**seen, **counts, "elapsed": round(live.clock.now() - self._began, 3)}, hops
 
     def _chosen(self, informer: int, queue: int) -> tuple[Any, Any]:
         """Return the parts of an informer and the Held of a queue, by number; None for one that does not exist yet."""
