@@ -24,6 +24,7 @@ from clientgo.golang.strconv import escape_unprintable
 __all__ = [
     "Failure",
     "cause_text",
+    "crash_error",
     "describe",
     "failure_of",
     "is_operational",
@@ -145,6 +146,19 @@ def describe(err: BaseException) -> str:
     """Return the type and the first line of the message: "KeyError: 'nope'", not just "'nope'". Never raises."""
     message, name = _first_line(err), type(err).__qualname__
     return f"{name}: {message}" if message else name
+
+
+def crash_error(culprit: object, err: BaseException) -> RuntimeError:
+    """Return the error for a function of the user, named `culprit`, that raised no Exception; see golang.stop.is_crash.
+
+    Its cause is `err`.
+    """
+    raised = f"raised {describe(err)}"
+    if isinstance(err, SystemExit):
+        raised = f"called sys.exit({err.code!r}): raise an exception instead"
+    failure = RuntimeError(f"{culprit} {raised}")
+    failure.__cause__ = err
+    return failure
 
 
 def cause_text(err: BaseException) -> str:

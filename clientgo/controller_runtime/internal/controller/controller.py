@@ -37,7 +37,7 @@ from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog import Logger
-from clientgo.klog.exceptions import describe, operational_error
+from clientgo.klog.exceptions import crash_error, operational_error
 from clientgo.klog.serialize import to_string
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK
@@ -419,17 +419,10 @@ class _SourceStart(Generic[RequestT]):
                 raise
             # The controller has ended, so this is not a failure.
             if self._did_start_syncing.is_set() or self._ctx.err() is None:
-                outcome = (REAL_CLOCK.now(), 1, err if isinstance(err, Exception) else self._as_error(err))
+                # It ends the controller, as a panic ends Go's process.
+                failure = err if isinstance(err, Exception) else crash_error(f"source {_name_of(self._source)}", err)
+                outcome = (REAL_CLOCK.now(), 1, failure)
         self._outcome.send(outcome)
-
-    def _as_error(self, err: BaseException) -> Exception:
-        """Return the error of a source that raised no Exception. It ends the controller."""
-        raised = f"raised {describe(err)}"
-        if isinstance(err, SystemExit):
-            raised = f"called sys.exit({err.code!r}): raise an exception instead"
-        failure = RuntimeError(f"source {_name_of(self._source)} {raised}")
-        failure.__cause__ = err
-        return failure
 
     def _wait_for_sync(self, source: TypedSyncingSource[RequestT]) -> None:
         try:

@@ -22,7 +22,7 @@ from clientgo.controller_runtime.internal.source.event_handler import new_event_
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.stop import is_crash
-from clientgo.klog.exceptions import describe
+from clientgo.klog.exceptions import crash_error
 from clientgo.tools import cache as toolscache
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
@@ -96,12 +96,7 @@ class Kind(Generic[ObjectT, RequestT]):
         except BaseException as err:  # the source would seem to have synced
             if not is_crash(err):
                 raise
-            if isinstance(err, SystemExit):
-                started.send(RuntimeError(f"{self} called sys.exit({err.code!r}): raise an exception instead"))
-            else:
-                failure = RuntimeError(f"{self} raised {describe(err)}")
-                failure.__cause__ = err
-                started.send(failure)
+            started.send(crash_error(self, err))
         finally:
             started.close()
 
