@@ -12,16 +12,12 @@ from cockroachclusters import IMAGE, NEWER, features, simulated
 from cockroachclusters import PROGRAM as COCKROACH_OPERATOR
 from cockroachclusters import main as cockroach_main
 from hypothesis import strategies as st
-from operatormachines import ProgramMachine
+from operatormachines import ProgramMachine, new_manager
 from processes import ROOT
 from programs import ImportedProgram
 
-from clientgo import controller_runtime as ctrl
 from clientgo import rest
-from clientgo.apimachinery.runtime import Scheme
 from clientgo.context import Context
-from clientgo.controller_runtime import config as ctrlconfig
-from clientgo.controller_runtime.metrics import server as metricsserver
 from clientgo.testing import controllertest as ct
 
 ELASTICSEARCH_OPERATOR = ImportedProgram("elasticsearch-operator")
@@ -46,16 +42,6 @@ class Pods:
 
     def list(self, *args: Any, **options: Any) -> Any:
         return self.current.list(*args, **options)
-
-
-def new_manager(config: rest.Config, scheme: Scheme) -> ctrl.Manager:
-    options = ctrl.Options(
-        scheme=scheme,
-        metrics=metricsserver.Options(bind_address="0"),
-        # Each life of the operator is a manager in this process.
-        controller=ctrlconfig.Controller(skip_name_validation=True),
-    )
-    return ctrl.new_manager(config, options)
 
 
 class CrdbClusters(ProgramMachine):

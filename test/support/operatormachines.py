@@ -13,6 +13,7 @@ from programs import ImportedProgram
 
 from clientgo import controller_runtime as ctrl
 from clientgo import kubernetes, rest
+from clientgo.apimachinery.runtime import Scheme
 from clientgo.context import Context
 from clientgo.controller_runtime import config as ctrlconfig
 from clientgo.controller_runtime.metrics import server as metricsserver
@@ -34,6 +35,16 @@ GUESTBOOK_OPERATOR = ImportedProgram("guestbook-operator")
 with GUESTBOOK_OPERATOR:
     guestbook_main = GUESTBOOK_OPERATOR.module("main")
     guestbook_controller = GUESTBOOK_OPERATOR.module("controller")
+
+
+def new_manager(config: rest.Config, scheme: Scheme) -> ctrl.Manager:
+    options = ctrl.Options(
+        scheme=scheme,
+        metrics=metricsserver.Options(bind_address="0"),
+        # Each life of an operator is a manager in this process.
+        controller=ctrlconfig.Controller(skip_name_validation=True),
+    )
+    return ctrl.new_manager(config, options)
 
 
 class ProgramMachine(ct.ControllerMachine):
@@ -129,13 +140,7 @@ class Guestbooks(ProgramMachine):
         return MemoryDirectory()
 
     def start(self, config: rest.Config, ctx: Context) -> None:
-        options = ctrl.Options(
-            scheme=guestbook_main.new_scheme(),
-            metrics=metricsserver.Options(bind_address="0"),
-            # Each life of the controller is a manager in this process.
-            controller=ctrlconfig.Controller(skip_name_validation=True),
-        )
-        mgr = ctrl.new_manager(config, options)
+        mgr = new_manager(config, guestbook_main.new_scheme())
         reconciler = guestbook_controller.GuestbookReconciler(
             client=mgr.get_client(),
             scheme=mgr.get_scheme(),
