@@ -40,7 +40,7 @@ _PREFIXES = {
 
 
 def render() -> str:
-    """Return the page. Imports all of the port."""
+    """Return the page. Imports all of the port. Raises LookupError for a row whose function cannot be imported."""
     rows: dict[str, dict[str, str]] = {}
     for go_file, go, python in (*_exported(), *_hops(), *_private()):
         rows.setdefault(go_file, {}).setdefault(go, python)
@@ -67,8 +67,10 @@ def _exported() -> Iterator[tuple[str, str, str]]:
         absent = parity.Verdict(row, parity.MISSING, why)
         if why:
             reason = excuses.reason(row.python_name, parity.MISSING, parity.absent_owners(row, absent))
-            if reason:
-                yield f"{row.go_package}/{row.go_file}", go, f"– {reason}"
+            if not reason:
+                # Often an extra that is not installed: the page would lose the functions that need it.
+                raise LookupError(f"{row.python_name}: {why}")
+            yield f"{row.go_package}/{row.go_file}", go, f"– {reason}"
         else:
             yield (
                 f"{row.go_package}/{row.go_file}",

@@ -51,6 +51,16 @@ def test_the_list_of_go_names_is_current() -> None:
     assert (ROOT / "GO.md").read_text(encoding="utf-8") == go_names.render(), "run hack/update-docs"
 
 
+def test_the_list_of_go_names_is_not_written_without_an_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    parity = go_names._parity()
+    monkeypatch.setattr(parity, "resolve", lambda path: (None, None, "ModuleNotFoundError: CBOR needs cbor2"))
+    monkeypatch.setattr(parity.Excuses, "reason", lambda *given: "")
+    monkeypatch.setattr(go_names, "_parity", lambda: parity)
+
+    with pytest.raises(LookupError, match="ModuleNotFoundError: CBOR needs cbor2"):
+        go_names.render()
+
+
 DOCUMENTS = ["ARCHITECTURE.md", "GO.md", "CONTRIBUTING.md", "CHANGELOG.md", "test/README.md", "hack/README.md"]
 
 
