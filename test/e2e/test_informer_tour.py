@@ -374,6 +374,36 @@ def test_a_break_shows_in_the_headline_and_enter_continues_the_lesson(page):
     assert page.text("#pane h3") != step or page.text("#lesson-next").startswith("Forget all decisions")
 
 
+@pytest.fixture
+def prefer(page):
+    """Return a function that sets the reader's preference about motion."""
+
+    def set_preference(value: str) -> None:
+        media = {"features": [{"name": "prefers-reduced-motion", "value": value}]}
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+    yield set_preference
+    set_preference("reduce")
+
+
+def test_a_break_during_the_run_to_an_answer_ends_the_run(page, prefer):
+    page.open("list-and-watch")
+    for _ in range(9):
+        page.step("#lesson-next")
+    assert page.run("return Boolean(document.querySelector('#pane .ask'))")
+    prefer("no-preference")
+    page.run("document.getElementById('lesson-next').click()")
+    page.until("return document.body.dataset.running === 'true'")
+    page.run("document.getElementById('tab-break').click()")
+    page.run("document.querySelector('#pane [data-fault=restart]').click()")
+    page.until("return document.body.dataset.running === 'false'")
+
+    prefer("reduce")
+    page.until("return location.hash.includes('fault:restart')")
+    page.run("document.getElementById('tab-lesson').click()")
+    page.key("\ue007")
+
+
 def test_a_recording_played_faster_draws_hops_of_one_frame_together(browser):
     with (
         tour.Recording(ROOT / "test" / "unit" / "tour" / "outage.jsonl") as recording,
