@@ -456,11 +456,6 @@ def _crd(obj: Json) -> None:
         spec["scope"] = ""
 
 
-def _csr(obj: Json) -> None:
-    if not obj["spec"].get("usages"):
-        obj["spec"]["usages"] = ["digital signature", "key encipherment"]
-
-
 def _limit_range(obj: Json) -> None:
     """Set the default limits and requests of a LimitRange for containers.
 
@@ -511,7 +506,6 @@ _DEFAULTS: dict[str, Callable[[Json], None]] = {
     "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": _admission_policy,
     "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": _admission_policy_binding,
     "apiextensions.k8s.io/v1/CustomResourceDefinition": _crd,
-    "certificates.k8s.io/v1/CertificateSigningRequest": _csr,
 }
 
 

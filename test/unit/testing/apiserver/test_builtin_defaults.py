@@ -199,12 +199,80 @@ DEFAULTS: list[tuple[str, str, Json, dict[str, Any]]] = [
     ),
     ("autoscaling/v1", "HorizontalPodAutoscaler", {"spec": {}},
      {"spec.minReplicas": 1, "spec.targetCPUUtilizationPercentage": 80}),
+    ("autoscaling/v2", "HorizontalPodAutoscaler", {"spec": {}}, {"spec.metrics": [{
+        "type": "Resource",
+        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+    }]}),
     ("storage.k8s.io/v1", "StorageClass", {}, {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}),
     ("scheduling.k8s.io/v1", "PriorityClass", {}, {"preemptionPolicy": "PreemptLowerPriority"}),
     (
         "rbac.authorization.k8s.io/v1", "RoleBinding",
         {"roleRef": {"kind": "Role", "name": "r"}, "subjects": [{"kind": "User", "name": "u"}]},
         {"roleRef.apiGroup": "rbac.authorization.k8s.io", "subjects.0.apiGroup": "rbac.authorization.k8s.io"},
+    ),
+    ("v1", "PodTemplate", {"template": copy(TEMPLATE)}, {"template.spec.restartPolicy": "Always"}),
+    (
+        "v1", "ReplicationController",
+        {"spec": {"template": {**copy(TEMPLATE), "metadata": {"labels": {"a": "b"}}}}},
+        {
+            "spec.replicas": 1, "spec.selector": {"a": "b"}, "metadata.labels": {"a": "b"},
+            "spec.template.spec.dnsPolicy": "ClusterFirst",
+        },
+    ),
+    ("v1", "Endpoints", {"subsets": [{"ports": [{"port": 1}]}]}, {"subsets.0.ports.0.protocol": "TCP"}),
+    ("v1", "Node", {"spec": {"podCIDRs": ["10.1.0.0/24"]}}, {"spec.podCIDR": "10.1.0.0/24"}),
+    (
+        "v1", "LimitRange",
+        {"spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "min": {"cpu": "1", "memory": "1Mi"}}]}},
+        {
+            "spec.limits.0.default": {"cpu": "2"},
+            "spec.limits.0.defaultRequest": {"cpu": "2", "memory": "1Mi"},
+        },
+    ),
+    ("networking.k8s.io/v1", "IngressClass", {"spec": {"parameters": {"kind": "K", "name": "n"}}},
+     {"spec.parameters.scope": "Cluster"}),
+    (
+        "networking.k8s.io/v1", "NetworkPolicy",
+        {"spec": {"ingress": [{"ports": [{"port": 1}]}], "egress": [{"ports": [{"port": 2}]}]}},
+        {
+            "spec.ingress.0.ports.0.protocol": "TCP", "spec.egress.0.ports.0.protocol": "TCP",
+            "spec.policyTypes": ["Ingress", "Egress"],
+        },
+    ),
+    ("networking.k8s.io/v1", "NetworkPolicy", {"spec": {}}, {"spec.policyTypes": ["Ingress"]}),
+    (
+        "rbac.authorization.k8s.io/v1", "ClusterRoleBinding",
+        {"roleRef": {"kind": "ClusterRole", "name": "r"}, "subjects": [{"kind": "Group", "name": "g"}]},
+        {"roleRef.apiGroup": "rbac.authorization.k8s.io", "subjects.0.apiGroup": "rbac.authorization.k8s.io"},
+    ),
+    ("discovery.k8s.io/v1", "EndpointSlice", {"ports": [{"port": 1}]}, {"ports.0": {
+        "port": 1, "name": "", "protocol": "TCP"}}),
+    (
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", {"spec": {"names": {"plural": "ws", "kind": "Wi"}}},
+        {"spec.names.singular": "wi", "spec.names.listKind": "WiList", "spec.conversion": {"strategy": "None"}},
+    ),
+    (
+        "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+        {"webhooks": [{"rules": [{}], "clientConfig": {"service": {}}}]},
+        {"webhooks.0.failurePolicy": "Fail", "webhooks.0.timeoutSeconds": 10, "webhooks.0.rules.0.scope": "*"},
+    ),
+    *(
+        (
+            "admissionregistration.k8s.io/v1", kind,
+            {"spec": {"matchConstraints": {"resourceRules": [{}], "excludeResourceRules": [{}]}}},
+            {
+                "spec.failurePolicy": "Fail", "spec.matchConstraints.matchPolicy": "Equivalent",
+                "spec.matchConstraints.namespaceSelector": {}, "spec.matchConstraints.objectSelector": {},
+                "spec.matchConstraints.resourceRules.0.scope": "*",
+                "spec.matchConstraints.excludeResourceRules.0.scope": "*",
+            },
+        )
+        for kind in ("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy")
+    ),
+    *(
+        ("admissionregistration.k8s.io/v1", kind, {"spec": {"matchResources": {"resourceRules": [{}]}}},
+         {"spec.matchResources.matchPolicy": "Equivalent", "spec.matchResources.resourceRules.0.scope": "*"})
+        for kind in ("MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding")
     ),
     (
         "admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
@@ -226,6 +294,124 @@ def test_fields_that_are_left_out_have_the_documented_values(
 ) -> None:
     obj = filled(group_version, kind, **copy(given))
     assert {path: at(obj, path) for path in wanted} == wanted
+
+
+def test_each_kind_with_defaults_has_a_row() -> None:
+    having = {
+        (each.group_version, each.kind)
+        for each in REGISTRY.all()
+        if defaults.for_kind(each.group_version, each.kind) is not None
+    }
+    assert {row[:2] for row in DEFAULTS} == having
+
+
+GIVEN: list[tuple[str, str, Json]] = [
+    ("apps/v1", "Deployment", {"replicas": 0, "revisionHistoryLimit": 0, "progressDeadlineSeconds": 0,
+                               "template": TEMPLATE, "strategy": {"type": "Recreate"}}),
+    ("apps/v1", "Deployment", {"template": TEMPLATE, "strategy": {
+        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}}),
+    ("apps/v1", "ReplicaSet", {"replicas": 0, "template": TEMPLATE}),
+    ("apps/v1", "StatefulSet", {
+        "replicas": 0, "revisionHistoryLimit": 0, "podManagementPolicy": "Parallel", "template": TEMPLATE,
+        "updateStrategy": {"type": "OnDelete"},
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Delete"}}),
+    ("apps/v1", "DaemonSet", {"revisionHistoryLimit": 0, "template": TEMPLATE, "updateStrategy": {"type": "OnDelete"}}),
+    ("apps/v1", "DaemonSet", {"template": TEMPLATE, "updateStrategy": {
+        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}}),
+    ("batch/v1", "Job", {"completions": 0, "parallelism": 0, "backoffLimit": 0, "completionMode": "Indexed",
+                         "suspend": True, "manualSelector": True, "podReplacementPolicy": "Failed",
+                         "template": TEMPLATE}),
+    ("batch/v1", "CronJob", {"concurrencyPolicy": "Forbid", "suspend": True, "successfulJobsHistoryLimit": 0,
+                             "failedJobsHistoryLimit": 0, "jobTemplate": {"spec": {"template": TEMPLATE}}}),
+    ("v1", "Service", {"type": "NodePort", "externalTrafficPolicy": "Local", "internalTrafficPolicy": "Local",
+                       "sessionAffinity": "ClientIP", "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 1}},
+                       "ports": [{"port": 1, "protocol": "UDP", "targetPort": "p"}]}),
+    ("v1", "Service", {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False}),
+    ("v1", "PersistentVolumeClaim", {"volumeMode": "Block"}),
+    ("v1", "PersistentVolume", {"volumeMode": "Block", "persistentVolumeReclaimPolicy": "Delete",
+                                "hostPath": {"path": "/", "type": "Directory"}}),
+    ("networking.k8s.io/v1", "IngressClass", {"parameters": {"kind": "K", "name": "n", "scope": "Namespace"}}),
+    ("networking.k8s.io/v1", "NetworkPolicy", {
+        "policyTypes": ["Egress"], "egress": [{"ports": [{"protocol": "UDP"}]}]}),
+    ("autoscaling/v2", "HorizontalPodAutoscaler", {"minReplicas": 0, "metrics": [{"type": "Pods"}]}),
+    ("autoscaling/v1", "HorizontalPodAutoscaler", {"minReplicas": 2, "targetCPUUtilizationPercentage": 50}),
+    ("v1", "LimitRange", {"limits": [{"type": "Pod", "max": {"cpu": "2"}}, {
+        "type": "Container", "max": {"cpu": "4"}, "min": {"cpu": "1"}, "default": {"cpu": "3"},
+        "defaultRequest": {"cpu": "2"}}]}),
+    ("v1", "Pod", {
+        "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "dnsPolicy": "None", "schedulerName": "own",
+        "enableServiceLinks": False, "securityContext": {"runAsUser": 1},
+        "volumes": [{"name": "v", "secret": {"secretName": "s", "defaultMode": 0}}],
+        "containers": [{"name": "c", "image": "i", "imagePullPolicy": "Never", "terminationMessagePath": "/log",
+                        "terminationMessagePolicy": "FallbackToLogsOnError",
+                        "resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}}]}),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", {
+        "names": {"plural": "ws", "kind": "Wi", "singular": "one", "listKind": "Wis"}, "scope": "Cluster",
+        "conversion": {"strategy": "Webhook"}}),
+    ("certificates.k8s.io/v1", "CertificateSigningRequest", {"usages": ["client auth"]}),
+]  # fmt: skip
+"""Kinds, and values of their fields that differ from the defaults, explicit zeros among them."""
+
+
+@pytest.mark.parametrize(("group_version", "kind", "given"), GIVEN, ids=[each[1] for each in GIVEN])
+def test_given_values_stay(group_version: str, kind: str, given: Json) -> None:
+    def differing(got: Any, wanted: Any, path: str) -> list[str]:
+        if isinstance(wanted, dict):
+            return [each for name in wanted for each in differing(got.get(name), wanted[name], f"{path}.{name}")]
+        if isinstance(wanted, list):
+            pairs = zip(got, wanted, strict=True)
+            return [each for i, pair in enumerate(pairs) for each in differing(*pair, f"{path}[{i}]")]
+        return [] if got == wanted else [path]
+
+    fill = defaults.for_kind(group_version, kind) or (lambda obj: None)
+    obj = {"metadata": {"name": "x"}, "apiVersion": group_version, "kind": kind, "spec": copy(given)}
+    fill(obj)
+    assert differing(obj["spec"], given, "spec") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "absent"),
+    [
+        ({"type": "ExternalName"}, "internalTrafficPolicy"),
+        ({"type": "ClusterIP"}, "externalTrafficPolicy"),
+        ({"type": "ClusterIP"}, "allocateLoadBalancerNodePorts"),
+        ({"sessionAffinity": "None", "sessionAffinityConfig": {"clientIP": {}}}, "sessionAffinityConfig"),
+    ],
+)
+def test_a_service_has_no_fields_of_other_types(given: Json, absent: str) -> None:
+    assert absent not in filled("v1", "Service", spec=copy(given))["spec"]
+
+
+def test_a_subject_that_is_a_service_account_has_no_group() -> None:
+    subject = {"kind": "ServiceAccount", "name": "a", "namespace": "n"}
+    binding = filled("rbac.authorization.k8s.io/v1", "RoleBinding", roleRef={}, subjects=[subject])
+    assert "apiGroup" not in binding["subjects"][0]
+
+
+def test_a_pod_without_an_account_gets_none() -> None:
+    spec = filled("v1", "Pod", spec={"containers": []})["spec"]
+    assert {"serviceAccount", "serviceAccountName"} & set(spec) == set()
+    assert filled("v1", "Pod", spec={"serviceAccountName": "a"})["spec"]["serviceAccount"] == "a"
+
+
+def test_the_ports_of_a_pod_on_the_hosts_network_are_the_hosts() -> None:
+    containers = [{"name": "c", "ports": [{"containerPort": 80}, {"containerPort": 81, "hostPort": 81}]}]
+    spec = filled("v1", "Pod", spec={"hostNetwork": True, "containers": copy(containers)})["spec"]
+    assert [port["hostPort"] for port in spec["containers"][0]["ports"]] == [80, 81]
+    spec = filled("v1", "Pod", spec={"containers": copy(containers)})["spec"]
+    assert "hostPort" not in spec["containers"][0]["ports"][0]
+
+
+def test_text_in_a_secret_is_stored_as_data() -> None:
+    secret = filled("v1", "Secret", data={"b": "Yg==", "c": "eA=="}, stringData={"c": "c", "a": "a"})
+    assert (secret["data"], "stringData" in secret) == ({"a": "YQ==", "b": "Yg==", "c": "Yw=="}, False)
+
+
+def test_a_network_of_a_node_may_be_empty() -> None:
+    assert filled("v1", "Node", spec={})["spec"] == {}
+    assert filled("v1", "Node", spec={"podCIDRs": [""]})["spec"] == {"podCIDRs": [""]}
+    given = {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3"}}
+    assert filled("v1", "Node", spec={}, status=copy(given))["status"] == given
 
 
 def test_an_autoscaler_goes_up_fast_and_down_slowly() -> None:

@@ -55,6 +55,35 @@ def test_tokens_live_neither_too_short_nor_too_long(api: Api, seconds: int, why:
     assert why in api("POST", path, {"spec": {"expirationSeconds": seconds}}, want=422)["message"]
 
 
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({"usages": []}, "spec.usages: Required value"),
+        ({"usages": None}, "spec.usages: Required value"),
+        ({"usages": ["client auth", "client auth"]}, 'spec.usages[1]: Duplicate value: "client auth"'),
+        ({"usages": ["flying"]}, 'spec.usages[0]: Unsupported value: "flying": supported values: '),
+        ({"signerName": ""}, "spec.signerName: Required value"),
+        ({"signerName": "kubernetes.io/legacy-unknown"},
+         'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via '
+         "this API version"),
+        ({"expirationSeconds": 599},
+         "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"),
+    ],
+)  # fmt: skip
+def test_a_request_needs_its_usages_and_a_signer(api: Api, change: Json, wanted: str) -> None:
+    spec = {"request": request_pem("CN=a"), "signerName": "example.com/signer", "usages": ["client auth"], **change}
+    answer = api("POST", REQUESTS, {"metadata": {"name": "wrong"}, "spec": spec}, want=422)
+    causes = [f"{cause['field']}: {cause['message']}" for cause in answer["details"]["causes"]]
+    assert [cause[: len(wanted)] for cause in causes] == [wanted]
+
+
+def test_a_certificate_may_last_ten_minutes(api: Api) -> None:
+    spec = {"request": request_pem("CN=a"), "signerName": "example.com/signer", "usages": ["any"]}
+    spec["expirationSeconds"] = 600
+    made = api("POST", REQUESTS, {"metadata": {"name": "short"}, "spec": spec}, want=201)
+    assert made["spec"]["expirationSeconds"] == 600
+
+
 SIGNER_RULES = (("approval", "approve"), ("status", "sign"))
 
 

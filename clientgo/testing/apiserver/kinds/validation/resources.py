@@ -37,11 +37,16 @@ _parsed = short_cache(maxsize=1024)(quantities.parse_quantity)
 
 
 def is_standard(name: str) -> bool:
-    return name in _STANDARD or name in _REQUESTS_OR_LIMITS or name == "requests.storage" or is_huge(name)
+    return name in _STANDARD or name in _REQUESTS_OR_LIMITS or name == "requests.storage" or _is_huge_in_quota(name)
 
 
 def is_huge(name: str) -> bool:
     return name.startswith(_HUGE)
+
+
+def _is_huge_in_quota(name: str) -> bool:
+    """Report whether a quota limits huge pages by this name. Go: IsQuotaHugePageResourceName."""
+    return is_huge(name.removeprefix("requests."))
 
 
 def is_native(name: str) -> bool:
@@ -73,7 +78,7 @@ def resource_name(name: str, field: str) -> list[FieldError]:
 
 def quota_name(name: str, field: str) -> list[FieldError]:
     errors = resource_name(name, field)
-    if "/" not in name and name not in _QUOTA and not is_huge(name.removeprefix("requests.")):
+    if "/" not in name and name not in _QUOTA and not _is_huge_in_quota(name):
         errors.append(field_invalid(field, name, "must be a standard resource for quota"))
     return errors
 
