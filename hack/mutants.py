@@ -176,7 +176,7 @@ _MOST_SECONDS = 60.0
 
 
 def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path) -> int:
-    """Run each bug against the tests that reach its function; how many survived.
+    """Run each bug against the tests that reach its statement; how many survived.
 
     One run of all tests with probes finds these tests. Slow tests and tests that fail without a bug take no part.
     """
@@ -196,7 +196,7 @@ def run_drawn(mutants: list[Mutant], results: Results, again: bool, folder: Path
             reached, seconds, outside = _reached(mutants, folder / "probes", results.path_of_reached(mutants))
             for key, mutant in waiting.items():
                 reaching = seconds.keys() if key in outside else reached.get(key, set())
-                tests = tuple(reach.in_order(reaching, seconds, Path(mutant.file).stem, _MOST_SECONDS))
+                tests = tuple(reach.in_order(reaching, seconds, mutant.file, _MOST_SECONDS))
                 tree.seconds[tuple(sorted(tests))] = _SLOW_TEST
                 result, took = tree.run(mutant, tests) if tests else (SURVIVED, 0.0)
                 results.add(mutant, result)

@@ -1,8 +1,8 @@
-"""Find the tests that reach a place of the sources, by one run of the tests with a probe in each function of interest.
+"""Find the tests that reach a place of the sources, by one run of the tests with a probe at each statement of interest.
 
-A probe stands on a line of its own at the beginning of the function and notes the test that runs. A bug outside of
-functions is reached by every test, and so is a function that runs outside of tests, as when its module is imported.
-Tests that fail or take too long with the probes are left out.
+A probe stands on a line of its own before the statement and notes the test that runs. A bug outside of functions is
+reached by every test, and so is a statement that runs outside of tests, as when its module is imported. Tests that fail
+or take too long with the probes are left out.
 """
 
 from __future__ import annotations
@@ -49,16 +49,39 @@ def probe(source: str, lines: Mapping[int, int]) -> tuple[str, set[int]]:
             outside.add(key)
             continue
         node = max(around, key=lambda each: each.lineno)
-        body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
-        first = min([body[0].lineno, *(each.lineno for each in getattr(body[0], "decorator_list", []))])
-        if text[first - 1][: body[0].col_offset].strip():  # the body follows the colon on the same line
+        statement = _statement(node, line, text)
+        if statement is None:  # the body follows the colon on the same line
             outside.add(key)
             continue
-        call = f"{' ' * body[0].col_offset}__import__({PROBES!r}).hit({key})\n"
-        inserted.setdefault(first, []).append(call)
+        call = f"{' ' * statement.col_offset}__import__({PROBES!r}).hit({key})\n"
+        inserted.setdefault(_first_line(statement), []).append(call)
     for first in sorted(inserted, reverse=True):
         text[first - 1 : first - 1] = inserted[first]
     return "".join(text), outside
+
+
+def _statement(function: ast.FunctionDef | ast.AsyncFunctionDef, line: int, text: list[str]) -> ast.stmt | None:
+    """Return the innermost statement around a line before which another statement may stand, or None if there is none.
+
+    The first statement of the function stands for lines without one, such as `else:`.
+    """
+    has_docstring = ast.get_docstring(function) is not None and len(function.body) > 1
+    body = function.body[1:] if has_docstring else function.body
+    around = [
+        node
+        for outer in body
+        for node in ast.walk(outer)
+        if isinstance(node, ast.stmt) and _first_line(node) <= line <= (node.end_lineno or 0)
+    ]
+    for node in [*sorted(around, key=lambda each: each.col_offset, reverse=True), body[0]]:
+        source = text[_first_line(node) - 1].encode()
+        if not source[: node.col_offset].strip() and not source[node.col_offset :].startswith(b"elif"):
+            return node
+    return None
+
+
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
 
 
 def prepare(root: Path, places: Mapping[int, tuple[str, int]]) -> set[int]:
@@ -90,18 +113,23 @@ def read(path: Path) -> tuple[dict[int, set[str]], dict[str, float]]:
 
 
 def in_order(tests: Iterable[str], seconds: Mapping[str, float], module: str, most: float) -> list[str]:
-    """Return the tests to run, in their order, which take `most` seconds together.
+    """Return the tests to run against a bug in `module`, a path, in their order; they take `most` seconds together.
 
-    The files that have the module's name come first. Then each file has its turn with its quickest test, so that the
-    first tests differ.
+    The files that have the module's name come first, then those in a folder of the name of the module's folder, then
+    the others. In each part, each file has its turn with its quickest test, so that the first tests differ.
     """
     files: dict[str, list[str]] = {}
     for test in sorted(tests, key=lambda test: (seconds[test], test)):
         files.setdefault(test.partition("::")[0], []).append(test)
-    own = [test for file in sorted(files) if module in file.rpartition("/")[2] for test in files[file]]
-    turns = itertools.chain.from_iterable(itertools.zip_longest(*(files[file] for file in sorted(files))))
+    path = Path(module)
+    named = [file for file in files if path.stem in Path(file).name]
+    near = [file for file in files if path.parent.name in Path(file).parts[:-1]]
+    turns = itertools.chain.from_iterable(
+        itertools.chain.from_iterable(itertools.zip_longest(*(files[file] for file in sorted(part))))
+        for part in (named, near, files)
+    )
     chosen, left = [], most
-    for test in dict.fromkeys(filter(None, [*own, *turns])):
+    for test in dict.fromkeys(filter(None, turns)):
         left -= seconds[test]
         if left < 0:
             break

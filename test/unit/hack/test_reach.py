@@ -1,4 +1,4 @@
-"""hack/reach.py: probes find the tests that reach a function, and change nothing else."""
+"""hack/reach.py: probes find the tests that reach a statement, and change nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,12 @@ class C:
     def third(self):
         if self:
             return 3
-        return 4
+        elif not LIMIT:
+            return 5
+        return max(
+            4,
+            LIMIT,
+        )
 '''
 TESTS = """\
 import pytest
@@ -58,29 +63,36 @@ def test_nothing():
 """
 
 
-def test_a_probe_stands_in_the_innermost_function_and_only_there() -> None:
-    probed, outside = reach.probe(SOURCE, {0: 3, 1: 11, 2: 13, 3: 17, 4: 21, 5: 6})
+def test_a_probe_stands_before_the_statement_and_only_there() -> None:
+    places = {0: 3, 1: 11, 2: 13, 3: 17, 4: 21, 5: 6, 6: 22, 7: 26, 8: 10, 9: 20}
+    probed, outside = reach.probe(SOURCE, places)
 
     assert outside == {0, 3, 5}, "the module, a body in the line of its function, a signature"
     lines = [line for line in probed.splitlines() if "hit(" not in line]
     assert lines == SOURCE.splitlines()
-    functions = {
-        node.value.args[0].value: function.name
-        for function in ast.walk(ast.parse(probed))
-        if isinstance(function, ast.FunctionDef)
-        for node in function.body
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.args[0], ast.Constant)
+    after = probed.splitlines()
+    behind = {
+        int(line.partition("hit(")[2].rstrip(")")): next(each for each in after[i:] if "hit(" not in each).strip()
+        for i, line in enumerate(after)
+        if "hit(" in line
     }
-    assert functions == {1: "inner", 2: "first", 4: "third"}
+    assert behind == {
+        1: "return 1",
+        2: "return n + LIMIT",
+        4: "return 3",
+        6: "if self:",
+        7: "return max(",
+        8: "@staticmethod",
+        9: "if self:",
+    }
     assert ast.get_docstring(ast.parse(probed).body[2]) == "Return something."  # type: ignore[arg-type]
 
 
 def test_the_tests_that_pass_and_reach_a_function_are_found(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(SOURCE)
     (tmp_path / "test_module.py").write_text(TESTS)
-    outside = reach.prepare(tmp_path, {0: ("module.py", 13), 1: ("module.py", 21), 2: ("module.py", 3)})
+    places = {0: ("module.py", 13), 1: ("module.py", 21), 2: ("module.py", 3), 3: ("module.py", 26)}
+    outside = reach.prepare(tmp_path, places)
     args = ["-q", "-p", "no:cacheprovider", "-p", reach.PROBES, "test_module.py"]
     done = subprocess.run([sys.executable, "-m", "pytest", *args], cwd=tmp_path, capture_output=True, text=True)
 
@@ -103,17 +115,23 @@ def test_a_function_that_runs_outside_of_tests_is_reached_by_all_tests(tmp_path:
 def test_the_modules_own_tests_run_first_and_then_one_of_each_file_in_turn() -> None:
     seconds = {"test_a.py::x": 2.0, "test_a.py::v": 0.1, "test_b.py::y": 3.0, "test_b.py::z": 1.0, "test_c.py::w": 0.0}
 
-    assert [each[5:] for each in reach.in_order(seconds, seconds, "b", 9.0)] == [
+    assert [each[5:] for each in reach.in_order(seconds, seconds, "clientgo/b.py", 9.0)] == [
         "b.py::z",
         "b.py::y",
         "a.py::v",
         "c.py::w",
         "a.py::x",
     ]
-    assert reach.in_order(seconds, seconds, "b", 4.5) == [
+    assert reach.in_order(seconds, seconds, "clientgo/b.py", 4.5) == [
         "test_b.py::z",
         "test_b.py::y",
         "test_a.py::v",
         "test_c.py::w",
     ]
-    assert reach.in_order(["test_a.py::x"], seconds, "b", 1.0) == []
+    assert reach.in_order(["test_a.py::x"], seconds, "clientgo/b.py", 1.0) == []
+
+
+def test_the_tests_in_a_folder_of_the_modules_folder_come_before_the_others() -> None:
+    seconds = {"unit/test_a.py::x": 0.1, "unit/cel/test_b.py::y": 3.0, "unit/cel/test_c.py::z": 2.0}
+    order = reach.in_order(seconds, seconds, "clientgo/cel/macros.py", 9.0)
+    assert order == ["unit/cel/test_b.py::y", "unit/cel/test_c.py::z", "unit/test_a.py::x"]
