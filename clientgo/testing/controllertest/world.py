@@ -40,6 +40,8 @@ _BESIDE = "events and leases"
 # Requests of a run; more are an endless loop.
 MOST_REQUESTS = 700
 MOST_ERRORS = 250
+# Operations of the threads of a run; more are a loop without requests.
+MOST_OPERATIONS = 1_000_000
 # Times as many are allowed to a machine that skips the check: the loop may end with the fault.
 MORE_IF_SKIPPED = 20
 # Virtual seconds after the end of all faults.
@@ -77,7 +79,7 @@ class World:
         """The actors that created the living objects, by bucket and key."""
         self._actors: dict[int, tuple[str, list[int]]] = {}
         chooser = synctest.RandomSchedule(schedule) if schedule else None
-        self._bubble = synctest.bubble(chooser, max_steps=sys.maxsize if endless else 1_000_000, two_clocks=True)
+        self._bubble = synctest.bubble(chooser, max_steps=sys.maxsize if endless else MOST_OPERATIONS, two_clocks=True)
         self._undo = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -87,20 +89,12 @@ class World:
 
     def __enter__(self) -> World:
         with contextlib.ExitStack() as undo:
-            state = random.getstate()
-            undo.callback(random.setstate, state)
-            random.seed(0)
-            undo.enter_context(self._bubble)
-            self.machine.outside = self.machine.new_outside()
             first = _first_contents.get(self.new_machine)
-            contents, used = first if first is not None else (None, 0)
-            self._uids = itertools.count(used + 1)
-            self.server = undo.enter_context(Server(listen=False, new_uid=self._new_uid, contents=contents))
-            self.transport = LocalTransport(self.server)
-            self.cluster = Cluster(self.server)
-            self.user = User(self, Client(self.server, self.transport))
             if first is None:
-                self._install()
+                # In a bubble of their own: the schedule of a first run would begin earlier than that of a later one.
+                first = _first_contents[self.new_machine] = World(self.new_machine)._make_first_contents()
+            self._open(undo, *first)
+            self.machine.outside = self.machine.new_outside()
             if self.machine.workloads:
                 undo.enter_context(Simulator(self.server, transport=self.transport))
             self.wait()
@@ -117,18 +111,32 @@ class World:
         count = self.machine.replicas
         return ["controller"] if count == 1 else [f"controller-{number}" for number in range(1, count + 1)]
 
-    def _install(self) -> None:
-        for obj in self.machine.definitions():
-            self.server.create(self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}"), "", obj)
-        self.wait()
-        for name in self.machine.namespaces:
-            self.user.create_namespace(name)
-        for obj in self.machine.setup:
-            resource = self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}")
-            self.server.create(resource, obj["metadata"].get("namespace", "default"), obj)
-        self.wait()
-        used = next(self._uids)
-        _first_contents[self.new_machine] = self.server.store.all_contents(), used
+    def _open(self, undo: contextlib.ExitStack, contents: Contents | None, used_uids: int) -> None:
+        """Enter the bubble and start the server."""
+        state = random.getstate()
+        undo.callback(random.setstate, state)
+        random.seed(0)
+        undo.enter_context(self._bubble)
+        self._uids = itertools.count(used_uids + 1)
+        self.server = undo.enter_context(Server(listen=False, new_uid=self._new_uid, contents=contents))
+        self.transport = LocalTransport(self.server)
+        self.cluster = Cluster(self.server)
+        self.user = User(self, Client(self.server, self.transport))
+
+    def _make_first_contents(self) -> tuple[Contents, int]:
+        """Return the contents of a cluster before the machine's first step, and the number of used uids."""
+        with contextlib.ExitStack() as undo:
+            self._open(undo, None, 0)
+            for obj in self.machine.definitions():
+                self.server.create(self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}"), "", obj)
+            self.wait()
+            for name in self.machine.namespaces:
+                self.user.create_namespace(name)
+            for obj in self.machine.setup:
+                resource = self.cluster.resource(f"{obj['apiVersion']}/{obj['kind']}")
+                self.server.create(resource, obj["metadata"].get("namespace", "default"), obj)
+            self.wait()
+            return self.server.store.all_contents(), next(self._uids)
 
     def _new_uid(self) -> str:
         return f"00000000-0000-4000-8000-{next(self._uids):012d}"
@@ -153,6 +161,7 @@ class World:
 
     def step_clock(self, seconds: float) -> None:
         """Change the time of day."""
+        self.note("fault", "time of day", f"{seconds:+g} s")
         self._bubble.move_wall_clock(seconds)
 
     def wait(self) -> None:
