@@ -160,10 +160,12 @@ def service(obj: Json, times: Times) -> list[Any]:
     for port in spec.get("ports") or ():
         node = f":{port['nodePort']}" if port.get("nodePort") else ""
         ports.append(f"{port.get('port')}{node}/{port.get('protocol', 'TCP')}")
-    external = ",".join(spec.get("externalIPs") or ()) or "<none>"
+    addresses = spec.get("externalIPs") or []
+    external = ",".join(addresses) or "<none>"
     if spec.get("type") == "LoadBalancer":
         ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
-        external = ",".join(i.get("ip") or i.get("hostname", "") for i in ingress) or "<pending>"
+        balanced = [one.get("ip") or one.get("hostname", "") for one in ingress]
+        external = ",".join([*balanced, *addresses]) or "<pending>"
     elif spec.get("type") == "ExternalName":
         external = spec.get("externalName", "")
     return [

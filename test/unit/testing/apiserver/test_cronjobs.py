@@ -1,4 +1,6 @@
-"""The Jobs that a simulated CronJob starts, one check at a time. No server runs, and the clock stands still in between.
+"""The Jobs that a simulated CronJob starts and deletes, one check at a time.
+
+No server runs, and the clock stands still between the checks.
 """
 
 from __future__ import annotations
@@ -98,3 +100,29 @@ def test_a_job_that_has_ended_hinders_no_other(policy: str) -> None:
 def test_a_suspended_cron_job_starts_nothing() -> None:
     world = World(suspend=True)
     assert (world.look(7200.0), world.jobs(), world.later) == ([], [], [])
+
+
+def finished(name: str, created: str, outcome: str = "Complete") -> batchv1.Job:
+    made = job(name, conditions=[{"type": outcome, "status": "True"}])
+    return batchv1.Job.from_dict(
+        {**made.to_dict(), "metadata": {**made.to_dict()["metadata"], "creationTimestamp": created}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "field"), [("Complete", "successfulJobsHistoryLimit"), ("Failed", "failedJobsHistoryLimit")]
+)
+def test_the_oldest_jobs_beyond_the_limit_go(outcome: str, field: str) -> None:
+    days = {"a": 3, "b": 1, "c": 2, "d": 1}
+    jobs = [finished(name, f"2020-09-0{day}T00:00:00Z", outcome) for name, day in days.items()]
+    world = World(*jobs, suspend=True, **{field: 1})
+    assert world.look(1.0) == ["SuccessfulDelete"] * 3
+    assert world.jobs() == ["a"]
+
+
+@pytest.mark.parametrize("limit", [4, 5, None])
+def test_jobs_within_the_limit_stay(limit: int | None) -> None:
+    jobs = [finished(name, "2020-09-01T00:00:00Z") for name in "abcd"]
+    world = World(*jobs, job("running"), finished("failed", "2020-01-01T00:00:00Z", "Failed"), suspend=True,
+                  **({} if limit is None else {"successfulJobsHistoryLimit": limit}))  # fmt: skip
+    assert (world.look(1.0), len(world.jobs())) == ([], 6)

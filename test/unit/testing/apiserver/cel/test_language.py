@@ -83,6 +83,7 @@ optional.of(1).orValue(2) == 1 && optional.none().orValue(2) == 2 && o.?a.orValu
 o.__namespace__ == 'n' && has(o.a) && !has(o.zz) && 'a' in o && 2 in o.list && !(9 in o.list)
 type(1) == int && type(o.text) == string && type(null) == null_type && type(type(1)) == type
 o.a == 1.0 && dyn(1u) == 1 && 1 < 2.5 && 2u > 1 && {'a': 1} == dyn({'a': 1.0}) && dyn(true) != dyn(1)
+9223372036854775807 > 0 && 18446744073709551615u > 0u && 0xFFu == 255u && '\U0010FFFF'.size() == 1
 -7 % 3 == -1 && -7 / 2 == -3 && 0x1F == 31 && -9223372036854775808 < 0 && 5u - 2u == 3u
 duration('1h30m').getHours() == 1 && duration('1h') > duration('1m') && string(duration('90s')) == '90s'
 timestamp('2001-02-03T04:05:06.5Z').getFullYear() == 2001
@@ -160,6 +161,13 @@ def test_what_cannot_be_evaluated_is_an_error_in_gos_words(source: str, text: st
         ("o # 1", "1:3: Syntax error: token recognition error at: '#'"),
         ("while", "1:1: reserved identifier: while"),
         ("99999999999999999999 > 1", "1:1: invalid int literal"),
+        ("9223372036854775808 > 1", "1:1: invalid int literal"),
+        ("-9223372036854775809 < 1", "1:1: invalid int literal"),
+        ("0x8000000000000000 > 1", "1:1: invalid int literal"),
+        ("18446744073709551616u > 1u", "1:1: invalid uint literal"),
+        (r"'\uD800' == ''", "1:1: invalid unicode code point"),
+        (r"'\U00110000' == ''", "1:1: invalid unicode code point"),
+        (r"b'\u00e9' == b''", "1:1: unable to unescape string"),
         ("has(o)", "1:5: invalid argument to has() macro"),
         ("o.all(1, true)", "1:7: argument must be a simple name"),
         ("x == 1", "1:1: undeclared reference to 'x' (in container '')"),
