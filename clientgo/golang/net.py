@@ -233,6 +233,13 @@ class Outbox:
         if self._error is not None:
             raise self._error
 
+    def finish(self, timeout: float) -> None:
+        """Send all bytes before a close. Waits at most `timeout` seconds for another thread that is sending."""
+        if self._sending.acquire(timeout=timeout):
+            self._sending.release()
+            with contextlib.suppress(OSError):
+                self.flush(wait=False)
+
     def __repr__(self) -> str:
         return f"<Outbox {len(self._pending)} pending>"
 

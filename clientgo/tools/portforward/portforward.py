@@ -80,7 +80,9 @@ class PortForwarder:
         self._listeners: list[socket.socket] = []
         self._connections: set[SocketConn] = set()
         self._threads: list[threading.Thread] = []
+        # Set by `close`, and by the end of `forward_ports`.
         self._closed = False
+        self._ended = False
         self._request_id = 0
 
     def forward_ports(self) -> None:
@@ -102,8 +104,9 @@ class PortForwarder:
             self._forward(conn)
         finally:
             self.close()
+            # Resets the streams. Before the local connections, whose end would end the streams in the regular way.
             conn.close()
-            self._join()
+            self._end_connections()
             join = getattr(conn, "join", None)
             if join is not None:
                 join()
@@ -177,12 +180,12 @@ class PortForwarder:
             with runtime.handle_crash_with_logger(self._logger, go_on=True):
                 fn(*args)
             with self._lock:
-                if thread in self._threads and not self._closed:
+                if thread in self._threads and not self._ended:
                     self._threads.remove(thread)
 
         thread = threading.Thread(target=run, name=f"portforward-{name}", daemon=True)
         with self._lock:
-            if self._closed:
+            if self._ended:
                 return
             self._threads.append(thread)
             thread.start()
@@ -199,9 +202,9 @@ class PortForwarder:
                 return
             local = SocketConn(sock)
             with self._lock:
-                is_closed = self._closed
+                has_ended = self._ended
                 self._connections.add(local)
-            if is_closed:
+            if has_ended:
                 local.close()
                 return
             self._go(f"connection {port.local}", self._handle_connection, conn, local, port)
@@ -243,7 +246,7 @@ class PortForwarder:
             return None
 
     def _failed(self, err: Exception, message: str, port: ForwardedPort) -> None:
-        if not self._closed:
+        if not self._ended:
             runtime.handle_error_with_logger(
                 self._logger, err, message, localPort=port.local, remotePort=port.remote
             )
@@ -325,22 +328,25 @@ class PortForwarder:
     # ---- the end
 
     def close(self) -> None:
-        """Stop listening. Does not block; `forward_ports` ends after the stop only. Idempotent. Go: Close."""
+        """Stop listening. Connections go on, and `forward_ports` too until the stop. Does not block. Idempotent.
+
+        Go: Close.
+        """
         with self._lock:
             self._closed = True
             listeners, self._listeners = self._listeners, []
-            connections = list(self._connections)
         for listener in listeners:
             # Wakes the thread in accept.
             with contextlib.suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
+
+    def _end_connections(self) -> None:
+        with self._lock:
+            self._ended = True
+            connections, threads = list(self._connections), list(self._threads)
         for connection in connections:
             connection.close()
-
-    def _join(self) -> None:
-        with self._lock:
-            threads = list(self._threads)
         for thread in threads:
             thread.join()
 

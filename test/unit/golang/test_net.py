@@ -95,6 +95,34 @@ def test_a_reply_does_not_wait_for_a_writer_that_is_stuck():
     peer.close()
 
 
+def test_the_last_bytes_wait_for_a_writer_but_not_for_a_peer_that_does_not_read():
+    conn, peer = pair()
+    outbox = Outbox(conn)
+    large = bytes(8 << 20)
+
+    def write() -> None:
+        outbox.add(large)
+        outbox.flush()
+
+    writer = go(write, "test-writer")
+    assert peer.read(1) == b"\0"
+    outbox.add(b"last")
+    outbox.finish(0.001)
+    assert repr(outbox) == "<Outbox 1 pending>"
+    reader = go(lambda: [len(peer.read()) for _ in iter(lambda: writer.done.is_set(), True)], "test-reader")
+    outbox.finish(PATIENCE)
+    writer.result()
+    peer.set_read_deadline(now() + PATIENCE)
+    conn.close()
+    received = 1 + sum(reader.result())
+    while data := peer.read():
+        received += len(data)
+    assert received == len(large) + len(b"last")
+    outbox.add(b"too late")
+    outbox.finish(PATIENCE)  # the connection has ended: no error
+    peer.close()
+
+
 def test_bytes_of_many_writers_are_not_mixed():
     conn, peer = pair()
     outbox = Outbox(conn)

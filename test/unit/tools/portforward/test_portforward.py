@@ -277,6 +277,23 @@ def test_a_stop_ends_everything_without_an_error():
     assert not [each for each in threading.enumerate() if each.name.startswith("portforward")]
 
 
+def test_a_close_ends_listening_and_leaves_connections_alone():
+    dialer = FakeDialer()
+    with forwarding(dialer, ":80") as running, running.connect() as client:
+        assert all(dialer.connection.created.acquire(timeout=PATIENCE) for _ in range(2))
+        port = running.forwarder.get_ports()[0].local
+        running.forwarder.close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        client.sendall(b"still here")
+        assert dialer.connection.streams[1].to_pod.read() == b"still here"
+        dialer.connection.streams[1].to_client.write(b"yes")
+        assert client.recv(100) == b"yes"
+        running.stop.set()
+        running.call.result()
+        assert client.recv(100) == b""
+
+
 def test_a_failed_upgrade_and_another_protocol_are_errors():
     with pytest.raises(RuntimeError, match="error upgrading connection: no"):
         portforward.new(FakeDialer(failure=OSError("no")), [":80"], Signal(), None, None, None).forward_ports()

@@ -35,6 +35,7 @@ CREATE_STREAM_RESPONSE_TIMEOUT: Final = 30.0
 _CAPACITY: Final = 1 << 20
 _PIECE: Final = 32 << 10
 _MAX_STREAMS: Final = 2048
+_GRACE: Final = 1.0
 _LAST_ID: Final = 0x7FFFFFFF
 
 
@@ -61,10 +62,11 @@ class _Stream:
         self._headers = headers
         self.incoming = Pipe(_CAPACITY)
         self.replied = Signal()
-        # Set at most once each. This side has ended, the peer has, the peer has reset the stream.
+        # Set at most once each. This side has ended, the peer has, the peer has reset the stream, and before any reply.
         self.finished = False
         self.remote_finished = False
         self.was_reset = False
+        self.was_refused = False
 
     def read(self, size: int = -1) -> bytes:
         """See Stream."""
@@ -174,7 +176,7 @@ class SpdyConnection:
         if not stream.replied.wait(CREATE_STREAM_RESPONSE_TIMEOUT):
             stream.reset()
             raise TimeoutError("Timeout occurred")
-        if stream.was_reset:
+        if stream.was_refused:
             raise ErrReset
         if self._closed.is_set():
             raise ErrClosed
@@ -192,12 +194,20 @@ class SpdyConnection:
     # ---- the connection
 
     def close(self) -> None:
-        """See Connection. Does not block. Idempotent."""
+        """See Connection. Waits at most a second for another thread that is sending. Idempotent."""
         with self._lock:
             streams = list(self._streams.values())
         for stream in streams:
             stream.reset()
+        self._announce_end()
         self._end()
+
+    def _announce_end(self) -> None:
+        """Notify the peer of the end, and of the last of its streams that was accepted."""
+        if not self._closed.is_set():
+            with contextlib.suppress(OSError):
+                self._outbox.add(self._encoder.go_away(max(self._least_id - 2, 0)))
+            self._outbox.finish(_GRACE)
 
     def _end(self) -> None:
         """End everything: readers get the bytes that have arrived, then the end."""
@@ -233,6 +243,7 @@ class SpdyConnection:
                 self._last_frame = now()
                 for frame in self._decoder.feed(data):
                     if isinstance(frame, framer.GoAway):
+                        self._announce_end()
                         return
                     self._handle(frame)
         except (OSError, EOFError, ValueError) as err:
@@ -267,6 +278,7 @@ class SpdyConnection:
             return  # it has ended here already
         if isinstance(frame, framer.Reset):
             stream.was_reset = True
+            stream.was_refused = not stream.replied.is_set()
             self.forget(frame.stream_id)
             stream.incoming.close_write()
             stream.finished = True

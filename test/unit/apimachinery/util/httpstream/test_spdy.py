@@ -331,3 +331,51 @@ def test_round_trippers_take_a_tls_context_and_a_proxy() -> None:
     with pytest.raises(ValueError, match="no proxy for this"):
         spdy.new_round_tripper_with_proxy(None, proxier).round_trip(request)
     assert len(asked) == 1 and "127.0.0.1:1" in asked[0]
+
+
+def test_a_reset_after_the_reply_leaves_what_was_sent_before():
+    """A server that fails at once: its reply, its message and the resets arrive together."""
+    one, other = socket.socketpair()
+    conn = spdy.new_client_connection(SocketConn(one))
+    encoder = framer.Encoder()
+    with other:
+        call = go(lambda: conn.create_stream(Header({"kind": "any"})), "test-create")
+        assert other.recv(1 << 16)
+        other.sendall(
+            encoder.syn_reply(1, Header()) + encoder.data(1, b"why", False) + encoder.reset(1, framer.CANCEL)
+        )
+        stream = call.result()
+        assert [stream.read(), stream.read()] == [b"why", b""]
+        with pytest.raises(ErrReset):
+            stream.write(b"x")
+        conn.close()
+        assert other.recv(1 << 16) == framer.Encoder.go_away(0)
+        conn.join()
+
+
+def test_a_go_away_is_answered_and_ends_the_connection():
+    one, other = socket.socketpair()
+    conn = spdy.new_client_connection(SocketConn(one))
+    with other:
+        other.sendall(framer.Encoder.go_away(0))
+        conn.join()
+        assert conn.close_chan().is_set()
+        assert other.recv(1 << 16) == framer.Encoder.go_away(0)
+        assert other.recv(1) == b""
+        conn.close()
+
+
+def test_a_server_names_the_last_stream_that_it_accepted():
+    one, other = socket.socketpair()
+    conn = spdy.new_server_connection(SocketConn(other), Accepted())
+    encoder = framer.Encoder()
+    with one:
+        one.sendall(encoder.syn_stream(1, Header()) + encoder.syn_stream(3, Header()))
+        decoder, frames = framer.Decoder(), []
+        while len(frames) < 2:
+            frames += list(decoder.feed(one.recv(1 << 16)))
+        conn.close()
+        while data := one.recv(1 << 16):
+            frames += list(decoder.feed(data))
+        conn.join()
+    assert frames[-1] == framer.GoAway(3)
