@@ -1,7 +1,7 @@
 """The rules of English that a program can check, for docstrings, comments and documents.
 
-1. A function's summary begins with an imperative verb. A class's summary is a noun phrase. `Go: X.` alone names the Go
-   function whose documentation applies, `See X.` another docstring, and `Deprecated: ...` the replacement.
+1. A function's summary begins with an imperative verb. A class's summary is a noun phrase. `See X.` alone names another
+   docstring that applies, `Deprecated: ...` the replacement, and `Go: X.` the Go function of a private function.
 2. A sentence names its actor and has none of the phrases in `_RIDDLES`.
 3. A summary begins neither with a question word nor with a reference to another text, such as `As` or `The same`.
 
@@ -99,6 +99,9 @@ def _summary_problem(summary: str, owner: ast.AST | None) -> str | None:
     """Return the rule that a summary breaks, or None."""
     if problem := _question_or_reference(summary):
         return problem
+    name = getattr(owner, "name", "_")
+    if summary.startswith("Go:") and not name.startswith(("_", "test_")):
+        return f"a public summary only names a Go identifier: {summary}"
     if isinstance(owner, ast.ClassDef):
         is_statement = any(pattern.match(summary) for pattern in (_THIRD_PERSON, _SENTENCE, _METHODS))
         return f"a class's summary is no noun phrase: {summary}" if is_statement else None

@@ -250,7 +250,7 @@ class ClientWithListAndApply(ClientWithList[T, L], _AlsoApplier[T], Generic[T, L
 def new_client(
     resource: str, client: Interface, parameter_codec: ParameterCodec, namespace: str, object_class: type[T]
 ) -> Client[T]:
-    """Go: NewClient, with its order of parameters."""
+    """Return a client of one resource. Go: NewClient, with its order of parameters."""
     return Client(resource, client, namespace, object_class, parameter_codec=parameter_codec)
 
 
@@ -262,14 +262,14 @@ def new_client_with_list(
     object_class: type[T],
     list_class: type[L],
 ) -> ClientWithList[T, L]:
-    """Go: NewClientWithList."""
+    """Return a client of one resource that lists too. Go: NewClientWithList."""
     return ClientWithList(resource, client, namespace, object_class, list_class, parameter_codec=parameter_codec)
 
 
 def new_client_with_apply(
     resource: str, client: Interface, parameter_codec: ParameterCodec, namespace: str, object_class: type[T]
 ) -> ClientWithApply[T]:
-    """Go: NewClientWithApply."""
+    """Return a client of one resource that applies too. Go: NewClientWithApply."""
     return ClientWithApply(resource, client, namespace, object_class, parameter_codec=parameter_codec)
 
 
@@ -281,7 +281,7 @@ def new_client_with_list_and_apply(
     object_class: type[T],
     list_class: type[L],
 ) -> ClientWithListAndApply[T, L]:
-    """Go: NewClientWithListAndApply."""
+    """Return a client of one resource that lists and applies too. Go: NewClientWithListAndApply."""
     return ClientWithListAndApply(
         resource, client, namespace, object_class, list_class, parameter_codec=parameter_codec
     )

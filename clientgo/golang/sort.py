@@ -203,7 +203,7 @@ class _Sorter:
     # ---- stable
 
     def stable(self, length: int) -> None:
-        """Go: stable."""
+        """Sort so that equal items keep their order. Go: stable."""
         for a in range(0, length, _BLOCK):
             self._insertion_sort(a, min(a + _BLOCK, length))
         block = _BLOCK

@@ -38,5 +38,5 @@ class _Client:
 
 
 def new_client(client: Interface) -> Client:
-    """Go: NewClient."""
+    """Return a client of the OpenAPI v3 documents. Go: NewClient."""
     return _Client(client)

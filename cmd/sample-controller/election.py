@@ -22,7 +22,10 @@ Exit = Callable[[int], Any]
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Go: options.BindLeaderElectionFlags. Durations are written as in Go: 15s, 1m30s, 500ms."""
+    """Add the flags of the leader election.
+
+    Go: options.BindLeaderElectionFlags. Durations are written as in Go: 15s, 1m30s, 500ms.
+    """
     group = parser.add_argument_group("leader election")
 
     def add(name: str, **options: Any) -> None:

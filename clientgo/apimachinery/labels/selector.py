@@ -191,15 +191,15 @@ class ByKey(list["Requirement"]):
         super().sort(key=key or (lambda requirement: requirement._key), reverse=reverse)
 
     def len(self) -> int:
-        """Go: ByKey.Len."""
+        """Return the number of requirements. Go: ByKey.Len."""
         return len(self)
 
     def swap(self, i: int, j: int) -> None:
-        """Go: ByKey.Swap."""
+        """Swap two requirements, given by their indices. Go: ByKey.Swap."""
         self[i], self[j] = self[j], self[i]
 
     def less(self, i: int, j: int) -> bool:
-        """Go: ByKey.Less."""
+        """Report whether the key of requirement `i` sorts before that of `j`. Go: ByKey.Less."""
         return self[i]._key < self[j]._key
 
 
@@ -229,11 +229,11 @@ class Requirement:
         return self._test(_as_mapping(ls))
 
     def key(self) -> str:
-        """Go: Requirement.Key."""
+        """Return the label's key. Go: Requirement.Key."""
         return self._key
 
     def operator(self) -> Operator:
-        """Go: Requirement.Operator."""
+        """Return the operator. Go: Requirement.Operator."""
         return self._operator
 
     def values(self) -> set[str]:
@@ -676,23 +676,26 @@ class ValidatedSetSelector(Set):
         return True
 
     def empty(self) -> bool:
-        """Go: ValidatedSetSelector.Empty."""
+        """Report whether the selector matches everything. Go: ValidatedSetSelector.Empty."""
         return not self
 
     def add(self, *r: Requirement) -> Selector:
-        """Go: ValidatedSetSelector.Add."""
+        """Return a selector with more requirements. Go: ValidatedSetSelector.Add."""
         return self._to_full_selector().add(*r)
 
     def requirements(self) -> tuple[Requirements, bool]:
-        """Go: ValidatedSetSelector.Requirements."""
+        """Return the requirements, and True since they can be selected. Go: ValidatedSetSelector.Requirements."""
         return self._to_full_selector().requirements()
 
     def deep_copy_selector(self) -> Selector:
-        """Go: ValidatedSetSelector.DeepCopySelector."""
+        """Return a copy of the selector. Go: ValidatedSetSelector.DeepCopySelector."""
         return ValidatedSetSelector(self)
 
     def requires_exact_match(self, label: str) -> tuple[str, bool]:
-        """Go: ValidatedSetSelector.RequiresExactMatch."""
+        """Return the only value that matches for a label, and whether there is one.
+
+        Go: ValidatedSetSelector.RequiresExactMatch.
+        """
         return self.lookup(label)
 
     def _to_full_selector(self) -> Selector:

@@ -46,15 +46,15 @@ def convert_string_to_int64(value: str) -> int:
 
 
 def convert_slice_string_to_int64(values: Sequence[str]) -> int:
-    """Go: Convert_Slice_string_To_int64."""
+    """Return the first value of a query parameter as an integer, 0 without one. Go: Convert_Slice_string_To_int64."""
     return parse_int(values[0]) if values else 0
 
 
 def convert_string_to_pointer_int64(value: str) -> int | None:
-    """Go: Convert_string_To_Pointer_int64."""
+    """Return a text as an integer. Go: Convert_string_To_Pointer_int64."""
     return parse_int(value)
 
 
 def convert_slice_string_to_pointer_int64(values: Sequence[str]) -> int | None:
-    """Go: Convert_Slice_string_To_Pointer_int64."""
+    """Return the first value of a query parameter as an integer. Go: Convert_Slice_string_To_Pointer_int64."""
     return parse_int(values[0]) if values else None

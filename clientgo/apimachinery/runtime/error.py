@@ -37,7 +37,7 @@ def _type_name(cls: Any) -> str:
 
 
 def new_not_registered_err_for_kind(scheme_name: str, gvk: GroupVersionKind) -> NotRegisteredError:
-    """Go: NewNotRegisteredErrForKind."""
+    """Return the error for a kind that a scheme does not know. Go: NewNotRegisteredErrForKind."""
     if not gvk.kind:
         return NotRegisteredError(f'kind "" is not registered in scheme {scheme_name!r}')
     if gvk.version == "__internal":
@@ -51,59 +51,59 @@ def new_not_registered_err_for_kind(scheme_name: str, gvk: GroupVersionKind) -> 
 
 
 def new_not_registered_err_for_type(scheme_name: str, cls: type) -> NotRegisteredError:
-    """Go: NewNotRegisteredErrForType."""
+    """Return the error for a type that a scheme does not know. Go: NewNotRegisteredErrForType."""
     return NotRegisteredError(f'no kind is registered for the type {_type_name(cls)} in scheme "{scheme_name}"')
 
 
 def new_not_registered_err_for_target(scheme_name: str, cls: type, target: Any) -> NotRegisteredError:
-    """Go: NewNotRegisteredErrForTarget."""
+    """Return the error for a type without a version for the target. Go: NewNotRegisteredErrForTarget."""
     return NotRegisteredError(
         f'{_type_name(cls)} is not suitable for converting to "{target}" in scheme "{scheme_name}"'
     )
 
 
 def new_not_registered_gvk_err_for_target(scheme_name: str, gvk: GroupVersionKind, target: Any) -> NotRegisteredError:
-    """Go: NewNotRegisteredGVKErrForTarget."""
+    """Return the error for a kind without a version for the target. Go: NewNotRegisteredGVKErrForTarget."""
     return NotRegisteredError(f'"{gvk}" is not suitable for converting to "{target}" in scheme "{scheme_name}"')
 
 
 def is_not_registered_error(err: BaseException | None) -> bool:
-    """Go: IsNotRegisteredError."""
+    """Report whether the error says that a scheme does not know a type. Go: IsNotRegisteredError."""
     return isinstance(err, NotRegisteredError)
 
 
 def new_missing_kind_err(data: str) -> MissingKindError:
-    """Go: NewMissingKindErr."""
+    """Return the error for data without a kind. Go: NewMissingKindErr."""
     return MissingKindError(f"Object 'Kind' is missing in '{data}'")
 
 
 def is_missing_kind(err: BaseException | None) -> bool:
-    """Go: IsMissingKind."""
+    """Report whether the error says that a kind is missing. Go: IsMissingKind."""
     return isinstance(err, MissingKindError)
 
 
 def new_missing_version_err(data: str) -> MissingVersionError:
-    """Go: NewMissingVersionErr."""
+    """Return the error for data without an apiVersion. Go: NewMissingVersionErr."""
     return MissingVersionError(f"Object 'apiVersion' is missing in '{data}'")
 
 
 def is_missing_version(err: BaseException | None) -> bool:
-    """Go: IsMissingVersion."""
+    """Report whether the error says that an apiVersion is missing. Go: IsMissingVersion."""
     return isinstance(err, MissingVersionError)
 
 
 def new_strict_decoding_error(errors: Sequence[Exception]) -> StrictDecodingError:
-    """Go: NewStrictDecodingError."""
+    """Return one error for all problems of a strict decoding. Go: NewStrictDecodingError."""
     return StrictDecodingError(errors)
 
 
 def is_strict_decoding_error(err: BaseException | None) -> bool:
-    """Go: IsStrictDecodingError."""
+    """Report whether the error is that of a strict decoding. Go: IsStrictDecodingError."""
     return isinstance(err, StrictDecodingError)
 
 
 def as_strict_decoding_error(err: BaseException | None) -> tuple[StrictDecodingError | None, bool]:
-    """Go: AsStrictDecodingError."""
+    """Return the error as that of a strict decoding, and whether it is one. Go: AsStrictDecodingError."""
     if isinstance(err, StrictDecodingError):
         return err, True
     return None, False

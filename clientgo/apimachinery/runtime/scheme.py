@@ -205,11 +205,11 @@ class Scheme:
         return self._unversioned.get(cls)
 
     def is_group_registered(self, group: str) -> bool:
-        """Go: IsGroupRegistered."""
+        """Report whether the scheme has versions of the group. Go: IsGroupRegistered."""
         return any(version.group == group for version in self._observed_versions)
 
     def is_version_registered(self, group_version: GroupVersion) -> bool:
-        """Go: IsVersionRegistered."""
+        """Report whether the scheme has the version. Go: IsVersionRegistered."""
         return group_version in self._observed_versions
 
     def known_types(self, group_version: GroupVersion) -> dict[str, type[Object]]:
@@ -218,7 +218,7 @@ class Scheme:
         return {gvk.kind: cls for gvk, cls in list(self._classes.items()) if gvk.group_version() == group_version}
 
     def all_known_types(self) -> dict[GroupVersionKind, type[Object]]:
-        """Go: AllKnownTypes."""
+        """Return every type by its kind. Go: AllKnownTypes."""
         self._fill_all()
         return dict(self._classes)
 
@@ -263,7 +263,10 @@ class Scheme:
         ]
 
     def prioritized_versions_all_groups(self) -> list[GroupVersion]:
-        """Go: PrioritizedVersionsAllGroups."""
+        """Return the versions of all groups, the preferred versions of each group first.
+
+        Go: PrioritizedVersionsAllGroups.
+        """
         groups = dict.fromkeys([*self._version_priority, *(version.group for version in self._observed_versions)])
         return [version for group in groups for version in self.prioritized_versions_for_group(group)]
 
@@ -275,7 +278,7 @@ class Scheme:
     # --- defaulting and conversion ---
 
     def add_type_defaulting_func(self, cls: type[Object], func: Callable[[Any], None]) -> None:
-        """Go: AddTypeDefaultingFunc."""
+        """Register the function that sets the defaults of a type. Go: AddTypeDefaultingFunc."""
         with self._lock:
             self._defaulters[cls] = func
 
@@ -364,7 +367,7 @@ class Scheme:
         return obj
 
     def add_field_label_conversion_func(self, gvk: GroupVersionKind, func: FieldLabelConversionFunc) -> None:
-        """Go: AddFieldLabelConversionFunc."""
+        """Register the function that converts the field labels of a kind. Go: AddFieldLabelConversionFunc."""
         with self._lock:
             self._label_conversions[gvk] = func
 

@@ -21,5 +21,5 @@ class SchemeBuilder(list[Callable[[Scheme], None]]):
 
 
 def new_scheme_builder(*functions: Callable[[Scheme], None]) -> SchemeBuilder:
-    """Go: NewSchemeBuilder."""
+    """Return a builder that calls these functions. Go: NewSchemeBuilder."""
     return SchemeBuilder(functions)

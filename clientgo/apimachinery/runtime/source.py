@@ -82,7 +82,10 @@ class Part(Lazy):
         self.written: Any = None
 
     def read(self, key: Any) -> Any:
-        """Decode an entry that is not kept, None if it is absent; keeps a part, dict or list. Raises ValueError."""
+        """Decode and return an entry, or return None if there is none. Raises ValueError.
+
+        Keeps the result if it is a part, a dict or a list.
+        """
         raise NotImplementedError
 
     def decode(self) -> Any:

@@ -14,7 +14,9 @@ SEPARATOR: Final = "/"
 
 @dataclass(frozen=True, slots=True)
 class NamespacedName:
-    """Go: types.NamespacedName. Unlike cache.ObjectName, str() keeps the slash of an empty namespace.
+    """A namespace and a name.
+
+    Go: types.NamespacedName. Unlike cache.ObjectName, str() keeps the slash of an empty namespace.
 
     >>> str(NamespacedName("", "node-1"))
     '/node-1'

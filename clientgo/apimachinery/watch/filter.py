@@ -81,5 +81,5 @@ class Recorder:
 
 
 def new_recorder(w: Interface) -> Recorder:
-    """Go: watch.NewRecorder."""
+    """Return a watch that records the events of another watch. Go: watch.NewRecorder."""
     return Recorder(w)

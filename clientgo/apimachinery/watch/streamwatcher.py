@@ -56,7 +56,7 @@ class StreamWatcher:
         threading.Thread(target=self._receive, name="stream-watcher", daemon=True).start()
 
     def result_chan(self) -> Channel[Event]:
-        """Go: StreamWatcher.ResultChan."""
+        """Return the channel of events. Go: StreamWatcher.ResultChan."""
         return self._result
 
     def stop(self) -> None:
@@ -107,10 +107,10 @@ class StreamWatcher:
 
 
 def new_stream_watcher(d: Decoder, r: Reporter) -> StreamWatcher:
-    """Go: watch.NewStreamWatcher."""
+    """Return a watch of the events that the decoder reads. Go: watch.NewStreamWatcher."""
     return StreamWatcher(d, r)
 
 
 def new_stream_watcher_with_logger(logger: klog.Logger, d: Decoder, r: Reporter) -> StreamWatcher:
-    """Go: watch.NewStreamWatcherWithLogger."""
+    """Return a watch of the events that the decoder reads, with a logger. Go: watch.NewStreamWatcherWithLogger."""
     return StreamWatcher(d, r, logger)

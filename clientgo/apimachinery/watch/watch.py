@@ -98,7 +98,7 @@ class FakeWatcher:
             self._stopped = True
 
     def is_stopped(self) -> bool:
-        """Go: FakeWatcher.IsStopped."""
+        """Report whether `stop` was called. Go: FakeWatcher.IsStopped."""
         with self._lock:
             return self._stopped
 
@@ -109,7 +109,7 @@ class FakeWatcher:
             self._result = Channel()
 
     def result_chan(self) -> Channel[Event]:
-        """Go: FakeWatcher.ResultChan."""
+        """Return the channel of events. Go: FakeWatcher.ResultChan."""
         return self._result
 
     def add(self, obj: Any) -> None:
@@ -148,14 +148,14 @@ def new_fake_with_chan_size(size: int, blocking: bool) -> FakeWatcher:
 
 @dataclass(kw_only=True, slots=True)
 class FakeOptions:
-    """Go: watch.FakeOptions."""
+    """Options of a FakeWatcher. Go: watch.FakeOptions."""
 
     logger: klog.Logger | None = None
     channel_size: int = 0
 
 
 def new_fake_with_options(options: FakeOptions) -> FakeWatcher:
-    """Go: watch.NewFakeWithOptions."""
+    """Return a FakeWatcher with options. Go: watch.NewFakeWithOptions."""
     return FakeWatcher(options.logger, options.channel_size)
 
 
@@ -184,7 +184,7 @@ class RaceFreeFakeWatcher:
             self.stopped = True
 
     def is_stopped(self) -> bool:
-        """Go: RaceFreeFakeWatcher.IsStopped."""
+        """Report whether `stop` was called. Go: RaceFreeFakeWatcher.IsStopped."""
         with self._lock:
             return self.stopped
 
@@ -195,7 +195,7 @@ class RaceFreeFakeWatcher:
             self._result = self._new_channel()
 
     def result_chan(self) -> Channel[Event]:
-        """Go: RaceFreeFakeWatcher.ResultChan."""
+        """Return the channel of events. Go: RaceFreeFakeWatcher.ResultChan."""
         with self._lock:
             return self._result
 
@@ -229,12 +229,12 @@ class RaceFreeFakeWatcher:
 
 
 def new_race_free_fake() -> RaceFreeFakeWatcher:
-    """Go: watch.NewRaceFreeFake."""
+    """Return a RaceFreeFakeWatcher with the background logger. Go: watch.NewRaceFreeFake."""
     return RaceFreeFakeWatcher()
 
 
 def new_race_free_fake_with_logger(logger: klog.Logger) -> RaceFreeFakeWatcher:
-    """Go: watch.NewRaceFreeFakeWithLogger."""
+    """Return a RaceFreeFakeWatcher. Go: watch.NewRaceFreeFakeWithLogger."""
     return RaceFreeFakeWatcher(logger)
 
 
@@ -254,7 +254,7 @@ class ProxyWatcher:
         return self._stop.is_set()
 
     def result_chan(self) -> Channel[Event]:
-        """Go: ProxyWatcher.ResultChan."""
+        """Return the channel of events. Go: ProxyWatcher.ResultChan."""
         return self._result
 
     def stop_chan(self) -> Signal:
@@ -263,7 +263,7 @@ class ProxyWatcher:
 
 
 def new_proxy_watcher(ch: Channel[Event]) -> ProxyWatcher:
-    """Go: watch.NewProxyWatcher."""
+    """Return a watch of the events in a channel. Go: watch.NewProxyWatcher."""
     return ProxyWatcher(ch)
 
 
@@ -275,9 +275,9 @@ class MockWatcher:
     result_chan_func: Callable[[], Channel[Event]]
 
     def stop(self) -> None:
-        """Go: MockWatcher.Stop."""
+        """Call the stop function. Go: MockWatcher.Stop."""
         self.stop_func()
 
     def result_chan(self) -> Channel[Event]:
-        """Go: MockWatcher.ResultChan."""
+        """Return the result of the channel function. Go: MockWatcher.ResultChan."""
         return self.result_chan_func()

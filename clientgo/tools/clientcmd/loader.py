@@ -103,7 +103,7 @@ class WarningHandler:
         self._handler = handler
 
     def warn(self, err: Exception) -> None:
-        """Go: Warn."""
+        """Pass the error to the handler, or log it, a repeated one at verbosity 1. Go: Warn."""
         if self._handler is not None:
             self._handler(err)
         elif str(err) in self._logged or not os.environ.get(RECOMMENDED_CONFIG_PATH_ENV_VAR):

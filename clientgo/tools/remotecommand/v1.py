@@ -24,7 +24,7 @@ __all__ = ["StreamProtocolV1"]
 
 
 class StreamProtocolV1:
-    """Go: streamProtocolV1."""
+    """Version 1 of the streaming protocol. Go: streamProtocolV1."""
 
     def __init__(self, options: StreamOptions) -> None:
         self._options = options

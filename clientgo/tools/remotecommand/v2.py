@@ -24,7 +24,7 @@ __all__ = ["ErrorDecoderV2", "StreamProtocolV2"]
 
 
 class StreamProtocolV2:
-    """Go: streamProtocolV2."""
+    """Version 2 of the streaming protocol. Go: streamProtocolV2."""
 
     def __init__(self, options: StreamOptions) -> None:
         self._options = options

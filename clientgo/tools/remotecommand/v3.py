@@ -15,7 +15,7 @@ __all__ = ["StreamProtocolV3"]
 
 
 class StreamProtocolV3(StreamProtocolV2):
-    """Go: streamProtocolV3."""
+    """Version 3 of the streaming protocol, which also sends the size of the terminal. Go: streamProtocolV3."""
 
     def __init__(self, options: StreamOptions) -> None:
         super().__init__(options)

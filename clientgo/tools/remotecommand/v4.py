@@ -19,7 +19,7 @@ _EXIT_CODE = re.compile(r"0*(\d{1,3})", re.ASCII)
 
 
 class StreamProtocolV4(StreamProtocolV3):
-    """Go: streamProtocolV4."""
+    """Version 4 of the streaming protocol, which also reports the exit code. Go: streamProtocolV4."""
 
     def _decoder(self) -> ErrorStreamDecoder:
         return ErrorDecoderV4()

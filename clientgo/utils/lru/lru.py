@@ -62,7 +62,7 @@ class Cache:
             self._on_evicted(*oldest)
 
     def len(self) -> int:
-        """Go: Cache.Len."""
+        """Return the number of entries. Go: Cache.Len."""
         return len(self._entries)
 
     def __len__(self) -> int:
@@ -84,10 +84,10 @@ class Cache:
 
 
 def new(size: int) -> Cache:
-    """Go: lru.New."""
+    """Return a cache of at most `size` entries. Go: lru.New."""
     return Cache(size)
 
 
 def new_with_eviction_func(size: int, f: Callable[[Hashable, Any], None]) -> Cache:
-    """Go: lru.NewWithEvictionFunc."""
+    """Return a cache that calls a function for each entry that it evicts. Go: lru.NewWithEvictionFunc."""
     return Cache(size, f)

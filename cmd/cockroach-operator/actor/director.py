@@ -34,7 +34,7 @@ from clientgo.logr import Logger
 
 
 class Director(Protocol):
-    """Go: actor.Director."""
+    """An interface that chooses the next action for a cluster. Go: actor.Director."""
 
     def get_actor_to_execute(self, ctx: Context, cluster: Cluster, log: Logger) -> Actor | None:
         """Return the actor to run, or None if all work is done. Raises StatusError."""

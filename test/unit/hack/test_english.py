@@ -26,7 +26,6 @@ def in_function(summary: str, *, decorator: str = "", name: str = "f") -> list[t
         "Process one item.",
         "Need a lock.",
         "Bring the object up to date.",
-        "Go: cache.NewStore.",
         "See Store.",
         "Deprecated: use add.",
     ],
@@ -76,6 +75,16 @@ def test_a_question_word_or_a_reference_begins_no_summary(summary: str) -> None:
     assert len(in_function(summary)) == 1
     assert len(in_function(summary, name="test_it")) == 1
     assert len(in_function(summary, decorator="@property")) == 1
+
+
+def test_a_public_summary_describes_more_than_the_go_identifier() -> None:
+    ((_, problem),) = in_function("Go: cache.NewStore.")
+
+    assert problem == "a public summary only names a Go identifier: Go:"
+    assert len(list(english.problems('class C:\n    """Go: cache.Store."""\n'))) == 1
+    assert in_function("Go: cache.newStore.", name="_new_store") == []
+    assert in_function("Go: TestNewStore.", name="test_it") == []
+    assert in_function("Return a store. Go: cache.NewStore.") == []
 
 
 def test_a_question_is_no_statement_about_a_question() -> None:

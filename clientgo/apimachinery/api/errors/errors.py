@@ -533,5 +533,5 @@ class ErrorReporter:
 
 
 def new_client_error_reporter(code: int, verb: str, reason: str) -> ErrorReporter:
-    """Go: errors.NewClientErrorReporter."""
+    """Return a reporter of errors in the responses of a client. Go: errors.NewClientErrorReporter."""
     return ErrorReporter(code, verb, reason)

@@ -56,16 +56,16 @@ def find_status_condition(conditions: Iterable[Condition], condition_type: str) 
 
 
 def is_status_condition_true(conditions: Iterable[Condition], condition_type: str) -> bool:
-    """Go: meta.IsStatusConditionTrue."""
+    """Report whether the condition is True. Go: meta.IsStatusConditionTrue."""
     return is_status_condition_present_and_equal(conditions, condition_type, "True")
 
 
 def is_status_condition_false(conditions: Iterable[Condition], condition_type: str) -> bool:
-    """Go: meta.IsStatusConditionFalse."""
+    """Report whether the condition is False. Go: meta.IsStatusConditionFalse."""
     return is_status_condition_present_and_equal(conditions, condition_type, "False")
 
 
 def is_status_condition_present_and_equal(conditions: Iterable[Condition], condition_type: str, status: str) -> bool:
-    """Go: meta.IsStatusConditionPresentAndEqual."""
+    """Report whether the condition has the status. Go: meta.IsStatusConditionPresentAndEqual."""
     condition = find_status_condition(conditions, condition_type)
     return condition is not None and condition.status == status

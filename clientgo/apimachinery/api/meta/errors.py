@@ -74,7 +74,7 @@ class AmbiguousKindError(_MatchError):
 
 
 def is_ambiguous_error(err: BaseException | None) -> bool:
-    """Go: meta.IsAmbiguousError."""
+    """Report whether the error says that several resources or kinds match. Go: meta.IsAmbiguousError."""
     return is_error(err, AmbiguousResourceError) or is_error(err, AmbiguousKindError)
 
 
@@ -108,5 +108,5 @@ class NoKindMatchError(_MatchError):
 
 
 def is_no_match_error(err: BaseException | None) -> bool:
-    """Go: meta.IsNoMatchError."""
+    """Report whether the error says that no resource or kind matches. Go: meta.IsNoMatchError."""
     return is_error(err, NoKindMatchError) or is_error(err, NoResourceMatchError)

@@ -27,15 +27,15 @@ class FirstHitRESTMapper(MultiRESTMapper):
         return f"FirstHitRESTMapper{{\n\t{super().__str__()}\n}}"
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        """Go: FirstHitRESTMapper.ResourceFor."""
+        """Return the resource of the first mapper that knows it. Go: FirstHitRESTMapper.ResourceFor."""
         return self._first(lambda mapper: mapper.resource_for(input))
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """Go: FirstHitRESTMapper.KindFor."""
+        """Return the kind of the first mapper that knows the resource. Go: FirstHitRESTMapper.KindFor."""
         return self._first(lambda mapper: mapper.kind_for(resource))
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
-        """Go: FirstHitRESTMapper.RESTMapping."""
+        """Return the mapping of the first mapper that knows the kind. Go: FirstHitRESTMapper.RESTMapping."""
         return self._first(lambda mapper: mapper.rest_mapping(gk, *versions))
 
     def _first(self, query: Callable[[RESTMapper], T]) -> T:
@@ -50,5 +50,5 @@ class FirstHitRESTMapper(MultiRESTMapper):
         raise new_aggregate(errors) or LookupError("no RESTMapper was given")
 
     def reset(self) -> None:
-        """Go: FirstHitRESTMapper.Reset."""
+        """Reset all mappers. Go: FirstHitRESTMapper.Reset."""
         super().reset()

@@ -19,21 +19,21 @@ from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META, UnknownFie
 
 
 class ErrNotList(TypeError):
-    """Go: meta.errNotList."""
+    """The error of an object that is no list. Go: meta.errNotList."""
 
     def __init__(self) -> None:
         super().__init__("object does not implement the List interfaces")
 
 
 class ErrNotCommon(TypeError):
-    """Go: meta.errNotCommon."""
+    """The error of an object without the metadata that objects and lists share. Go: meta.errNotCommon."""
 
     def __init__(self) -> None:
         super().__init__("object does not implement the common interface for accessing the SelfLink")
 
 
 class ErrNotObject(TypeError):
-    """Go: meta.errNotObject."""
+    """The error of an object without metadata. Go: meta.errNotObject."""
 
     def __init__(self) -> None:
         super().__init__("object does not implement the Object interfaces")

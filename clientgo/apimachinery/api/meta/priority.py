@@ -44,7 +44,7 @@ class PriorityRESTMapper:
         return f"PriorityRESTMapper{{\n\t[{resources}]\n\t[{kinds}]\n\t{self.delegate}\n}}"
 
     def resource_for(self, input: GroupVersionResource) -> GroupVersionResource:
-        """Go: PriorityRESTMapper.ResourceFor."""
+        """Return the matching resource of the highest priority. Go: PriorityRESTMapper.ResourceFor."""
         found = self.delegate.resources_for(input)
         remaining = _narrow(found, self.resource_priority, _resource_matches)
         if len(remaining) == 1:
@@ -52,7 +52,7 @@ class PriorityRESTMapper:
         raise AmbiguousResourceError(input, matching_resources=found)
 
     def kind_for(self, resource: GroupVersionResource) -> GroupVersionKind:
-        """Go: PriorityRESTMapper.KindFor."""
+        """Return the matching kind of the highest priority. Go: PriorityRESTMapper.KindFor."""
         found = self.delegate.kinds_for(resource)
         remaining = _narrow(found, self.kind_priority, _kind_matches)
         if len(remaining) == 1:
@@ -60,7 +60,7 @@ class PriorityRESTMapper:
         raise AmbiguousResourceError(resource, matching_kinds=found)
 
     def rest_mapping(self, gk: GroupKind, *versions: str) -> RESTMapping:
-        """Go: PriorityRESTMapper.RESTMapping."""
+        """Return the mapping of the highest priority, the given versions first. Go: PriorityRESTMapper.RESTMapping."""
         found = self.delegate.rest_mappings(gk, *versions)
         preferred = [GroupVersion(gk.group, version).with_kind(ANY_KIND) for version in versions]
         remaining = _narrow(
@@ -74,23 +74,23 @@ class PriorityRESTMapper:
         raise AmbiguousKindError(gk.with_version(""), matching_kinds=kinds)
 
     def rest_mappings(self, gk: GroupKind, *versions: str) -> list[RESTMapping]:
-        """Go: PriorityRESTMapper.RESTMappings."""
+        """Return the delegate's mappings. Go: PriorityRESTMapper.RESTMappings."""
         return self.delegate.rest_mappings(gk, *versions)
 
     def resource_singularizer(self, resource: str) -> str:
-        """Go: PriorityRESTMapper.ResourceSingularizer."""
+        """Return the delegate's singular. Go: PriorityRESTMapper.ResourceSingularizer."""
         return self.delegate.resource_singularizer(resource)
 
     def resources_for(self, input: GroupVersionResource) -> list[GroupVersionResource]:
-        """Go: PriorityRESTMapper.ResourcesFor."""
+        """Return the delegate's resources. Go: PriorityRESTMapper.ResourcesFor."""
         return self.delegate.resources_for(input)
 
     def kinds_for(self, resource: GroupVersionResource) -> list[GroupVersionKind]:
-        """Go: PriorityRESTMapper.KindsFor."""
+        """Return the delegate's kinds. Go: PriorityRESTMapper.KindsFor."""
         return self.delegate.kinds_for(resource)
 
     def reset(self) -> None:
-        """Go: PriorityRESTMapper.Reset."""
+        """Reset the delegate. Go: PriorityRESTMapper.Reset."""
         maybe_reset_rest_mapper(self.delegate)
 
 

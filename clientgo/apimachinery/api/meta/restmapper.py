@@ -154,7 +154,7 @@ class DefaultRESTMapper:
 
 
 def new_default_rest_mapper(default_group_versions: Sequence[GroupVersion]) -> DefaultRESTMapper:
-    """Go: meta.NewDefaultRESTMapper."""
+    """Return a mapper without kinds, which prefers these versions. Go: meta.NewDefaultRESTMapper."""
     return DefaultRESTMapper(default_group_versions)
 
 

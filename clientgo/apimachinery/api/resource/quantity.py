@@ -91,7 +91,7 @@ class Quantity:
         return self._format
 
     def is_zero(self) -> bool:
-        """Go: Quantity.IsZero."""
+        """Report whether the amount is 0. Go: Quantity.IsZero."""
         return self._unscaled == 0
 
     def sign(self) -> int:
@@ -381,7 +381,7 @@ def _binary(text: str, digits: int, whole: str, fraction: str, exponent: int) ->
 
 
 def new_quantity(value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
-    """Go: resource.NewQuantity."""
+    """Return a quantity of a whole number. Go: resource.NewQuantity."""
     return Quantity(value, 0, format)
 
 

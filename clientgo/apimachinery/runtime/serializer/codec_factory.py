@@ -91,11 +91,11 @@ class CodecFactory:
         return self._serializer
 
     def encoder_for_version(self, serializer: Encoder, gv: GroupVersion | None) -> Encoder:
-        """Go: EncoderForVersion."""
+        """Return an encoder that converts to a version first. Go: EncoderForVersion."""
         return cast("JSONSerializer | ProtobufSerializer | CBORSerializer", serializer).writing(gv)
 
     def decoder_to_version(self, serializer: Decoder, gv: GroupVersion | None) -> Decoder:
-        """Go: DecoderToVersion."""
+        """Return a decoder that converts to a version. Go: DecoderToVersion."""
         return serializer
 
     def without_conversion(self) -> WithoutConversionCodecFactory:

@@ -16,12 +16,12 @@ IntOrString: TypeAlias = int | str
 
 
 def from_int32(val: int) -> IntOrString:
-    """Go: intstr.FromInt32."""
+    """Return a number as an IntOrString. Go: intstr.FromInt32."""
     return val
 
 
 def from_string(val: str) -> IntOrString:
-    """Go: intstr.FromString."""
+    """Return a text as an IntOrString. Go: intstr.FromString."""
     return val
 
 
@@ -48,7 +48,7 @@ def int_value(value: IntOrString) -> int:
 
 
 def value_or_default(int_or_percent: IntOrString | None, default_value: IntOrString) -> IntOrString:
-    """Go: intstr.ValueOrDefault."""
+    """Return the value, or the default for None. Go: intstr.ValueOrDefault."""
     return default_value if int_or_percent is None else int_or_percent
 
 

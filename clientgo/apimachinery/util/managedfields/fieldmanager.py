@@ -100,7 +100,7 @@ class Managers:
 
     @staticmethod
     def key(manager: str, operation: str, api_version: str, subresource: str) -> Managers.Key:
-        """Go: internal.BuildManagerIdentifier."""
+        """Return the key of a manager's entry. Go: internal.BuildManagerIdentifier."""
         return manager, operation, "" if operation == "Apply" else api_version, subresource
 
     def encode(self) -> list[dict[str, Any]]:

@@ -21,37 +21,40 @@ class MergePatchError(ValueError):
 
 
 class ErrBadJSONDoc(MergePatchError):
-    """Go: mergepatch.ErrBadJSONDoc."""
+    """The error of a document that is no JSON object. Go: mergepatch.ErrBadJSONDoc."""
 
     MESSAGE = "invalid JSON document"
 
 
 class ErrNoListOfLists(MergePatchError):
-    """Go: mergepatch.ErrNoListOfLists."""
+    """The error of a list that contains a list. Go: mergepatch.ErrNoListOfLists."""
 
     MESSAGE = "lists of lists are not supported"
 
 
 class ErrBadPatchFormatForPrimitiveList(MergePatchError):
-    """Go: mergepatch.ErrBadPatchFormatForPrimitiveList."""
+    """The error of a patch that is invalid for a list of plain values.
+
+    Go: mergepatch.ErrBadPatchFormatForPrimitiveList.
+    """
 
     MESSAGE = "invalid patch format of primitive list"
 
 
 class ErrBadPatchFormatForRetainKeys(MergePatchError):
-    """Go: mergepatch.ErrBadPatchFormatForRetainKeys."""
+    """The error of an invalid $retainKeys directive. Go: mergepatch.ErrBadPatchFormatForRetainKeys."""
 
     MESSAGE = "invalid patch format of retainKeys"
 
 
 class ErrBadPatchFormatForSetElementOrderList(MergePatchError):
-    """Go: mergepatch.ErrBadPatchFormatForSetElementOrderList."""
+    """The error of an invalid $setElementOrder directive. Go: mergepatch.ErrBadPatchFormatForSetElementOrderList."""
 
     MESSAGE = "invalid patch format of setElementOrder list"
 
 
 class ErrUnsupportedStrategicMergePatchFormat(MergePatchError):
-    """Go: mergepatch.ErrUnsupportedStrategicMergePatchFormat."""
+    """The error of a kind without strategic merge patches. Go: mergepatch.ErrUnsupportedStrategicMergePatchFormat."""
 
     MESSAGE = "strategic merge patch format is not supported"
 
@@ -65,12 +68,12 @@ class ErrConflict(MergePatchError):
 
 
 def err_no_merge_key(m: Mapping[str, Any], k: str) -> MergePatchError:
-    """Go: mergepatch.ErrNoMergeKey."""
+    """Return the error for a list element without its merge key. Go: mergepatch.ErrNoMergeKey."""
     return MergePatchError(f"map: {go_value(m)} does not contain declared merge key: {k}")
 
 
 def err_bad_arg_type(expected: type, actual: Any) -> MergePatchError:
-    """Go: mergepatch.ErrBadArgType."""
+    """Return the error for an argument of another type. Go: mergepatch.ErrBadArgType."""
     return MergePatchError(f"expected a {_GO_TYPES[expected]}, but received a {_GO_TYPES[type(actual)]}")
 
 
@@ -86,25 +89,25 @@ _GO_TYPES = {
 
 
 def err_bad_patch_type(t: Any, m: Mapping[str, Any]) -> MergePatchError:
-    """Go: mergepatch.ErrBadPatchType."""
+    """Return the error for an unknown $patch directive. Go: mergepatch.ErrBadPatchType."""
     return MergePatchError(f"unknown patch type: {t} in map: {go_value(m)}")
 
 
 def is_precondition_failed(err: BaseException | None) -> bool:
-    """Go: mergepatch.IsPreconditionFailed."""
+    """Report whether the error says that a precondition failed. Go: mergepatch.IsPreconditionFailed."""
     return isinstance(err, ErrPreconditionFailed)
 
 
 def new_err_precondition_failed(target: Mapping[str, Any]) -> ErrPreconditionFailed:
-    """Go: mergepatch.NewErrPreconditionFailed."""
+    """Return the error for a patch that breaks a precondition. Go: mergepatch.NewErrPreconditionFailed."""
     return ErrPreconditionFailed(f"precondition failed for: {go_value(target)}")
 
 
 def new_err_conflict(patch: str, current: str) -> ErrConflict:
-    """Go: mergepatch.NewErrConflict."""
+    """Return the error for a conflict between patches. Go: mergepatch.NewErrConflict."""
     return ErrConflict(f"patch:\n{patch}\nconflicts with changes made from original to current:\n{current}\n")
 
 
 def is_conflict(err: BaseException | None) -> bool:
-    """Go: mergepatch.IsConflict."""
+    """Report whether the error says that patches conflict. Go: mergepatch.IsConflict."""
     return isinstance(err, ErrConflict)

@@ -26,11 +26,11 @@ class PatchMeta:
     patch_merge_key: str = ""
 
     def get_patch_strategies(self) -> tuple[str, ...]:
-        """Go: PatchMeta.GetPatchStrategies."""
+        """Return the patch strategies. Go: PatchMeta.GetPatchStrategies."""
         return self.patch_strategies
 
     def get_patch_merge_key(self) -> str:
-        """Go: PatchMeta.GetPatchMergeKey."""
+        """Return the merge key, "" without one. Go: PatchMeta.GetPatchMergeKey."""
         return self.patch_merge_key
 
 
@@ -62,7 +62,10 @@ class PatchMetaFromStruct:
     module: str = ""
 
     def lookup_patch_metadata_for_struct(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
-        """Go: PatchMetaFromStruct.LookupPatchMetadataForStruct."""
+        """Return the schema and patch metadata of a field that is a struct.
+
+        Go: PatchMetaFromStruct.LookupPatchMetadataForStruct.
+        """
         if isinstance(self.t, str):
             if not self.t.startswith("map[string]"):
                 raise FieldNotFoundError(self.name(), key)
@@ -75,7 +78,10 @@ class PatchMetaFromStruct:
         return _type_of(info.type, _declaring_module(self.t, info.attr)), PatchMeta(strategies, info.patch_merge_key)
 
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[PatchMetaFromStruct, PatchMeta]:
-        """Go: PatchMetaFromStruct.LookupPatchMetadataForSlice."""
+        """Return the schema and patch metadata of a field that is a list.
+
+        Go: PatchMetaFromStruct.LookupPatchMetadataForSlice.
+        """
         subschema, patch_meta = self.lookup_patch_metadata_for_struct(key)
         if not isinstance(subschema.t, str) and self._is_pointer(key):
             # Go also accepts a list as a pointer to a struct.
@@ -88,7 +94,7 @@ class PatchMetaFromStruct:
         return not isinstance(self.t, str) and _fields_by_json_name(self.t)[key].type.startswith("*")
 
     def name(self) -> str:
-        """Go: PatchMetaFromStruct.Name."""
+        """Return the name of the type. Go: PatchMetaFromStruct.Name."""
         return self.t if isinstance(self.t, str) else self.t.__name__
 
 
@@ -153,7 +159,7 @@ class PatchMetaFromOpenAPIV3:
         return PatchMetaFromOpenAPIV3(self.schema_list, found)
 
     def name(self) -> str:
-        """Go: Name."""
+        """Return the type of the schema, "Struct" without one. Go: Name."""
         return str((self.schema or {}).get("type") or "Struct")
 
 

@@ -749,7 +749,7 @@ def item_removed_from_modified_slice(original: str, modified: str) -> bool:
 
 
 def item_matches_original_and_modified_slice(original: str, modified: str) -> bool:
-    """Go: ItemMatchesOriginalAndModifiedSlice."""
+    """Report whether the items are equal. Go: ItemMatchesOriginalAndModifiedSlice."""
     return original == modified
 
 

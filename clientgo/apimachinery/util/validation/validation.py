@@ -307,7 +307,7 @@ empty_error = content.empty_error
 
 
 def inclusive_range_error(lo: int, hi: int) -> str:
-    """Go: validation.InclusiveRangeError."""
+    """Return the message for a number outside of a range. Go: validation.InclusiveRangeError."""
     return f"must be between {lo} and {hi}, inclusive"
 
 

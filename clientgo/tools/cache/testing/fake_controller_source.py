@@ -169,7 +169,7 @@ class FakePVControllerSource(FakeControllerSource):
     """A source of PersistentVolumes: it lists a PersistentVolumeList. Go: FakePVControllerSource."""
 
     def list(self, options: metav1.ListOptions) -> Object:
-        """Go: List."""
+        """Return a list of the stored objects. Go: List."""
         return self._list(lambda items: corev1.PersistentVolumeList(items=cast("list[corev1.PersistentVolume]", items)))
 
 
@@ -177,7 +177,7 @@ class FakePVCControllerSource(FakeControllerSource):
     """A source of PersistentVolumeClaims: it lists a PersistentVolumeClaimList. Go: FakePVCControllerSource."""
 
     def list(self, options: metav1.ListOptions) -> Object:
-        """Go: List."""
+        """Return a list of the stored objects. Go: List."""
         return self._list(
             lambda items: corev1.PersistentVolumeClaimList(items=cast("list[corev1.PersistentVolumeClaim]", items))
         )
@@ -192,17 +192,17 @@ def _new_broadcaster() -> watch.Broadcaster:
 
 
 def new_fake_controller_source() -> FakeControllerSource:
-    """Go: NewFakeControllerSource."""
+    """Return a source without objects. Go: NewFakeControllerSource."""
     return FakeControllerSource()
 
 
 def new_fake_pv_controller_source() -> FakePVControllerSource:
-    """Go: NewFakePVControllerSource."""
+    """Return a source of PersistentVolumes. Go: NewFakePVControllerSource."""
     return FakePVControllerSource()
 
 
 def new_fake_pvc_controller_source() -> FakePVCControllerSource:
-    """Go: NewFakePVCControllerSource."""
+    """Return a source of PersistentVolumeClaims. Go: NewFakePVCControllerSource."""
     return FakePVCControllerSource()
 
 

@@ -19,5 +19,5 @@ SCHEME_BUILDER = new_scheme_builder(_add_known_types)
 
 
 def add_to_scheme(scheme: Scheme) -> None:
-    """Go: AddToScheme."""
+    """Add the kinds of a kubeconfig to a scheme. Go: AddToScheme."""
     SCHEME_BUILDER.add_to_scheme(scheme)

@@ -242,12 +242,12 @@ class FakeClock(FakePassiveClock):
 
 
 def new_fake_passive_clock(t: float = 0.0) -> FakePassiveClock:
-    """Go: testing.NewFakePassiveClock."""
+    """Return a passive clock that stands at a time. Go: testing.NewFakePassiveClock."""
     return FakePassiveClock(t)
 
 
 def new_fake_clock(t: float = 0.0) -> FakeClock:
-    """Go: testing.NewFakeClock."""
+    """Return a clock that stands at a time. Go: testing.NewFakeClock."""
     return FakeClock(t)
 
 

@@ -6,22 +6,22 @@ from clientgo.golang.strconv import quote
 
 
 def min_error(min: int) -> str:
-    """Go: content.MinError."""
+    """Return the message for a number that is too small. Go: content.MinError."""
     return f"must be greater than or equal to {min}"
 
 
 def max_error(max: int) -> str:
-    """Go: content.MaxError."""
+    """Return the message for a number that is too large. Go: content.MaxError."""
     return f"must be less than or equal to {max}"
 
 
 def max_len_error(length: int) -> str:
-    """Go: content.MaxLenError."""
+    """Return the message for a text that is too long. Go: content.MaxLenError."""
     return f"must be no more than {length} bytes"
 
 
 def empty_error() -> str:
-    """Go: content.EmptyError."""
+    """Return the message for an empty value. Go: content.EmptyError."""
     return "must be non-empty"
 
 
@@ -35,7 +35,7 @@ def regex_error(msg: str, re: str, *examples: str) -> str:
 
 
 def neq_error(disallowed: object) -> str:
-    """Go: content.NEQError."""
+    """Return the message for a value that is not allowed. Go: content.NEQError."""
     shown = quote(disallowed) if isinstance(disallowed, str) else str(disallowed)
     return f"must not be equal to {shown}"
 

@@ -31,27 +31,27 @@ def convert_slice_string_to_pointer_v1_time(values: Sequence[str]) -> Time | Non
 
 
 def convert_string_to_labels_selector(text: str) -> labels.Selector:
-    """Go: Convert_string_To_labels_Selector."""
+    """Parse the text of a label selector. Go: Convert_string_To_labels_Selector."""
     return labels.parse(text)
 
 
 def convert_string_to_fields_selector(text: str) -> fields.Selector:
-    """Go: Convert_string_To_fields_Selector."""
+    """Parse the text of a field selector. Go: Convert_string_To_fields_Selector."""
     return fields.parse_selector(text)
 
 
 def convert_labels_selector_to_string(selector: labels.Selector | None) -> str:
-    """Go: Convert_labels_Selector_To_string."""
+    """Return the text of a label selector, which is "" for None. Go: Convert_labels_Selector_To_string."""
     return "" if selector is None else str(selector)
 
 
 def convert_fields_selector_to_string(selector: fields.Selector | None) -> str:
-    """Go: Convert_fields_Selector_To_string."""
+    """Return the text of a field selector, which is "" for None. Go: Convert_fields_Selector_To_string."""
     return "" if selector is None else str(selector)
 
 
 def convert_map_string_to_string_to_v1_label_selector(labels: Mapping[str, str]) -> LabelSelector:
-    """Go: Convert_Map_string_To_string_To_v1_LabelSelector."""
+    """Return a LabelSelector that requires these labels. Go: Convert_Map_string_To_string_To_v1_LabelSelector."""
     return LabelSelector(match_labels=dict(labels))
 
 
@@ -74,17 +74,26 @@ def convert_slice_string_to_slice_int32(values: Sequence[str]) -> list[int]:
 
 
 def convert_slice_string_to_pointer_v1_deletion_propagation(values: Sequence[str]) -> str | None:
-    """Go: Convert_Slice_string_To_Pointer_v1_DeletionPropagation."""
+    """Return the first value of a query parameter as a deletion propagation.
+
+    Go: Convert_Slice_string_To_Pointer_v1_DeletionPropagation.
+    """
     return values[0] if values else None
 
 
 def convert_slice_string_to_v1_include_object_policy(values: Sequence[str]) -> str:
-    """Go: Convert_Slice_string_To_v1_IncludeObjectPolicy."""
+    """Return the first value of a query parameter as an include-object policy.
+
+    Go: Convert_Slice_string_To_v1_IncludeObjectPolicy.
+    """
     return values[0] if values else ""
 
 
 def convert_slice_string_to_v1_resource_version_match(values: Sequence[str]) -> str:
-    """Go: Convert_Slice_string_To_v1_ResourceVersionMatch."""
+    """Return the first value of a query parameter as a resource version match.
+
+    Go: Convert_Slice_string_To_v1_ResourceVersionMatch.
+    """
     return values[0] if values else ""
 
 

@@ -39,12 +39,12 @@ class Duration:
 
     @staticmethod
     def openapi_schema_type() -> list[str]:
-        """Go: Duration.OpenAPISchemaType."""
+        """Return the OpenAPI types of a duration. Go: Duration.OpenAPISchemaType."""
         return ["string"]
 
     @staticmethod
     def openapi_schema_format() -> str:
-        """Go: Duration.OpenAPISchemaFormat."""
+        """Return the OpenAPI format of a duration. Go: Duration.OpenAPISchemaFormat."""
         return ""
 
     def __str__(self) -> str:

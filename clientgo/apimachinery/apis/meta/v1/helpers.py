@@ -123,22 +123,22 @@ def extract_group_versions(l: APIGroupList) -> list[str]:  # noqa: E741 (Go's na
 
 
 def has_annotation(obj: ObjectMeta, ann: str) -> bool:
-    """Go: metav1.HasAnnotation."""
+    """Report whether the metadata has the annotation. Go: metav1.HasAnnotation."""
     return ann in obj.annotations
 
 
 def set_meta_data_annotation(obj: ObjectMeta, ann: str, value: str) -> None:
-    """Go: metav1.SetMetaDataAnnotation."""
+    """Set an annotation of the metadata. Go: metav1.SetMetaDataAnnotation."""
     obj.annotations[ann] = value
 
 
 def has_label(obj: ObjectMeta, label: str) -> bool:
-    """Go: metav1.HasLabel."""
+    """Report whether the metadata has the label. Go: metav1.HasLabel."""
     return label in obj.labels
 
 
 def set_meta_data_label(obj: ObjectMeta, label: str, value: str) -> None:
-    """Go: metav1.SetMetaDataLabel."""
+    """Set a label of the metadata. Go: metav1.SetMetaDataLabel."""
     obj.labels[label] = value
 
 
@@ -159,7 +159,7 @@ def new_precondition_delete_options(uid: str) -> DeleteOptions:
 
 
 def new_uid_preconditions(uid: str) -> Preconditions:
-    """Go: metav1.NewUIDPreconditions."""
+    """Return preconditions that require this UID. Go: metav1.NewUIDPreconditions."""
     return Preconditions(uid=uid)
 
 

@@ -100,12 +100,12 @@ class Time(datetime):
 
     @staticmethod
     def openapi_schema_type() -> list[str]:
-        """Go: Time.OpenAPISchemaType."""
+        """Return the OpenAPI types of a time. Go: Time.OpenAPISchemaType."""
         return ["string"]
 
     @staticmethod
     def openapi_schema_format() -> str:
-        """Go: Time.OpenAPISchemaFormat."""
+        """Return the OpenAPI format of a time. Go: Time.OpenAPISchemaFormat."""
         return "date-time"
 
 

@@ -27,7 +27,7 @@ class _NameMethods(Struct):
 
 
 class GroupResourceMethods(_NameMethods):
-    """Go: metav1.GroupResource."""
+    """Methods of GroupResource. Go: metav1.GroupResource."""
 
     def __str__(self) -> str:
         """Return a text such as deployments.apps, or pods for the core group."""
@@ -35,14 +35,14 @@ class GroupResourceMethods(_NameMethods):
 
 
 class GroupVersionResourceMethods(_NameMethods):
-    """Go: metav1.GroupVersionResource."""
+    """Methods of GroupVersionResource. Go: metav1.GroupVersionResource."""
 
     def __str__(self) -> str:
         return f"{self._text('group')}/{self._text('version')}, Resource={self._text('resource')}"
 
 
 class GroupKindMethods(_NameMethods):
-    """Go: metav1.GroupKind."""
+    """Methods of GroupKind. Go: metav1.GroupKind."""
 
     def __str__(self) -> str:
         """Return a text such as Deployment.apps, or Pod for the core group."""
@@ -50,7 +50,7 @@ class GroupKindMethods(_NameMethods):
 
 
 class GroupVersionKindMethods(_NameMethods):
-    """Go: metav1.GroupVersionKind."""
+    """Methods of GroupVersionKind. Go: metav1.GroupVersionKind."""
 
     def __str__(self) -> str:
         return f"{self._text('group')}/{self._text('version')}, Kind={self._text('kind')}"
@@ -93,7 +93,7 @@ class GroupVersionMethods(_NameMethods):
 
 
 class ApplyOptionsMethods(Object):
-    """Go: metav1.ApplyOptions."""
+    """Methods of ApplyOptions. Go: metav1.ApplyOptions."""
 
     def to_patch_options(self) -> PatchOptions:
         """Return the equivalent options of a patch. Go: ToPatchOptions."""

@@ -291,7 +291,7 @@ def pod_update(obj: Json, old: Json) -> list[FieldError]:
 
 
 def status_update(obj: Json, old: Json) -> list[FieldError]:
-    """Go: validation.ValidatePodStatusUpdate, in part."""
+    """Validate an update of a pod's status, in part. Go: validation.ValidatePodStatusUpdate, in part."""
     new_status, old_status = obj.get("status") or {}, old.get("status") or {}
     errors = []
     if new_status.get("qosClass", "") != old_status.get("qosClass", ""):
@@ -304,7 +304,7 @@ def status_update(obj: Json, old: Json) -> list[FieldError]:
 
 
 def namespace_status(obj: Json, old: Json) -> list[FieldError]:
-    """Go: validation.ValidateNamespaceStatusUpdate."""
+    """Validate an update of a namespace's status. Go: validation.ValidateNamespaceStatusUpdate."""
     phase = (obj.get("status") or {}).get("phase", "")
     gone = bool(obj["metadata"].get("deletionTimestamp"))
     if not gone and phase != "Active":

@@ -78,22 +78,22 @@ def _typed(obj: Mapping[str, Any], fields: Sequence[str], cls: type[T], zero: T,
 
 
 def nested_string(obj: Mapping[str, Any], *fields: str) -> tuple[str, bool]:
-    """Go: NestedString."""
+    """Return the string at a path of field names. Go: NestedString."""
     return _typed(obj, fields, str, "", "string")
 
 
 def nested_bool(obj: Mapping[str, Any], *fields: str) -> tuple[bool, bool]:
-    """Go: NestedBool."""
+    """Return the boolean at a path of field names. Go: NestedBool."""
     return _typed(obj, fields, bool, False, "bool")
 
 
 def nested_float64(obj: Mapping[str, Any], *fields: str) -> tuple[float, bool]:
-    """Go: NestedFloat64."""
+    """Return the float at a path of field names. Go: NestedFloat64."""
     return _typed(obj, fields, float, 0.0, "float64")
 
 
 def nested_int64(obj: Mapping[str, Any], *fields: str) -> tuple[int, bool]:
-    """Go: NestedInt64."""
+    """Return the integer at a path of field names. Go: NestedInt64."""
     return _typed(obj, fields, int, 0, "int64")
 
 
@@ -113,7 +113,7 @@ def nested_number_as_float64(obj: Mapping[str, Any], *fields: str) -> tuple[floa
 
 
 def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str], bool]:
-    """Go: NestedStringSlice."""
+    """Return a copy of the list of strings at a path of field names. Go: NestedStringSlice."""
     values, found = _typed(obj, fields, list, [], "[]interface{}")
     for value in values:
         if not isinstance(value, str):
@@ -125,13 +125,13 @@ def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str]
 
 
 def nested_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[Any], bool]:
-    """Go: NestedSlice."""
+    """Return a deep copy of the list at a path of field names. Go: NestedSlice."""
     values, found = _typed(obj, fields, list, [], "[]interface{}")
     return copy_json(values), found
 
 
 def nested_string_map(obj: Mapping[str, Any], *fields: str) -> tuple[dict[str, str], bool]:
-    """Go: NestedStringMap."""
+    """Return a copy of the dict of strings at a path of field names. Go: NestedStringMap."""
     values, found = _typed(obj, fields, dict, {}, "map[string]interface{}")
     return _texts(values, fields), found
 
@@ -159,7 +159,7 @@ def nested_null_coercing_string_map(obj: Mapping[str, Any], *fields: str) -> tup
 
 
 def nested_map(obj: Mapping[str, Any], *fields: str) -> tuple[JSONObject, bool]:
-    """Go: NestedMap."""
+    """Return a deep copy of the dict at a path of field names. Go: NestedMap."""
     values, found = _typed(obj, fields, dict, {}, "map[string]interface{}")
     return copy_json(values), found
 
@@ -180,22 +180,22 @@ def set_nested_field(obj: JSONObject, value: Any, *fields: str) -> None:
 
 
 def set_nested_string_slice(obj: JSONObject, value: Sequence[str], *fields: str) -> None:
-    """Go: SetNestedStringSlice."""
+    """Set the list of strings at a path of field names. Go: SetNestedStringSlice."""
     set_nested_field(obj, list(value), *fields)
 
 
 def set_nested_slice(obj: JSONObject, value: Sequence[Any], *fields: str) -> None:
-    """Go: SetNestedSlice."""
+    """Set the list at a path of field names. Go: SetNestedSlice."""
     set_nested_field(obj, list(value), *fields)
 
 
 def set_nested_string_map(obj: JSONObject, value: Mapping[str, str], *fields: str) -> None:
-    """Go: SetNestedStringMap."""
+    """Set the dict of strings at a path of field names. Go: SetNestedStringMap."""
     set_nested_field(obj, dict(value), *fields)
 
 
 def set_nested_map(obj: JSONObject, value: Mapping[str, Any], *fields: str) -> None:
-    """Go: SetNestedMap."""
+    """Set the dict at a path of field names. Go: SetNestedMap."""
     set_nested_field(obj, dict(value), *fields)
 
 
