@@ -5,8 +5,9 @@ calls the function as it was and reports what it did; `detach` gives it its own 
 it is detached, and it can be attached at any moment: a structure that keeps a function, as a delaying queue keeps the
 methods of its inner queue, has the same function object as all others.
 
-The frames of the tour between a caller and the machinery are no part of what the program prints: names after callers,
-log lines and tracebacks skip them, see clientgo.golang.callers.
+The frames of the tour between a caller and the machinery are no part of what the program prints: names after callers
+and log lines skip them, see clientgo.golang.callers, and an exception leaves the new code with the traceback that it
+has without the tour. Only a program that prints the current stack itself sees the frames.
 
 The new code holds no lock, never blocks and changes no results. Of all arguments, only the function that DeltaFIFO.pop
 calls goes through the tour. Listeners are called in the thread that made the hop, maybe under locks of the machinery:
@@ -369,10 +370,22 @@ def _instead(code: CodeType, body: str, **constants: object) -> CodeType:
 
     Code can be exchanged only for such with as many variables of outer functions: the new one has them for show.
     """
-    names = {f"tour's {name}": value for name, value in constants.items()}
+    names = {f"tour's {name}": value for name, value in constants.items()} | {"tour's uncover": _uncover}
     inner = _compiled(code.co_freevars, *_signature(code), body, tuple(constants))
     values = (names.get(each, each) if isinstance(each, str) else each for each in inner.co_consts)
     return inner.replace(co_name=code.co_name, co_consts=tuple(values))
+
+
+def _uncover(err: BaseException) -> None:
+    """Remove the tour's frames from the start of a traceback, if frames of the program follow them.
+
+    `raise` without an argument then adds no frame for its own function.
+    """
+    rest = err.__traceback__
+    while rest is not None and callers.is_inserted(rest.tb_frame.f_code.co_filename):
+        rest = rest.tb_next
+    if rest is not None:
+        err.__traceback__ = rest
 
 
 # A run in virtual time attaches a seam of its own: without a cache a third of a short run is spent here.
@@ -382,12 +395,17 @@ def _compiled(
 ) -> CodeType:
     """Return the code of `_instead`, with marks in the places of its constants."""
     free = "".join(f"{name}, " for name in variables)
+    constants = (*constants, "uncover")
     source = "\n".join(
         [
             f"def outer({free}):",
             f"  def inner({parameters}):",
             *(f'    _tour_{name} = "tour\'s {name}"' for name in constants),
-            f"    return {re.sub('|'.join(constants), lambda found: f'_tour_{found[0]}', body).format(arguments)}",
+            "    try:",
+            f"      return {re.sub('|'.join(constants), lambda found: f'_tour_{found[0]}', body).format(arguments)}",
+            "    except BaseException as _tour_error:",
+            "      _tour_uncover(_tour_error)",
+            "      raise",
             f"    {free}",
             "  return inner",
         ]

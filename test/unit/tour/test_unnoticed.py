@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,41 @@ def test_a_program_prints_the_same_with_a_tour_attached(tmp_path: Path, how: str
     for part in ("Starting reflector", "called by", "Observed a panic", "named after", "Traceback", "KeyError"):
         assert part in text
     assert "clientgo/tour" not in text and "informer tour" not in text
+
+
+def raised_for(*actions: Callable[[], object]) -> list[str]:
+    """Return the tracebacks that Python prints for what the actions raise."""
+    printed = []
+    for action in actions:
+        try:
+            action()
+        except Exception:
+            printed.append(traceback.format_exc())
+    return printed
+
+
+def tracebacks_of(how: str, folder: Path) -> list[str]:
+    with attached(how, folder):
+        queue: Any = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
+        store = cache.new_store(lambda obj: obj.no_such_key)
+        printed = raised_for(
+            lambda: queue.add({}),
+            lambda: queue.add(),
+            lambda: queue.add_after([1], 1.0),
+            lambda: queue.add_rate_limited({2}),
+            lambda: store.add("first"),
+            lambda: store.replace(["second"], "1"),
+            lambda: Controller(queue).reconcile("third"),
+        )
+        queue.shut_down()
+        return printed
+
+
+@pytest.mark.parametrize("how", ["live", "record", "both", "seam"])
+def test_python_prints_the_same_traceback_with_a_tour_attached(tmp_path: Path, how: str) -> None:
+    without = tracebacks_of("nothing", tmp_path)
+    assert len(without) == 7 and all("in " in text for text in without)
+    assert tracebacks_of(how, tmp_path) == without
 
 
 def test_a_recording_names_a_reflector_after_the_program(tmp_path: Path) -> None:
