@@ -7,8 +7,9 @@ resource the annotations are hidden.
 
 Of a Secret only `apiVersion`, `kind`, `type`, `immutable` and the identifying part of its metadata remain. Each other
 value is replaced by a mark, a keyed digest: equal values have equal marks, and the key is never written. Secrets inside
-other objects (a List, a Table, a template, a manifest in a string) are found by their claimed kind. Values of Secrets
-that were seen are taken out of error texts and messages.
+other objects (a List, a Table, a template, a manifest in a string) are found by their claimed kind, and metadata inside
+other objects loses its annotations as well. Values of Secrets that were seen are taken out of error texts and messages,
+as Python, JSON or a URL have them, and so are tokens, passwords, private keys and the headers that carry them.
 
 Not covered: custom resources that hold secrets under other kinds, Secrets in strings that are encoded (base64, gzip),
 and values in names and labels. Use the recorder's `redact` for these.
@@ -29,6 +30,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object
@@ -44,13 +46,27 @@ Json = dict[str, Any]
 
 _PATH = re.compile(r"/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
 _DESCRIPTION = re.compile(r"Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
-_MANIFEST = re.compile(r"""\bkind\\*["']?\s*:\s*\\*["']?Secret(?:List)?\b""")
+# Between a manifest's key and its value: spaces and quotes, escaped or not, YAML's tags, anchors, block marks, comments.
+_MANIFEST = re.compile(
+    r"""\bkind[\\"']{0,20}+\s{0,20}+(?::|=>?)"""
+    r"""(?>[\s\\"'`{(]|(?<=\\)[nrt]|[&!]\S{0,80}+|[>|][-+\d]{0,2}+|#[^\n]{0,200}+\n){0,200}+"""
+    r"""Secret(?:List)?\b"""
+    r"|&(?:\w{1,20}\.)?Secret(?:List)?\{"
+)
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 # A JWT is looked for once in each run of letters, and only in one that dots follow: a text of "eyJ-" would otherwise be
 # read to its end from each of them.
 _TOKEN = re.compile(
-    r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"
+    r"(?i)\b(bearer|basic|negotiate)(?:\s|%20|\\[nrt]|[\\\"'=:])++[\w.~+/=-]{8,}"
     r"|(?<![\w-])(?=[\w-]++\.[\w-]++\.)(?P<before>[\w-]*?)\beyJ[\w-]+\.[\w-]+\.[\w-]*"
     r"|(?<=://)[^/\s@]+@"
+    r"|(?P<header>(?:authorization|cookie|x-auth-token|x-api-key)[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\[\\\"']{0,20}+)"
+    r"[^\s\"'\\][^\r\n\"'\\]*+"
+    r"|(?P<field>(?:token|password|passwd|passphrase|client[-_]?secret|secret[-_]access[-_]key|api[-_]?key|signature)"
+    r"[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\\\"']{0,20}+)[^\s\"'\\&,;)}\]]{6,}+"
+    r"|(?P<flag>--[\w-]{0,30}(?:token|password)\s{1,5}+)[^\s-]\S*+"
+    r"|-----BEGIN [\w ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [\w ]{0,30}PRIVATE KEY-----|\Z)"
+    r"|\b(?:k8s-aws-v1\.|sha256~|ya29\.)[\w.-]{8,}+"
 )
 _HIDDEN = "(hidden)"
 
@@ -64,6 +80,11 @@ _METADATA_TEXTS = (
     "creationTimestamp",
     "deletionTimestamp",
 )
+# The fields of an ObjectReference and of the other references to a Secret.
+_REFERENCE_FIELDS = {
+    *("apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "fieldPath", "controller"),
+    *("blockOwnerDeletion", "apiGroup", "group", "version", "key", "optional", "resource", "scope", "sectionName"),
+}
 _METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 _STATUS_FIELDS = ("status", "reason", "code", "details", "message")
 # Shorter values would take ordinary words out of error texts.
@@ -75,7 +96,7 @@ _DEPTH = 100
 
 def resource_is_secret(path: str) -> bool:
     """Report whether a request's path names the resource `secrets` of any group."""
-    return _PATH.search(path) is not None
+    return _PATH.search(unquote(urlsplit(path).path)) is not None
 
 
 class Secrecy:
@@ -149,14 +170,14 @@ class Secrecy:
             return self._secret(document)
         if isinstance(obj, metav1.PartialObjectMetadata):
             document = self._without_annotations(document)
-        if "Secret" in json.dumps(document, ensure_ascii=True):
+        if _may_hide(document):
             hidden = self._nested(document, _DEPTH)
             return hidden if isinstance(hidden, dict) else {}
         return document
 
     def scrubbed(self, text: str) -> str:
         """Return the text without credentials and without values of Secrets that were seen."""
-        text = _TOKEN.sub(lambda found: f"{found['before'] or ''}{_HIDDEN}", text)
+        text = _TOKEN.sub(_without_token, text)
         with self._lock:
             found = [value for value in self._values if value in text]
         for value in sorted(found, key=len, reverse=True):
@@ -173,7 +194,10 @@ class Secrecy:
 
     def mark(self, value: Any) -> str:
         """Return the mark of a value. It is base64, so that a Secret with marks can be decoded."""
-        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+        try:
+            text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+        except RecursionError:
+            text = "too deep"
         digest = hmac.new(self._salt, text.encode(errors="replace"), hashlib.sha256).hexdigest()[:12]
         return base64.b64encode(f"hidden {digest}".encode()).decode()
 
@@ -248,17 +272,76 @@ class Secrecy:
         if depth == 0:
             return self.mark(value)
         if isinstance(value, str):
-            return self.mark(value) if _MANIFEST.search(value) else value
+            return self.mark(value) if _is_manifest(value) else value
         if isinstance(value, list):
             return [self._nested(each, depth - 1) for each in value]
         if not isinstance(value, dict):
             return value
-        if value.get("kind") == "Secret" and any(name in value for name in ("data", "stringData", "metadata")):
+        kind = value.get("kind")
+        if kind == "Secret" and not _is_reference(value):
             return self._secret(value)
-        if value.get("kind") == "SecretList" and isinstance(value.get("items"), list):
-            items = [self._secret(each) if isinstance(each, dict) else self.mark(each) for each in value["items"]]
-            return {**value, "items": items}
+        if kind == "SecretList":
+            return self._list(value)
+        if kind == "PartialObjectMetadata":
+            value = self._without_annotations(value)
+        elif kind == "PartialObjectMetadataList" and isinstance(items := value.get("items"), list):
+            value = {**value, "items": [self._metadata_only(each) for each in items]}
+        elif kind == "Table" and isinstance(rows := value.get("rows"), list):
+            value = {**value, "rows": [self._row(each) for each in rows]}
         return {name: self._nested(each, depth - 1) for name, each in value.items()}
+
+
+    def _list(self, document: Json) -> Json:
+        """Return a list of Secrets, whose items need no kind of their own."""
+        shown: Json = {}
+        for name, value in document.items():
+            if name == "items" and isinstance(value, list):
+                shown[name] = [self._secret(each) if isinstance(each, dict) else self.mark(each) for each in value]
+            elif (name in _TEXTS and isinstance(value, str)) or (name == "metadata" and _is_metadata_of_list(value)):
+                shown[name] = value
+            else:
+                shown[name] = self.mark(value)
+        return shown
+
+    def _metadata_only(self, value: Any) -> Any:
+        """Return an object of a list of metadata, which needs no kind of its own, without annotations."""
+        return self._without_annotations(value) if isinstance(value, dict) else value
+
+    def _row(self, row: Any) -> Any:
+        """Return a row of a Table, whose object is metadata unless it states another kind."""
+        found = row.get("object") if isinstance(row, dict) else None
+        if not isinstance(found, dict) or found.get("kind", "PartialObjectMetadata") != "PartialObjectMetadata":
+            return row
+        return {**row, "object": self._without_annotations(found)}
+
+
+def _may_hide(document: Json) -> bool:
+    """Report whether an object may contain a Secret, or metadata of one."""
+    try:
+        text = json.dumps(document, ensure_ascii=True)
+    except RecursionError:
+        return True
+    return any(word in text for word in ("ecret", "PartialObjectMetadata", '"Table"'))
+
+
+def _is_manifest(text: str) -> bool:
+    """Report whether a text states the kind Secret, in YAML, JSON or the notation of a language."""
+    if "u00" in text:
+        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return _MANIFEST.search(text) is not None
+
+
+def _is_reference(value: Json) -> bool:
+    """Report whether an object of the kind Secret only names one."""
+    return value.keys() <= _REFERENCE_FIELDS and _is_flat(value)
+
+
+def _is_metadata_of_list(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() <= {"resourceVersion", "continue", "remainingItemCount", "selfLink"}
+
+
+def _without_token(found: re.Match[str]) -> str:
+    return "".join(found[name] or "" for name in ("before", "header", "field", "flag")) + _HIDDEN
 
 
 def _values_in(document: Json) -> list[str]:
@@ -286,18 +369,34 @@ def _forms(value: Any, *, is_base64: bool) -> list[str]:
     """Return the texts in which a value may appear."""
     if not isinstance(value, str):
         return []
-    forms = [value]
+    # Base64 without its padding, which is then found with it too.
+    forms = [value.rstrip("=") if is_base64 else value]
     if is_base64:
         try:
             plain = base64.b64decode(value, validate=True)
-            forms += [plain.decode(), repr(plain)[2:-1]]
+            forms += [repr(plain)[2:-1], plain.decode()]
         except (binascii.Error, ValueError):
             pass
     else:
-        forms.append(base64.b64encode(value.encode(errors="replace")).decode())
+        forms.append(base64.b64encode(value.encode(errors="replace")).decode().rstrip("="))
     lines = [line.strip() for form in forms for line in form.splitlines()]
-    quoted = [repr(form)[1:-1] for form in forms]
-    return [form for form in dict.fromkeys((*forms, *lines, *quoted)) if len(form) >= _SHORTEST]
+    written = [each for form in forms for each in _written(form)]
+    return [form for form in dict.fromkeys((*forms, *lines, *written)) if len(form) >= _SHORTEST]
+
+
+def _written(text: str) -> Iterator[str]:
+    """Yield a text as Python, JSON, JSON within JSON, and a URL have it."""
+    yield repr(text)[1:-1]
+    yield ascii(text)[1:-1]
+    for is_ascii in (True, False):
+        quoted = json.dumps(text, ensure_ascii=is_ascii)
+        yield quoted[1:-1]
+        yield json.dumps(quoted, ensure_ascii=is_ascii)[3:-3]
+    encoded = text.encode(errors="replace")
+    yield repr(encoded)[2:-1]
+    yield quote(encoded, safe="/")
+    yield quote(encoded, safe="")
+    yield quote_plus(encoded)
 
 
 def _is_text_map(value: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 from virtualserver import SILENCE, Call, Reply, VirtualServer, document, event, failure
@@ -199,6 +200,126 @@ def test_a_secret_inside_another_object_is_hidden(value):
     assert VALUE not in shown and CODED not in shown
 
 
+NOTE = {"metadata": {"name": "a", "annotations": {"example.com/note": VALUE}}}
+PARTIAL = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", **NOTE}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(PARTIAL, id="metadata without a class"),
+        pytest.param({"kind": "PartialObjectMetadataList", "items": [NOTE]}, id="metadata in a list"),
+        pytest.param({"kind": "Table", "rows": [{"cells": ["a"], "object": PARTIAL}]}, id="metadata in a table"),
+        pytest.param({"kind": "Table", "rows": [{"cells": ["a"], "object": NOTE}]}, id="a table's row without a kind"),
+        pytest.param({"kind": "X", "spec": {"kind": "Table", "rows": [{"object": NOTE}]}}, id="a nested table"),
+        pytest.param({"kind": "SecretList", "items": None, "more": [{"data": {"a": CODED}}]}, id="a list's other field"),
+        pytest.param({"kind": "X", "spec": {"kind": "Secret", "value": CODED}}, id="a field of no Secret"),
+        pytest.param({"kind": "X", "spec": {"kind": "Secret", "name": {"a": CODED}}}, id="a reference that is none"),
+        pytest.param({"kind": "X", "spec": json.loads('{"a":' * 700 + MANIFEST + "}" * 700)}, id="deep"),
+    ],
+)
+def test_metadata_and_secrets_of_other_shapes_are_hidden(value):
+    for depth in range(0, 300, 50):  # of the caller's stack
+        shown = json.dumps(_called_at(depth, lambda: Secrecy().shown(Unstructured({"apiVersion": "v1", **value}))))
+        assert VALUE not in shown and CODED not in shown
+
+
+def _called_at(depth: int, fn: Callable[[], Any]) -> Any:
+    return fn() if depth == 0 else _called_at(depth - 1, fn)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        metav1.PartialObjectMetadataList.from_dict({"items": [NOTE]}),
+        metav1.Table.from_dict({"rows": [{"cells": ["a"], "object": PARTIAL}]}),
+    ],
+)
+def test_metadata_of_secrets_inside_typed_lists_is_hidden(typed):
+    shown = json.dumps(Secrecy().shown(typed))
+    assert VALUE not in shown and "annotations" in shown
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "kind: !!str Secret\ndata: {a: %s}",
+        "kind: !<tag:yaml.org,2002:str> Secret\ndata: {a: %s}",
+        "kind: &name Secret\ndata: {a: %s}",
+        "kind: # of what\n  Secret\ndata: {a: %s}",
+        "kind: >-\n  Secret\ndata: {a: %s}",
+        "? kind\n: Secret\ndata: {a: %s}",
+        'kind: {{ "Secret" }}\ndata: {a: %s}',
+        '{"\\u006bind":"\\u0053ecret","data":{"a":"%s"}}',
+        '{"kind"=>"Secret","data"=>{"a"=>"%s"}}',
+        'kind = "Secret"\ndata = { a = "%s" }',
+        "&v1.Secret{Data: map[string]string{a: %s}}",
+        "{\\\"kind\\\":\\\"SecretList\\\",\\\"items\\\":[{\\\"data\\\":{\\\"a\\\":\\\"%s\\\"}}]}",
+    ],
+)
+def test_a_manifest_is_found_in_every_notation(form):
+    shown = Secrecy().shown(corev1.ConfigMap(data={"x": form % CODED, "y": "kind: Secretary, kind of Secret"}))
+    assert CODED not in json.dumps(shown) and shown["data"]["y"] == "kind: Secretary, kind of Secret"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [json.dumps, lambda text: json.dumps(json.dumps(text)), ascii, repr, quote, quote_plus, str.encode]
+    + [lambda text: base64.b64encode(text.encode()).decode().rstrip("=")],
+)
+def test_a_value_is_found_in_a_text_as_python_json_and_urls_write_it(written):
+    value = 'päss "w%rd"'
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": value})])
+    text = secrecy.scrubbed(f"cannot use {written(value)} here")
+    assert "(hidden)" in text and "w%" not in text and "w%25" not in text and "w%rd" not in text
+    assert text.startswith("cannot use ") and text.endswith(" here")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Token %s",
+        "authorization: [Bearer %s]",
+        "{'Authorization': 'Negotiate %s'}",
+        '"Cookie": "session=%s"',
+        "X-Auth-Token: %s",
+        'got header Bearer "%s"',
+        "Bearer%%20%s",
+        "bearer_token: %s",
+        "https://host/api?x=1&token=%s&y=2",
+        'access_token="%s"',
+        '{\\"id_token\\": \\"%s\\"}',
+        "kubectl --token %s get pods",
+        "password=%s",
+        "client_secret: %s",
+        "X-Amz-Signature=%s",
+        "-----BEGIN EC PRIVATE KEY-----\n%s\n-----END EC PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\\n%s",
+        "k8s-aws-v1.%s",
+        "sha256~%s",
+    ],
+)
+def test_no_credential_stays_in_a_text(text):
+    scrubbed = Secrecy().scrubbed(f"before {text % 'Zm9vYmFyYmF6'} ")
+    assert "Zm9vYmFyYmF6" not in scrubbed and "(hidden)" in scrubbed and scrubbed.startswith("before ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'secrets "a" not found',
+        'failed to get secret: secrets "a" is forbidden: User "b" cannot get resource "secrets"',
+        "the server has asked for the client to provide credentials",
+        "invalid token: EOF",
+        "Get https://127.0.0.1:1/api/v1/pods: dial tcp: connection refused",
+        "a Bearer of news, the basic idea",
+    ],
+)
+def test_an_ordinary_error_stays_as_it_is(text):
+    assert Secrecy().scrubbed(text) == text
+
+
 def test_the_values_that_came_last_are_remembered():
     """A program may see more Secrets than the tour can keep."""
     secrecy = Secrecy()
@@ -233,6 +354,8 @@ def test_the_end_of_a_streamed_list_stays_visible():
         ("http://x/api/v1/namespaces/secrets/pods", False),
         ("http://x/api/v1/pods?fieldSelector=secrets", False),
         ("http://x/apis/example.com/v1/secretstores", False),
+        ("http://x/api/v1/namespaces/default/%73ecrets/a", True),
+        ("http://x/api/v1/pods?fieldSelector=/api/v1/secrets", False),
     ],
 )
 def test_the_resource_of_a_request_says_what_is_secret(path, is_secret):
