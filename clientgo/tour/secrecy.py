@@ -46,7 +46,7 @@ Json = dict[str, Any]
 
 _PATH = re.compile(r"/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
 _DESCRIPTION = re.compile(r"Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
-# Between a manifest's key and its value: spaces and quotes, escaped or not, YAML's tags, anchors, block marks, comments.
+# Key and value have spaces and quotes between them, escaped or not, and YAML's tags, anchors, block marks, comments.
 _MANIFEST = re.compile(
     r"""\bkind[\\"']{0,20}+\s{0,20}+(?::|=>?)"""
     r"""(?>[\s\\"'`{(]|(?<=\\)[nrt]|[&!]\S{0,80}+|[>|][-+\d]{0,2}+|#[^\n]{0,200}+\n){0,200}+"""

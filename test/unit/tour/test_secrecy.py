@@ -212,7 +212,7 @@ PARTIAL = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", **NO
         pytest.param({"kind": "Table", "rows": [{"cells": ["a"], "object": PARTIAL}]}, id="metadata in a table"),
         pytest.param({"kind": "Table", "rows": [{"cells": ["a"], "object": NOTE}]}, id="a table's row without a kind"),
         pytest.param({"kind": "X", "spec": {"kind": "Table", "rows": [{"object": NOTE}]}}, id="a nested table"),
-        pytest.param({"kind": "SecretList", "items": None, "more": [{"data": {"a": CODED}}]}, id="a list's other field"),
+        pytest.param({"kind": "SecretList", "items": None, "more": [{"data": {"a": CODED}}]}, id="a list's field"),
         pytest.param({"kind": "X", "spec": {"kind": "Secret", "value": CODED}}, id="a field of no Secret"),
         pytest.param({"kind": "X", "spec": {"kind": "Secret", "name": {"a": CODED}}}, id="a reference that is none"),
         pytest.param({"kind": "X", "spec": json.loads('{"a":' * 700 + MANIFEST + "}" * 700)}, id="deep"),
@@ -264,8 +264,11 @@ def test_a_manifest_is_found_in_every_notation(form):
 
 @pytest.mark.parametrize(
     "written",
-    [json.dumps, lambda text: json.dumps(json.dumps(text)), ascii, repr, quote, quote_plus, str.encode]
-    + [lambda text: base64.b64encode(text.encode()).decode().rstrip("=")],
+    [
+        *(json.dumps, ascii, repr, quote, quote_plus, str.encode),
+        lambda text: json.dumps(json.dumps(text)),
+        lambda text: base64.b64encode(text.encode()).decode().rstrip("="),
+    ],
 )
 def test_a_value_is_found_in_a_text_as_python_json_and_urls_write_it(written):
     value = 'päss "w%rd"'
