@@ -9,6 +9,7 @@ import json
 from typing import Any, NoReturn
 
 from clientgo.apimachinery.util import yaml
+from clientgo.apimachinery.util.json import without_lone_surrogates
 from clientgo.golang.json import UnmarshalTypeError, kind_of, syntax_error
 
 __all__ = ["parse"]
@@ -38,8 +39,8 @@ def parse(body: bytes) -> dict[str, Any]:
 
 def _json(body: bytes) -> Any:
     try:
-        # Go replaces bytes that are not UTF-8 by U+FFFD.
-        return json.loads(body.decode(errors="replace"), parse_constant=_no_constant)
+        # Go replaces bytes that are not UTF-8 and lone surrogates by U+FFFD.
+        return json.loads(without_lone_surrogates(body.decode(errors="replace")), parse_constant=_no_constant)
     except json.JSONDecodeError as err:
         raise ValueError(f"{_INTERPRET}: {syntax_error(err)}") from None
     except RecursionError:

@@ -1,7 +1,15 @@
 """JSON as Go writes it (k8s.io/apimachinery/pkg/util/json)."""
 
 from clientgo.apimachinery.util.json.deep import MAX_DEPTH, TooDeepError, limit_of_stack, limited_by_stack
-from clientgo.apimachinery.util.json.json import encode, escape_html, marshal, scan, scan_at_any_depth, unmarshal
+from clientgo.apimachinery.util.json.json import (
+    encode,
+    escape_html,
+    marshal,
+    scan,
+    scan_at_any_depth,
+    unmarshal,
+    without_lone_surrogates,
+)
 
 __all__ = [
     "MAX_DEPTH",
@@ -14,4 +22,5 @@ __all__ = [
     "scan",
     "scan_at_any_depth",
     "unmarshal",
+    "without_lone_surrogates",
 ]

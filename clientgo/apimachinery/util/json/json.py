@@ -110,8 +110,21 @@ def escape_html(text: str) -> str:
     return text
 
 
+# An escape in JSON: of a surrogate pair, of a lone surrogate, or of anything else.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Escape U+FFFD in place of each escaped lone surrogate, as Go decodes it: it would be taken for a byte."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPE.sub(lambda match: r"\ufffd" if match[1] else match[0], text)
+
+
 def unmarshal(data: str | bytes) -> Any:
-    """Parse a JSON value; integers stay exact. Bytes are UTF-8, and U+FFFD replaces invalid ones.
+    """Parse a JSON value; integers stay exact. Bytes are UTF-8; U+FFFD replaces invalid ones and lone surrogates.
 
     Raises ValueError for malformed text, NaN, infinity and a number such as 1e999, which no float64 can hold, and
     TooDeepError for more than 10,000 levels of nesting. Go: json.Unmarshal.
@@ -119,7 +132,7 @@ def unmarshal(data: str | bytes) -> Any:
     Difference: an integer stays exact also above int64, where Go returns a float64. Fields of a declared type check its
     range.
     """
-    text = utf8.decode_valid(data) if isinstance(data, bytes) else data
+    text = without_lone_surrogates(utf8.decode_valid(data) if isinstance(data, bytes) else data)
     with contextlib.suppress(RecursionError):
         return _STRICT.decode(text)
     return _decode_nested(text)

@@ -12,9 +12,11 @@ from typing import Any
 from clientgo.apiextensions import v1 as apiextensionsv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import Object, Scheme
+from clientgo.apimachinery.runtime.converter import decode_as_go
 from clientgo.apimachinery.runtime.documents import json_document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, parse_group_version
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.context import Context
 from clientgo.controller_runtime.conversion import Convertible, Hub
 from clientgo.controller_runtime.internal.panics import describe_panic, is_panic
@@ -46,23 +48,25 @@ class _Webhook:
 
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:
         try:
-            document = json.loads(req.read_body(_MAX_REQUEST_SIZE))
-            if not isinstance(document, dict):
+            document = unmarshal(req.read_body(_MAX_REQUEST_SIZE))
+            if document is not None and not isinstance(document, dict):
                 raise ValueError("the review is no object")
-            request = apiextensionsv1.ConversionReview.from_dict(document).request
+            review = decode_as_go(apiextensionsv1.ConversionReview, document or {})
         except (ValueError, TypeError, RecursionError, OSError, RequestBodyTooLarge) as err:
             _LOG.error(err, "failed to read conversion request")
             resp.write_header(400)
             return
+        request = review.request
         if request is None:
             _LOG.error(None, "conversion request is nil")
             resp.write_header(400)
             return
         response = self._answer(req.context(), request)
         response.uid = request.uid
-        answer = {"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1", "response": response.to_dict()}
+        # As in Go, the answer has the kind and version that the request states.
+        review.request, review.response = None, response
         resp.header()["Content-Type"] = "application/json"
-        resp.write(json.dumps(answer) + "\n")
+        resp.write(json.dumps(review.to_dict()) + "\n")
 
     def _answer(self, ctx: Context, request: apiextensionsv1.ConversionRequest) -> apiextensionsv1.ConversionResponse:
         """Convert all objects or none. An error or a bug in a converter becomes a failed response."""

@@ -267,6 +267,11 @@ def test_a_body_that_is_no_review_is_answered_with_go_s_error_and_an_empty_uid(b
     assert answer == {"response": {"uid": "", "allowed": False, "status": {"message": text, "code": 400}}}
 
 
+def test_half_of_a_surrogate_pair_is_read_as_go_reads_it() -> None:
+    answer = json.loads(served(b'{"request":{"uid":"a\\ud800b\\udc00c\\ud83d\\ude00"}}'))
+    assert answer["response"]["uid"] == "a\ufffdb\ufffdc\U0001f600"
+
+
 def test_a_body_shorter_than_announced_is_a_bad_request() -> None:
     """Go: io.ReadAll fails for a connection that ends early."""
     body = b'{"request":{}}'

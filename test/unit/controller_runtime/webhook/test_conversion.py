@@ -95,7 +95,8 @@ def job(version: str, **fields: str) -> dict[str, Any]:
 
 def convert(desired: str, *objects: dict[str, Any], registry: conversion.Registry | None = None) -> dict[str, Any]:
     handler = conversion.new_webhook_handler(SCHEME, registry or conversion.new_registry())
-    review = {"request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/{desired}", "objects": list(objects)}}
+    about = {"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1"}
+    review = {**about, "request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/{desired}", "objects": list(objects)}}
     body = json.dumps(review).encode()
     request = Request("POST", "/convert", read=lambda count: body[:count])
     request.headers["Content-Length"] = str(len(body))
@@ -173,7 +174,13 @@ def test_another_group_is_another_kind() -> None:
     assert "does not belong to same API Group" in failure(convert("v2", source))
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"{}", b"[" * 100_000, b'{"request": 7}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"[]", b"{", b"{}", b"[" * 100_000, b'{"request": 7}', b'{"request":{"uid":1}}'),
+        *(b'{"request":{"objects":{}}}', b'{"request":{"desiredAPIVersion":[]}}', b'"a"', b"null"),
+    ],
+)
 def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
     request = Request("POST", "/convert", read=lambda count: body[:count])
     request.headers["Content-Length"] = str(len(body))
@@ -316,6 +323,15 @@ def test_a_review_is_answered_in_json() -> None:
     review = {"request": {"uid": "u1", "desiredAPIVersion": f"{GROUP}/v3", "objects": [job("v1", every="1h")]}}
     response = reviewed(json.dumps(review).encode())
     assert response.header()["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("stated", [{}, {"kind": "Other"}, {"apiVersion": "apiextensions.k8s.io/v1", "kind": "K"}])
+def test_the_answer_has_the_kind_that_the_review_states_and_text_as_go_reads_it(stated: dict[str, str]) -> None:
+    review = {**stated, "request": {"uid": "half \ud83d of \xe9", "desiredAPIVersion": f"{GROUP}/v3", "objects": []}}
+    for body in (json.dumps(review).encode(), json.dumps(review).replace("\\u00e9", "\\udc00").encode()):
+        answer = json.loads(bytes(reviewed(body).body))
+        assert {name: value for name, value in answer.items() if name != "response"} == stated
+        assert answer["response"]["uid"].startswith("half \ufffd of ") and "\udc00" not in answer["response"]["uid"]
 
 
 @pytest.mark.parametrize(

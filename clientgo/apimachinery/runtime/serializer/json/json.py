@@ -5,7 +5,6 @@ Differs: there is no pretty and no strict form, and a document's numbers stay Py
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,25 +19,11 @@ from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode, unmarshal
-from clientgo.golang import utf8
 from clientgo.golang.json import UnmarshalTypeError
 
 _OPTION_KINDS = frozenset(
     {"ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
 )
-
-
-# An escape in JSON: of a surrogate pair, of a lone surrogate, or of anything else.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-
-
-def _without_lone_surrogates(text: str) -> str:
-    """Escape U+FFFD in place of each escaped lone surrogate, which would be taken for a byte."""
-    if "\\ud" not in text and "\\uD" not in text:
-        return text
-    return _ESCAPE.sub(lambda match: r"\ufffd" if match[1] else match[0], text)
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -51,7 +36,7 @@ def parse_json(data: bytes | str) -> Any:
     Nothing is done about the cyclic garbage collector here. Pausing it while a big list is parsed was measured: parsing
     10,000 pods then takes half the time, and the collections that were put off cost the same afterwards.
     """
-    return unmarshal(_without_lone_surrogates(data if isinstance(data, str) else utf8.decode_valid(data)))
+    return unmarshal(data)
 
 
 class JSONSerializer:

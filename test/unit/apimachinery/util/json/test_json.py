@@ -118,3 +118,10 @@ def test_what_holds_itself_is_refused() -> None:
     value.append(value)
     with pytest.raises(ValueError, match="Circular reference"):
         json.marshal(value)
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_half_of_an_escaped_surrogate_pair_is_read_as_go_reads_it(kind: type) -> None:
+    text = r'{"a\udfff": ["\uD800x", "\ud83d\ude00", "\\ud800", "\ud800\ud83d\ude00", "\u0041"]}'
+    expected = {"a\ufffd": ["\ufffdx", "\U0001f600", "\\ud800", "\ufffd\U0001f600", "A"]}
+    assert json.unmarshal(text if kind is str else text.encode()) == expected
