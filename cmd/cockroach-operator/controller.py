@@ -136,14 +136,20 @@ class ClusterReconciler:
         raise err
 
     def _update_status(self, ctx: Context, cluster: Cluster, before: CrdbCluster) -> None:
-        """Write the status if it has changed. Raises StatusError: a conflict when the cluster has changed meanwhile."""
+        """Write the status if it has changed, and the cluster still exists.
+
+        Raises StatusError: a conflict when the cluster has changed meanwhile.
+        """
         cluster.set_cluster_status()
         if cluster.status == before.status:
             return
         known = before.deep_copy()
         known.set_resource_version(cluster.crdb.get_resource_version())
         patch = client.merge_from_with_options(known, client.MergeFromWithOptimisticLock())
-        self.client.status().patch(ctx, cluster.crdb, patch)
+        try:
+            self.client.status().patch(ctx, cluster.crdb, patch)
+        except errors.StatusError as err:
+            client.ignore_not_found(err)  # gone: the cache is behind
 
 
 def requeue_immediately() -> ctrl.Result:

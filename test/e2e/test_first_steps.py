@@ -125,7 +125,7 @@ def test_the_first_controller_runs_with_the_rights_of_the_page_and_no_others(use
             user.save("less.yaml", yaml.safe_dump(role))
             kubectl(kubeconfig, "apply", "-f", str(user.folder / "less.yaml"))
             kubectl(kubeconfig, "create", "configmap", "more")
-            controller.wait_for('retrying default/more .*cannot update resource "configmaps"')
+            controller.wait_for('Error syncing.*cannot update resource .*name="default/more"')
 
 
 def test_the_first_property_test_accepts_a_queue_and_finds_a_bug(user: User) -> None:

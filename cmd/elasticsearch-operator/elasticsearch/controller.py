@@ -90,7 +90,8 @@ class ReconcileElasticsearch:
             # The cache is behind the server, which passes.
             log.info("The cache is behind, trying again", err=str(err))
             return ctrl.Result(requeue=True)
-        self._update_status(ctx, es, state)
+        if not self._update_status(ctx, es, state):
+            return ctrl.Result(requeue=True)
         log.v(1).info("Ending reconciliation run", reasons=results.reasons if results else None)
         return ctrl.Result(requeue_after=self.requeue_after) if results else None
 
@@ -126,20 +127,27 @@ class ReconcileElasticsearch:
             note = f"Reconciliation error: {err}"
             state.add_event(corev1.EVENT_TYPE_WARNING, "ReconciliationError", "Reconcile", note)
 
-    def _update_status(self, ctx: Context, es: Elasticsearch, state: State) -> None:
+    def _update_status(self, ctx: Context, es: Elasticsearch, state: State) -> bool:
         """Write what was seen, if it is news: writing changes the object, and a change calls us again.
 
         By a patch, since the cache may be behind our own last write: an update would be a conflict then, and a retry.
+        Returns False if the server refuses even a patch, since others change the object all the time.
         """
+        is_written = True
         before = es.deep_copy()
         state.write_to(es)
         if es.status != before.status:
             try:
                 self.client.status().patch(ctx, es, client.merge_from(before))
             except errors.StatusError as err:
-                client.ignore_not_found(err)  # gone: the cache is behind
+                if not _is_stale(err):
+                    client.ignore_not_found(err)  # gone: the cache is behind
+                else:
+                    ctrl.logger_from(ctx).info("The cache is behind, trying again", err=str(err))
+                    is_written = False
         for event in state.events:
             self.recorder.eventf(es, None, event.type, event.reason, event.action, "%s", event.note)
+        return is_written
 
 
 def _is_stale(err: Exception) -> bool:
