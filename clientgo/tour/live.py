@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from clientgo.golang import callers
+from clientgo.tools.cache.beyond import stuck_handlers
 from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.attached import Attached
 from clientgo.tour.controllog import log_changes
@@ -364,7 +365,8 @@ class Live(Attached):
     def _around_deliver(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def deliver(notification: Any, handler: Any) -> None:
             name = name_for_handler(handler)
-            with self._changed:
+            # The program's log must not blame the handler for the pause.
+            with stuck_handlers.holding(notification), self._changed:
                 while name in self._paused and not self._is_detached and self._is_listening(name):
                     self.clock.wait(self._changed, _PATIENCE)
             function(notification, handler)

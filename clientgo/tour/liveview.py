@@ -349,6 +349,7 @@ class LiveView:
         handlers = []
         for number, handler in enumerate(parts.handlers):
             length, contents = handler.waiting(), handler.contents(_SHOWN)
+            pending, taken = handler.lengths()
             delivering = () if contents.delivering is None else (contents.delivering,)
             facts = [["length", length]]
             for oldest in (*delivering, *contents.taken[:1], *contents.pending[:1])[:1]:
@@ -362,6 +363,7 @@ class LiveView:
                     "pending": [_notice(each) for each in contents.pending],
                     "taken": [_notice(each) for each in contents.taken],
                     "delivering": None if contents.delivering is None else _notice(contents.delivering),
+                    "totals": {"pending": pending, "taken": taken},
                     "paused": contents.handler in paused,
                     "facts": facts + (rates["handlers"] if number == len(parts.handlers) - 1 else []),
                 }

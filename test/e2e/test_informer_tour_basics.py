@@ -313,6 +313,52 @@ def test_each_control_of_the_page_has_the_focus_once_by_the_tab_key(page):
     assert wanted <= {*seen} and count == len(seen) < 200
 
 
+# The centre of what has the focus is visible, or a quarter of it where it is higher than the room between the bars.
+VISIBLE = """
+    const reached = window.reached, [now, footer] = [document.getElementById("now"), document.querySelector("footer")];
+    document.addEventListener("focusin", ({target}) => requestAnimationFrame(() => {
+      const {top, bottom, left, width} = target.getBoundingClientRect();
+      const low = Math.max(top, now.getBoundingClientRect().bottom);
+      const high = Math.min(bottom, footer.getBoundingClientRect().top);
+      const there = document.elementFromPoint(left + width / 2, (top + bottom) / 2);
+      const isSeen = target.closest("#now, footer") || there?.contains(target) || target.contains(there);
+      const isTall = bottom - top > innerHeight / 2 && high - low > 60;
+      reached.push([target.id || target.dataset.id || target.textContent.slice(0, 20), Boolean(isSeen || isTall)]);
+    }));
+"""
+
+
+@pytest.mark.parametrize("size", [(390, 844), (360, 640), (1000, 440)])
+@pytest.mark.parametrize("is_back", [False, True])
+def test_no_control_has_the_focus_behind_a_bar_that_stays_in_view(page, size, is_back):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.resize(*size)
+    page.load("queue?lang=en&hop=30")
+    page.run(f"window.isSpoiled = true; window.reached = []; {VISIBLE}")
+    for count in range(1, 70):
+        tab = ActionChains(page.driver)
+        (
+            tab.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if is_back else tab.send_keys(Keys.TAB)
+        ).perform()
+        page.until(f"return window.reached.length >= {count} || document.activeElement === document.body")
+        if page.run("return document.activeElement === document.body"):
+            break
+    reached = page.run("return window.reached")
+    assert len({name for name, _ in reached}) > 30
+    assert [name for name, is_seen in reached if not is_seen] == []
+
+
+@pytest.mark.parametrize("size", [(1000, 440), (800, 1100), (390, 844)])
+def test_the_picture_of_a_page_of_one_column_is_not_blown_up(page, size):
+    page.resize(*size)
+    page.load("queue?lang=en&hop=30")
+    heights = page.run(
+        "return [...document.querySelectorAll('#picture .chip rect')].map((e) => e.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 5 and min(heights) > 18 and max(heights) < 32
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("how", ["hover", "focus"])
 def test_a_shortened_text_is_shown_whole_at_the_pointer_and_the_focus(page, how, language):

@@ -23,6 +23,14 @@ pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(6)]
 OBJECTS = 50
 
 
+class First(cache.ResourceEventHandlerFuncs):
+    """A handler with a name of its own."""
+
+
+class Second(cache.ResourceEventHandlerFuncs):
+    """Another one."""
+
+
 @pytest.fixture
 def program(browser: Any) -> Iterator[tuple[Page, contextlib.ExitStack]]:
     """Run an informer with 50 objects and a full queue; yield its page, and the stack whose end stops the tour."""
@@ -187,6 +195,65 @@ def test_an_error_of_the_tour_is_shown_as_such_and_the_program_is_still_observed
     page.until("return document.getElementById('problem').hidden")
     logged = [each["message"] for each in page.driver.get_log("browser")]
     assert len(logged) == 4 and all("500" in each or "a bug of the tour" in each for each in logged), logged
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1024, 700)])
+def test_a_full_buffer_hides_neither_the_name_nor_the_pause_of_another_handler(browser, size):
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 0.0, {})
+    for handler in (First(), Second()):
+        informer.add_event_handler(handler)
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with tour.serve(informer, title="a program") as served:
+        page = Page(browser, served.url)
+        page.resize(*size)
+        page.open("")
+        thread.start()
+        page.click("#tab-break", draws=False)
+        for name in ("First", "Second"):
+            button = f"[data-handler$={name}]"
+            page.until(f"return document.querySelector('{button}')")
+            page.run(f"document.querySelector('{button}').click()")
+            page.until(f"return document.querySelector('{button}[aria-pressed=true]')")
+        for number in range(OBJECTS):
+            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=f"n-{number}", namespace="default")))
+        card = "document.querySelector('[data-station=handlers]')"
+        indexer = "document.querySelector('[data-station=indexer]')"
+        page.until(f"return {indexer}.getAttribute('aria-label').includes('length {OBJECTS}')")
+        wait_for_pictures(page)
+        shown = page.run(f"return [...{card}.querySelectorAll('text.text')].map((each) => each.textContent)")
+        assert shown == ["First", "paused", "Second", "paused"]
+        counts = f"[...{card}.querySelectorAll('text.empty')].map((each) => parseInt(each.textContent) || 0)"
+        chips = f"{card}.querySelectorAll('.chip').length"
+        assert page.run(f"return {chips} + {counts}.reduce((sum, each) => sum + each)") == 2 * OBJECTS
+        assert page.run(f"return {chips}") >= 2
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+        cancel()
+        thread.join()
+    source.shutdown()
+
+
+def test_a_program_that_does_not_answer_is_no_error_of_the_tab_that_asks_about_the_past(program):
+    page, _ = program
+    page.run("document.getElementById('tab-past').click()")
+    page.until("return document.querySelector('#changes')")
+    page.run("""
+        window.isSpoiled = true;
+        window.asked = 0;
+        window.complaints = new Set();
+        const problem = document.getElementById("problem");
+        const note = () => window.complaints.add(problem.textContent);
+        new MutationObserver(note).observe(problem, {childList: true});
+        window.fetch = (path) => {
+          window.asked += String(path).includes("/api/past");
+          return Promise.reject(new TypeError("Failed to fetch"));
+        };""")
+    click = "document.getElementById('tab-past').click()"
+    page.until(f"{click}; return window.asked > 1 && window.complaints.size")
+    assert page.run("return [...window.complaints]") == ["The program does not answer any more."]
+    # The fixture looks for errors in the console.
 
 
 def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state(program):

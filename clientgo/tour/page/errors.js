@@ -17,7 +17,7 @@ const CHINESE = [
   [/^the tour failed: (.*)/, "导览自身出错：$1"],
   [/at most 100 decisions/, "操作太多了，请先撤销一些"],
   [/there is no such|there is nothing here|no hop happens there/, "没有找到请求的内容"],
-  [/Failed to fetch|NetworkError/, "程序没有响应"],
+  [/The program does not answer any more/, "程序没有响应。"],
 ];
 
 // An error as it is said in a language. A program's own errors stay as the program writes them.

@@ -6,7 +6,7 @@ import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
 import { tips } from "/page/tip.js";
-import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, paint, remember, remembered } from "/page/shell.js";
+import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, keepFocusInView, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
 const PATIENCE = 3000;  // milliseconds without an answer after which the page says so
@@ -277,6 +277,7 @@ export async function live(tour) {
   $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
   document.addEventListener("keydown", onKey);
   giveKeysBack();
+  keepFocusInView();
   tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; }, true);
   document.addEventListener("pointerdown", () => { app.held = true; }, true);

@@ -99,17 +99,14 @@ function lines(text, width, char, most = 2) {
 
 // A station's contents as sections of chips and lines of text: {label, chips: [...]} or {text, kind}. `total`: how many
 // chips there are, `counts`: how many objects the section stands for, where that is not the number of its chips; {hidden}
-// is the number of objects that were not sent.
+// is the number of objects that were not sent. `keep`: the height that the chips of the sections above leave to it.
 function sections(station, view, t) {
   const shown = view.informers ? view.informers.flatMap((each) => ofOne(station, each, t)) : station_(station, view, t);
   return view.facts ? [...facts(view.facts, t), ...shown] : shown;
 }
 
-// Of a live tour's long lists only the beginning is sent: how many there are is the fact "length", less what is elsewhere.
-function factOf(view, sent, elsewhere = 0) {
-  const length = view.facts?.find(([word]) => word === "length")?.[1];
-  return length === undefined ? sent : Math.max(sent, length - elsewhere);
-}
+// Of a live tour's long lists only the beginning is sent: how many there are is the fact "length".
+const factOf = (view, sent) => Math.max(sent, view.facts?.find(([word]) => word === "length")?.[1] ?? 0);
 
 // The facts of a live tour, a line for each.
 const facts = (given, t) => given.map(([word, value]) => ({ text: `${t(word)} ${value}`, kind: "soft" }));
@@ -180,10 +177,10 @@ function station_(station, view, t) {
     const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
       title: `${one.method} ${one.key} @${one.version}${one.tombstone ? " (DeletedFinalStateUnknown)" : ""}` });
     return [
-      { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text" },
-      // Before the buffer: a full one leaves no room below it.
-      ...(each.paused ? [{ text: t("paused"), kind: "text bad" }] : []),
-      { part: "handlers.pending", handler: each.name, label: t("pending"), chips: each.pending.map(notice), total: each.totals?.pending ?? factOf(each, each.pending.length, each.taken.length + (each.delivering ? 1 : 0)), inline: true },
+      { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text", keep: 18 },
+      // Before the buffer: a full one leaves no room below it, except to the names and states of the other handlers.
+      ...(each.paused ? [{ text: t("paused"), kind: "text bad", keep: 18 }] : []),
+      { part: "handlers.pending", keep: 19, handler: each.name, label: t("pending"), chips: each.pending.map(notice), total: each.totals?.pending, inline: true },
       { part: "handlers.taken", handler: each.name, label: t("nextCh"), chips: each.taken.map(notice), total: each.totals?.taken, quiet: true },
       { part: "handlers.delivering", handler: each.name, label: t("calling"), chips: each.delivering ? [notice(each.delivering)] : [], quiet: true },
       each.facts ? facts(each.facts, t) : { text: `${t("calls")} ${each.calls}${each.raised ? `  ${t("raised")} ${each.raised}` : ""}`, kind: each.raised ? "soft bad" : "soft" },
@@ -389,10 +386,13 @@ export class Picture {
       ...names.map((text, line) => make("text", { class: "name", x: x + 25, y: y + 27 + 16 * line, ...fullOf(name, names, line) }, text)),
       ...goNames.map((text, line) => make("text", { class: "go-name", x: x + 25, y: y + 26 + 16 * names.length + 12 * line, ...fullOf(GO[station], goNames, line) }, text))];
     let at = y + 26 + 16 * names.length + 12 * goNames.length; // the top of what comes next
-    const bottom = fixed ? y + fixed - 10 : Infinity;
+    const end = fixed ? y + fixed - 10 : Infinity;
+    let kept = shown.reduce((sum, section) => sum + (section.keep ?? 0), 0);
     // Objects in sections that have no room, and whether any section has none.
     let left = 0, isCut = false;
     for (const section of shown) {
+      kept -= section.keep ?? 0;
+      const bottom = end - kept;
       if (section.quiet && !section.chips.length) continue;
       if (section.hidden) {
         if (fixed) { isCut = true; left += section.hidden; }
@@ -402,8 +402,8 @@ export class Picture {
       const total = Math.max(section.total ?? 0, section.chips?.length ?? 0);
       // A part is a place that a lesson's question may name: all of it can be clicked.
       const top = at - 2, first = content.length;
-      const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, bottom) - top, rx: 6 }));
-      if (at + 16 > bottom) { isCut = true; left += section.counts ?? total; continue; }
+      const asPart = () => section.part && content.splice(first, 0, make("rect", { class: "part", "data-part": section.part, x: x + 6, y: top, width: width - 12, height: Math.min(at, end) - top, rx: 6 }));
+      if (at + 16 > (section.keep ? end : bottom)) { isCut = true; left += section.counts ?? total; continue; }
       // The sign for nothing has its own line where that has room.
       if (section.label && section.chips && !section.chips.length && (section.inline || at + 37 > bottom)) {
         const parts = inlineLabel(section.label, inner);
@@ -429,7 +429,7 @@ export class Picture {
       }
       if (section.text !== undefined) {
         const char = section.kind.startsWith("text") ? TEXT : CHAR;
-        const written = lines(section.text, inner, char, Math.min(3, Math.floor((bottom - at - 2) / 14)));
+        const written = lines(section.text, inner, char, Math.max(1, Math.min(3, Math.floor((bottom - at - 2) / 14))));
         for (const [line, text] of written.entries()) content.push(make("text", { class: section.kind, x: x + 13, y: at + 12 + 14 * line, ...fullOf(section.text, written, line) }, text));
         at += 4 + 14 * written.length;
       }

@@ -28,7 +28,7 @@ export async function ask(path, body) {
     answer = await response.json();
   } catch (error) {
     // Nothing else says that the program is gone: an error of the page itself is none of the program's.
-    throw Object.assign(new Error(error.message), { unreachable: true });
+    throw Object.assign(new Error("The program does not answer any more."), { unreachable: true });
   }
   if (!response.ok) throw new Error(answer.error ?? response.statusText);
   return answer;
@@ -50,6 +50,15 @@ export function giveKeysBack() {
   }, true);
 }
 
+// In one column the header of the moment and the footer stay in view: let the browser scroll what gets the focus between.
+export function keepFocusInView() {
+  const bars = { "--now-height": $("now"), "--footer-height": document.querySelector("footer") };
+  const observer = new ResizeObserver(() => {
+    for (const [name, bar] of Object.entries(bars)) document.documentElement.style.setProperty(name, `${bar.offsetHeight}px`);
+  });
+  for (const bar of Object.values(bars)) observer.observe(bar);
+}
+
 // Say that something was done; also to screen readers.
 export function say(text) {
   $("said").textContent = text;
@@ -59,7 +68,7 @@ export function say(text) {
 }
 
 export function fail(error) {
-  if (!error.isUnavailable) console.error(error);
+  if (!error.isUnavailable && !error.unreachable) console.error(error);
   complain(errorIn(document.documentElement.lang, error.message));
 }
 

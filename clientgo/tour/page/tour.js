@@ -3,7 +3,7 @@
 import { copy, fromHash, link, toHash } from "/page/address.js";
 import { drawTicks } from "/page/ticks.js";
 import { AT_ONCE, breakPane, closestOffer, faultsAt, isCut, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
-import { $, complain, fail, flipTheme, giveKeysBack, paint, remember, remembered, say } from "/page/shell.js";
+import { $, complain, fail, flipTheme, giveKeysBack, keepFocusInView, paint, remember, remembered, say } from "/page/shell.js";
 import { errorIn } from "/page/errors.js";
 import { live } from "/page/live.js";
 import { drawMachine } from "/page/machine.js";
@@ -403,6 +403,7 @@ async function begin() {
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
   giveKeysBack();
+  keepFocusInView();
   listen($("picture"), openQuestion);
   tips($("picture"));
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target); }, true);

@@ -439,6 +439,20 @@ def test_a_paused_handler_and_a_slow_worker_do_not_keep_a_program_from_ending():
         assert live.clock.now() - began < 5.0
 
 
+def test_the_programs_log_blames_no_handler_for_a_pause(caplog):
+    caplog.set_level("INFO")
+    with running() as (program, live, _):
+        live.pause(NAME)
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(60.0)
+        live.go_on(NAME)
+        program.bubble.sleep(1.0)
+        assert program.done == ["default/apple"]
+    logged = [record.getMessage() for record in caplog.records]
+    assert [text for text in logged if "The tour pauses a handler" in text]
+    assert not [text for text in logged if "Warning" in text]
+
+
 def test_to_end_the_tour_lets_go_who_is_paused():
     with running() as (program, live, _):
         live.pause(NAME)

@@ -193,6 +193,10 @@ class Backlog:
         """Return the number of notifications that the handler has not handled. O(1). Takes no lock."""
         return len(self._pending) + len(self._taken) + (self._delivering is not None)
 
+    def lengths(self) -> tuple[int, int]:
+        """Return the length of the buffer, and the number that the listener's thread has taken. O(1). Takes no lock."""
+        return len(self._pending), len(self._taken)
+
     def contents(self, most: int = sys.maxsize) -> HandlerContents:
         """Return the first `most` notifications of the buffer, and of those that the listener's thread has taken.
 

@@ -8,14 +8,17 @@ its informer cannot stop. Each costs one line at the default level:
 
 The informer reads no clock for a delivery. While notifications wait, a check runs every two seconds. It compares the
 notification that each handler is handling with the notification of the previous check.
+
+A debugger that keeps a handler from being called, such as the informer tour, does so within `holding`. The time in it
+does not count.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
@@ -31,6 +34,10 @@ _PERIOD = 2.0
 # With the check that sees a notification first, this makes ten seconds.
 _CHECKS = 5
 _SHUTDOWN_PATIENCE = 10.0
+
+
+# The identities of the notifications that debuggers keep from their handlers. Each thread adds and removes its own.
+_held: set[int] = set()
 
 
 class Listener(Protocol):
@@ -115,7 +122,8 @@ class StuckHandlers:
         seen, self._seen = self._seen, {}
         stuck = []
         for listener in listeners:
-            if (notification := listener.delivering()) is None:
+            notification = listener.delivering()
+            if notification is None or id(notification) in _held:
                 continue
             before, checks = seen.get(listener, (None, 0))
             checks = checks + 1 if before is notification else 0
@@ -124,6 +132,19 @@ class StuckHandlers:
             else:
                 self._seen[listener] = notification, checks
         return stuck
+
+
+@contextmanager
+def holding(notification: Notification) -> Iterator[None]:
+    """Report no handler for a notification that a debugger keeps from it in this block.
+
+    The ten seconds begin anew at the end of the block, when the handler is called. Takes no lock.
+    """
+    _held.add(id(notification))
+    try:
+        yield
+    finally:
+        _held.discard(id(notification))
 
 
 def _report(listener: Listener) -> None:
@@ -151,4 +172,4 @@ def _nothing() -> None:
     """Cancel nothing."""
 
 
-__all__ = ["Listener", "StuckHandlers"]
+__all__ = ["Listener", "StuckHandlers", "holding"]

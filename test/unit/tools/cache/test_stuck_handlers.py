@@ -19,7 +19,7 @@ from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
-from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
+from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers, holding
 from clientgo.tools.cache.notifications import AddNotification
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.testing import FakeClock
@@ -100,6 +100,28 @@ def test_a_handler_that_blocks_for_ten_seconds_is_reported_once(warnings: Warnin
     assert f'handler="{__name__}.World"' in line
     assert "pendingNotifications=2" in line
     assert re.search(r'oldest="1[0-2](\.\d+)?s"', line), line
+
+
+def test_the_time_for_which_a_debugger_holds_a_notification_does_not_count(warnings: Warnings) -> None:
+    with world() as w:
+        may_be_called = Signal()
+
+        def deliver(notification: AddNotification, handler: Any) -> None:
+            with holding(notification):
+                may_be_called.wait()
+            w.hang()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(AddNotification, "deliver", deliver)
+            w.add_hanging()
+            w.source.add(pod("a"))
+            w.bubble.sleep(60.0)
+            assert warnings() == []
+            may_be_called.set()
+            w.bubble.sleep(9.9)
+            assert warnings() == []
+            w.bubble.sleep(2.2)
+            assert len(warnings()) == 1
 
 
 def test_a_call_right_before_a_check_has_ten_seconds_too(warnings: Warnings) -> None:
