@@ -1,10 +1,11 @@
 """Measure and count what the project states in numbers, and write hack/site/pages/report.md from it.
 
-    hack/report                          every section; takes an hour or more
+    hack/report                          every section; hours
     hack/report golden parity            only these sections; the page keeps the results of the others
-    hack/report bugs --draws 5 --seed 7  five bugs of one line in each area, drawn with this seed
-    hack/report bench --bench workqueue  the benchmarks whose path has the word; with Go's rows if there is a Go
-    hack/report bench --quick            the benchmarks with pictures only, with few objects: minutes, and less exact
+    hack/report bugs --draws 5 --seed 7  five bugs of one line in each area, drawn with this seed: half an hour
+    hack/report bench                    all benchmarks, with Go's rows if there is a Go: hours
+    hack/report bench --bench workqueue  those whose path has the word; the page keeps the results of the others
+    hack/report bench --quick            the benchmarks with pictures only, with few objects: ten minutes, less exact
     hack/report --go ~/go/bin/go         use this Go; GOPATH and other settings of Go apply
     hack/report --limit 300              stop each command after 300 seconds; the page says so
     hack/report --render                 measure nothing, write the page again
@@ -16,6 +17,7 @@ terminal. A command that fails leaves its figures out of the page, and the scrip
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import gzip
 import json
@@ -24,9 +26,11 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from report_charts import CHARTS, Chart, as_json, charts_of, svg
+from report_charts import Chart, as_json, charts_of, svg
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "hack/data/report.json"
@@ -76,7 +80,7 @@ Run = Callable[..., Done]
 class Options:
     """The bounds of the slow sections."""
 
-    draws: int = 10
+    draws: int = 5
     seed: int = 1
     bench: str = ""
     limit: float | None = None
@@ -86,18 +90,43 @@ class Options:
 
 
 def run(*command: str, limit: float | None = None) -> Done:
-    """Run a command in the root with this Python first on PATH. Blocks up to `limit` seconds, then ends it."""
+    """Run a command in the root with this Python first on PATH, and show its lines on a terminal as they come.
+
+    Blocks up to `limit` seconds, then ends the command and its children.
+    """
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     started = time.monotonic()
-    try:
-        ended = subprocess.run(
-            command, cwd=ROOT, env=env, text=True, timeout=limit, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as err:
-        output = err.stdout.decode(errors="replace") if isinstance(err.stdout, bytes) else err.stdout or ""
-        return Done(output, time.monotonic() - started, None)
-    return Done(ended.stdout, time.monotonic() - started, ended.returncode)
+    lines: list[str] = []
+    stopped = threading.Event()
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, text=True, errors="replace", start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
+
+        def stop() -> None:
+            stopped.set()
+            _kill(process)
+
+        timer = threading.Timer(limit if limit is not None else threading.TIMEOUT_MAX, stop)
+        timer.name = "limit of a command"
+        timer.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line)
+                _show(f"    {line.rstrip()}")
+            process.wait()
+        finally:
+            timer.cancel()
+            timer.join()
+            _kill(process)
+    return Done("".join(lines), time.monotonic() - started, None if stopped.is_set() else process.returncode)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a command's children too, which may outlive it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def passed(output: str) -> dict[str, int]:
@@ -177,11 +206,13 @@ def _load(file: Path) -> Any:
 def bugs(options: Options, run: Run) -> Json:
     """Draw bugs of one line at random, and count those that the tests catch."""
     commands, rows, ok = [], [], True
-    for area in AREAS:
+    for number, area in enumerate(AREAS, 1):
+        _show(f"  [{number} of {len(AREAS)}] {area}")
         command = ["hack/mutants", "--random", str(options.seed), "--count", str(options.draws), area]
         done = run(*command, limit=options.limit)
-        commands.append(_result(command, done))
         found = bug_row(done.output)
+        # The code 1 says that a bug survived, as the table does.
+        commands.append(_result(command, done if found is None else done._replace(code=0)))
         ok = ok and (found is not None or done.code is None)
         rows.append([area, *(found or ["stopped", "", "", "", ""])])
     header = ["area", "bugs", "caught", "survived", "no bug", "of the bugs"]
@@ -219,26 +250,37 @@ def drawn(page: str) -> tuple[list[str], list[list[str]]]:
 
 def bench(options: Options, run: Run) -> Json:
     """Run the benchmarks, and keep what they print and the pictures of it. Builds Go's programs if there is a Go."""
-    commands, texts, charts, ok = [], [], [], True
+    texts, ok = [], True
     paths = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.joinpath("test/bench").rglob("bench*.py"))
-    chosen = [path for path in paths if options.bench in path and (path in CHARTS or not options.quick)]
+    chosen = [path for path in paths if options.bench in path and (path in QUICK or not options.quick)]
     with tempfile.TemporaryDirectory() as folder:
         for number, path in enumerate(chosen, 1):
-            _show(f"    [{number} of {len(chosen)}] {path}")
+            _show(f"  [{number} of {len(chosen)}] {path}")
             command = ["python", path, *(QUICK[path] if options.quick else ())]
             if options.go and (program := go_program(path, options.go, Path(folder), run)):
                 command += ["--go", program]
             done = run(*command, limit=options.limit)
             output = done.output.replace(f"{folder}{os.sep}", "")
-            commands.append(_result([part.replace(f"{folder}{os.sep}", "") for part in command], done))
             ok = ok and done.code in (0, None)
-            texts.append({"title": path, "output": output.rstrip()})
-            charts += charts_of(path, output)
-    text = f"Go is {run(options.go, 'version', limit=60.0).output.strip()}." if options.go else "Without Go's rows."
-    if options.quick:
-        text += " With `--quick`: few objects and one round, so only large differences mean something."
-    return {"commands": commands, "header": [], "rows": [], "text": text, "outputs": texts, "ok": ok,
-            "charts": as_json(charts)}  # fmt: skip
+            texts.append(
+                {
+                    "title": path,
+                    "output": output.rstrip(),
+                    "charts": as_json(charts_of(path, output)),
+                    "command": _result([part.replace(f"{folder}{os.sep}", "") for part in command], done),
+                    "about": about_run(options, run),
+                }
+            )
+    return {"commands": [], "header": [], "rows": [], "text": "", "outputs": texts, "ok": ok}
+
+
+def about_run(options: Options, run: Run) -> str:
+    """Return when and where a benchmark ran, with which Go and with how many objects."""
+    parts = [f"on {datetime.date.today().isoformat()} with {machine()}"]
+    if options.go:
+        parts.append(run(options.go, "version", limit=60.0).output.strip())
+    parts += ["few objects and one round (`--quick`), so only large differences mean something"] * options.quick
+    return "; ".join(parts)
 
 
 def go_program(bench: str, go: str, folder: Path, run: Run) -> str:
@@ -331,10 +373,12 @@ def render(results: Mapping[str, Json]) -> str:
 
 def plots(results: Mapping[str, Json]) -> dict[str, str]:
     """Return the pictures by the names of their files."""
+    found = {name: results.get(name, {}).get("charts", ()) for name in SECTIONS}
+    found |= {Path(each["title"]).stem: each["charts"] for each in results.get("bench", {}).get("outputs", ())}
     return {
         _plot(name, number): svg(Chart(**chart))
-        for name in SECTIONS
-        for number, chart in enumerate(results.get(name, {}).get("charts", ()), 1)
+        for name, charts in found.items()
+        for number, chart in enumerate(charts, 1)
     }
 
 
@@ -343,22 +387,32 @@ def _plot(section: str, number: int) -> str:
 
 
 def _rendered(name: str, result: Json) -> list[str]:
-    lines: list[str] = []
-    for number, chart in enumerate(result.get("charts", ()), 1):
-        lines += [f"**{chart['title']}** ({chart['unit']})", ""]
-        lines += ["```{raw} html", f":file: plots/{_plot(name, number)}", "```", ""]
+    lines = _pictures(name, result.get("charts", ()))
     if result["rows"]:
         lines += [f"| {' | '.join(result['header'])} |", "|" + "---|" * len(result["header"])]
         lines += [f"| {' | '.join(row)} |" for row in result["rows"]] + [""]
     lines += [result["text"], ""] if result["text"] else []
     for each in result.get("outputs", ()):
-        lines += [f"### {each['title'].rpartition('/')[2]}", "", "```text", each["output"], "```", ""]
+        stem = Path(each["title"]).stem
+        lines += [f"### {stem}.py", "", *_pictures(stem, each["charts"]), "```text", each["output"], "```", ""]
+        lines += [f"{_command(each['command'])}, {each['about']}.", ""]
     if result["commands"]:
         lines += [f"Measured on {result['date']} with {result['machine']}:", ""]
-    for each in result["commands"]:
-        end = {0: "", None: "; stopped by the limit"}.get(each["code"], f"; failed with code {each['code']}")
-        lines.append(f"* `{each['command']}`: {each['seconds']} s{end}")
+    lines += [f"* {_command(each)}" for each in result["commands"]]
     return [*lines, ""]
+
+
+def _pictures(name: str, charts: Sequence[Json]) -> list[str]:
+    lines: list[str] = []
+    for number, chart in enumerate(charts, 1):
+        lines += [f"**{chart['title']}** ({chart['unit']})", ""]
+        lines += ["```{raw} html", f":file: plots/{_plot(name, number)}", "```", ""]
+    return lines
+
+
+def _command(result: Json) -> str:
+    end = {0: "", None: "; stopped by the limit"}.get(result["code"], f"; ended with code {result['code']}")
+    return f"`{result['command']}`: {result['seconds']} s{end}"
 
 
 def machine() -> str:
@@ -376,8 +430,17 @@ def measure(names: Sequence[str], options: Options, results: dict[str, Json], ru
         if not result.pop("ok"):
             failed.append(name)
             continue
-        results[name] = {**result, "date": datetime.date.today().isoformat(), "machine": machine()}
+        result |= {"date": datetime.date.today().isoformat(), "machine": machine()}
+        results[name] = merged(results.get(name, {}), result) if "outputs" in result else result
     return failed
+
+
+def merged(former: Json, new: Json) -> Json:
+    """Return the new results of benchmarks, and the former ones of those that did not run now."""
+    done = {each["title"] for each in new["outputs"]}
+    kept = [each for each in former.get("outputs", ()) if each["title"] not in done]
+    outputs = sorted([*kept, *new["outputs"]], key=lambda each: str(each["title"]))
+    return {**new, "outputs": outputs}
 
 
 def _show(text: str) -> None:
@@ -391,7 +454,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "hack/report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sections", nargs="*", help=f"all by default: {', '.join(SECTIONS)}")
-    parser.add_argument("--draws", type=int, default=10, help="bugs to draw in each area (default: 10)")
+    parser.add_argument("--draws", type=int, default=5, help="bugs to draw in each area (default: 5)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
     parser.add_argument("--bench", default="", metavar="WORD", help="only benchmarks whose path has the word")
     parser.add_argument("--quick", action="store_true", help="only benchmarks with pictures, with few objects")
