@@ -6,6 +6,16 @@ a server. MkDocs has had no release since 2024, and the authors of its theme Mat
 loads neither fonts nor scripts from other hosts.
 """
 
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.search import SearchEnglish
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import search
+
 project = "clientgo"
 author = "The clientgo authors"
 project_copyright = "The clientgo authors"
@@ -29,3 +39,15 @@ python_use_unqualified_type_names = True
 nitpicky = False
 # Pages of the reference are no entries of the sidebar, which each page would repeat.
 toc_object_entries_show_parents = "hide"
+
+
+def setup(app: Sphinx) -> None:
+    """Let the search find words in Chinese."""
+
+    class EnglishAndChinese(SearchEnglish):
+        js_splitter_code = search.SPLIT_QUERY
+
+        def split(self, input: str) -> list[str]:
+            return search.words(input)
+
+    app.add_search_language(EnglishAndChinese)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 import zlib
@@ -18,6 +20,7 @@ sys.path[:0] = [str(ROOT / "hack"), str(ROOT / "hack" / "site")]
 build = importlib.import_module("build")
 check = importlib.import_module("check")
 reference = importlib.import_module("reference")
+search = importlib.import_module("search")
 public_api = importlib.import_module("public_api")
 
 LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|`[^`]*`)+\]\(([^)\s]+)\)")
@@ -49,6 +52,34 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_title(page: Path) -> None:
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target.read_text())):
             dead.append(link)
     assert dead == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_row_of_a_table_has_as_many_cells_as_the_others(page: Path) -> None:
+    """A bar in code ends a cell too, unless a backslash precedes it."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"))
+    cells, broken = 0, []
+    for line in text.splitlines():
+        bars = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if cells and bars not in (0, cells):
+            broken.append(line)
+        cells = bars and (cells or bars)
+    assert broken == []
+
+
+def test_the_search_splits_chinese_into_pairs_and_leaves_other_words_whole() -> None:
+    assert search.words("工作队列的键 work_queue, v1 é") == [
+        "工作", "作队", "队列", "列的", "的键", "work_queue", "v1", "é",
+    ]  # fmt: skip
+    assert search.words("键: 中 pod控制器s") == ["键", "中", "pod", "控制", "制器", "s"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no node")
+@pytest.mark.parametrize("text", ["工作队列的键 work_queue, v1 é", "键: 中 pod控制器s", "", "-"])
+def test_a_query_is_split_as_the_pages_are(text: str) -> None:
+    program = f"{search.SPLIT_QUERY}\nconsole.log(JSON.stringify(splitQuery({json.dumps(text)})))"
+    printed = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert json.loads(printed) == search.words(text)
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
