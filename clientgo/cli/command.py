@@ -83,19 +83,19 @@ def _version(arguments: list[str]) -> int:
     return 0
 
 
-def _module(name: str, prog: str) -> Callable[[list[str]], int]:
-    """Return the command of a module with a `main(arguments)`."""
+def _module(name: str, command: str, *, has_other_name: bool = False) -> Callable[[list[str]], int]:
+    """Return the command of a module with a `main(arguments)`, or `main(arguments, prog)` if it has another name."""
 
     def run(arguments: list[str]) -> int:
-        sys.argv[0] = prog
+        sys.argv[0] = command
         module = importlib.import_module(name)
         with _interruptible():
-            return int(module.main(arguments))
+            return int(module.main(arguments, *([f"{PROG} {command}"] if has_other_name else [])))
 
     return run
 
 
-def _program(name: str) -> Callable[[list[str]], int]:
+def _program(name: str, command: str) -> Callable[[list[str]], int]:
     """Return the command that runs a program of `cmd/`, which the wheel has in `clientgo/programs`."""
 
     def run(arguments: list[str]) -> int:
@@ -103,7 +103,7 @@ def _program(name: str) -> Callable[[list[str]], int]:
         sys.argv = [str(folder), *arguments]
         # The program imports its module `main`, which takes most of its start, from this folder too.
         sys.path.insert(0, str(folder))
-        importlib.import_module("main")
+        vars(importlib.import_module("main"))["PROG"] = f"{PROG} {command}"
         sys.path.remove(str(folder))
         try:
             with _interruptible():
@@ -145,15 +145,19 @@ def programs() -> Path:
 COMMANDS: dict[str, Command] = {
     "version": Command("print the version", _version),
     "apiserver": Command(
-        "run an API server for development and tests", _module("clientgo.testing.apiserver.__main__", "apiserver")
+        "run an API server for development and tests",
+        _module("clientgo.testing.apiserver.__main__", "apiserver", has_other_name=True),
     ),
-    "demo": Command("watch the sample-controller work, in ten seconds", _program("demo")),
-    "tour": Command("see every step of the informer machinery in a web page", _program("informer-tour")),
+    "demo": Command("watch the sample-controller work, in ten seconds", _program("demo", "demo")),
+    "tour": Command("see every step of the informer machinery in a web page", _program("informer-tour", "tour")),
     "programs": Command("copy the example programs, to read and change", _module("clientgo.cli.programs", "programs")),
     "codegen": Command(
-        "generate clients, informers, listers and CRDs from your types", _module("clientgo.codegen.command", "codegen")
+        "generate clients, informers, listers and CRDs from your types",
+        _module("clientgo.codegen.command", "codegen", has_other_name=True),
     ),
-    "scaffold": Command("create the project of an operator", _module("clientgo.scaffold.command", "scaffold")),
+    "scaffold": Command(
+        "create the project of an operator", _module("clientgo.scaffold.command", "scaffold", has_other_name=True)
+    ),
     "explain": Command("describe a field of a resource, from the server", _module("clientgo.cli.explain", "explain")),
     "dashboard": Command(
         "print a Grafana dashboard of the metrics", _module("clientgo.metrics.dashboard", "dashboard")

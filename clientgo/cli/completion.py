@@ -9,12 +9,26 @@ from collections.abc import Sequence
 
 from clientgo.cli import command
 
-# The modules whose `parser()` knows a command's options; other programs complete file names only.
+# The modules whose `parser()` knows a command's options.
 _PARSERS = {
     "explain": "clientgo.cli.explain",
     "programs": "clientgo.cli.programs",
     "shell": "clientgo.cli.shell",
     "completion": "clientgo.cli.completion",
+}
+# The words of the other commands. Their modules take too long to import when a shell starts; a test compares.
+_WORDS = {
+    "apiserver": "--help --help-all --kubeconfig-out --port --bind-address --data-dir --history --token-auth-file "
+    "--tls-cert-file --tls-private-key-file --disable-garbage-collector --enable-admission-plugins "
+    "--disable-admission-plugins --feature-gates --simulate-workloads --simulate-delay --logging-format",
+    "demo": "--help --stay --quiet",
+    "tour": "--help --port --no-browser --record --worker --replay --terminal --scenario --export --lesson --no-breaks",
+    "codegen": "--help --root --output --crds --verify",
+    "scaffold": "init create api webhook generate version --help --domain --repo --project-name --group --version "
+    "--kind --plural --namespaced --resource --controller --force --defaulting --programmatic-validation --conversion "
+    "--spoke --verify",
+    "dashboard": "--help --title",
+    "version": "--help",
 }
 
 _BASH = """_clientgo() {{
@@ -73,7 +87,7 @@ def script(shell: str) -> str:
         return _BASH.format(commands=" ".join(command.COMMANDS), cases="\n".join(cases))
     if shell == "zsh":
         described = " ".join(f"'{name}:{one.summary}'" for name, one in command.COMMANDS.items())
-        cases = [f"  {name}) compadd -- {' '.join(options)} ;;" for name, options in _options().items()]
+        cases = [f"  {name}) compadd -- {' '.join(options)}; _files ;;" for name, options in _options().items()]
         return _ZSH.format(described=described, cases="\n".join(cases))
     return "".join(
         f"complete -c clientgo -n __fish_use_subcommand -a {name} -d '{one.summary}'\n"
@@ -88,12 +102,12 @@ def script(shell: str) -> str:
 
 
 def _options() -> dict[str, list[str]]:
-    """Return the long options and the choices of each command that declares them."""
-    found = {}
+    """Return the long options, the choices and the commands of each command."""
+    found = {name: words.split() for name, words in _WORDS.items()}
     for name, module in _PARSERS.items():
-        usage = importlib.import_module(module).parser().format_usage()
-        words = re.findall(r"--[\w-]+", usage)
-        for choices in re.findall(r"\{([\w,]+)\}", usage):
+        parser = importlib.import_module(module).parser()
+        words = re.findall(r"(?m)^  (?:-\w[^,]*, )?(--[\w-]+)", parser.format_help())
+        for choices in re.findall(r"\{([\w,]+)\}", parser.format_usage()):
             words += choices.split(",")
         found[name] = words
     return found

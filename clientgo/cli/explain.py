@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as err:
         if is_interrupt(err):
             raise KeyboardInterrupt from None
-        print(f"error: {err}", file=sys.stderr)
+        print(f"error: {err}{hint(err)}", file=sys.stderr)
         return 1
     print(text, end="")
     return 0
@@ -67,6 +67,18 @@ def load_config(kubeconfig: str) -> rest.Config:
     rules.explicit_path = kubeconfig
     loader = clientcmd.new_non_interactive_deferred_loading_client_config(rules, clientcmd.ConfigOverrides())
     return loader.client_config()
+
+
+def hint(err: Exception) -> str:
+    """Return a line that says how to get a server, if the error is that no configuration was found; else ""."""
+    from clientgo.tools import clientcmd
+
+    if not clientcmd.is_empty_config(err):
+        return ""
+    return (
+        f"\nSet KUBECONFIG or --kubeconfig to a cluster's kubeconfig, or start a server: "
+        f"{PROG} apiserver --kubeconfig-out kc"
+    )
 
 
 def explain(

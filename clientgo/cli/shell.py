@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import code
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,17 +37,30 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as err:
         if is_interrupt(err):
             raise KeyboardInterrupt from None
-        print(f"{PROG} shell: {err}", file=sys.stderr)
+        from clientgo.cli.explain import hint
+
+        print(f"{PROG} shell: {err}{hint(err)}", file=sys.stderr)
         return 1
     klog.flush()
     if given.command is not None:
-        exec(compile(given.command, "<command>", "exec"), names)
-        return 0
+        return _run(given.command, names)
     _complete(names)
     from clientgo import __version__
 
     banner = _BANNER.format(python=sys.version.split()[0], version=__version__, host=names["config"].host)
     code.interact(banner=banner, local=names, exitmsg="")
+    return 0
+
+
+def _run(text: str, names: dict[str, Any]) -> int:
+    """Run code and return its exit code. A traceback starts at the user's code."""
+    try:
+        exec(compile(text, "<command>", "exec"), names)
+    except Exception as err:
+        if is_interrupt(err):
+            raise
+        traceback.print_exception(err.with_traceback(err.__traceback__ and err.__traceback__.tb_next))
+        return 1
     return 0
 
 
@@ -89,8 +103,20 @@ def _complete(names: dict[str, Any]) -> None:
     """Complete names by Tab, where the terminal can."""
     try:
         import readline
-        import rlcompleter
     except ImportError:
         return
-    readline.set_completer(rlcompleter.Completer(names).complete)
+    from clientgo.cli.typed import Completer
+
+    completer = Completer(names)
+    found: list[str] = []
+
+    def complete(text: str, state: int) -> str | None:
+        if state == 0:
+            line = readline.get_line_buffer()[: readline.get_endidx()]
+            start = text.rpartition(".")
+            # Tab at the beginning of a line indents.
+            found[:] = [f"{start[0]}{start[1]}{name}" for name in completer.matches(line)] if line.strip() else ["\t"]
+        return found[state] if state < len(found) else None
+
+    readline.set_completer(complete)
     readline.parse_and_bind("tab: complete")

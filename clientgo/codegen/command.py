@@ -12,6 +12,7 @@ from clientgo.codegen import crds, register_gen
 from clientgo.codegen.checks import check_fields, import_api
 from clientgo.codegen.writer import Output, generate_own
 
+_PROG = "python -m clientgo.codegen"
 _DESCRIPTION = """Write clients, informers, listers and CustomResourceDefinitions for the API packages of your project, whose types are written by
 hand. The README shows such a package."""
 
@@ -63,7 +64,14 @@ def _generate(output: Output, arguments: argparse.Namespace) -> None:
         crds.write(output, arguments.crds / crds.file_name(crd), crd)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("python -m clientgo.codegen", description=_DESCRIPTION)
-    add_arguments(parser)
-    return run(parser, parser.parse_args(argv))
+def parser(prog: str = _PROG) -> argparse.ArgumentParser:
+    """Return the parser of the command's arguments."""
+    made = argparse.ArgumentParser(prog, description=_DESCRIPTION)
+    add_arguments(made)
+    return made
+
+
+def main(argv: Sequence[str] | None = None, prog: str = _PROG) -> int:
+    """Generate what the arguments ask for; the exit code. `prog` is the command in the help and in messages."""
+    own = parser(prog)
+    return run(own, own.parse_args(argv))

@@ -21,9 +21,12 @@ empty folder, then `create api`, and `create webhook` for who needs it; `generat
 you wrote is never overwritten, but with --force."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command in the current folder; the result is the exit code: 0, 1 when it was refused, 2 for bad usage."""
-    given = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, prog: str = _PROG) -> int:
+    """Run one command in the current folder; the result is the exit code: 0, 1 when it was refused, 2 for bad usage.
+
+    `prog` is the command in the help and in the hints for the next step.
+    """
+    given = parser(prog).parse_args(arguments)
     try:
         return int(given.run(Path.cwd(), given))
     except Refused as err:
@@ -37,7 +40,7 @@ def _init(root: Path, given: argparse.Namespace) -> int:
     name = names.project(given.project_name or root.name.lower())
     project = Project(domain=names.domain(given.domain), name=name, repo=names.repo(given.repo or name))
     _report(root, scaffolds.init(root, project))
-    print(f"Next: define a resource with:\n$ {_PROG} create api")
+    print(f"Next: define a resource with:\n$ {given.prog} create api")
     return 0
 
 
@@ -49,7 +52,7 @@ def _create_api(root: Path, given: argparse.Namespace) -> int:
         root, resource, with_resource=given.resource, with_controller=given.controller, force=given.force
     )
     _report(root, done)
-    print(f"Next: edit the types and the controller; after a change of types or markers:\n$ {_PROG} generate")
+    print(f"Next: edit the types and the controller; after a change of types or markers:\n$ {given.prog} generate")
     return 0
 
 
@@ -62,14 +65,15 @@ def _create_webhook(root: Path, given: argparse.Namespace) -> int:
     )
     done = scaffolds.create_webhook(root, given.group, given.version, given.kind, wanted, force=given.force)
     _report(root, done)
-    print(f"Next: say in the webhooks what they fill in and refuse; after a change of markers:\n$ {_PROG} generate")
+    print("Next: say in the webhooks what they fill in and refuse; after a change of markers:")
+    print(f"$ {given.prog} generate")
     return 0
 
 
 def _generate(root: Path, given: argparse.Namespace) -> int:
     done = scaffolds.regenerate(root, verify=given.verify)
     if given.verify and done.changed:
-        print(f"not as generated, run {_PROG} generate:\n" + "\n".join(f"  {name}" for name in done.changed))
+        print(f"not as generated, run {given.prog} generate:\n" + "\n".join(f"  {name}" for name in done.changed))
         return 1
     print(f"{len(done.changed)} generated files changed")
     return 0
@@ -89,7 +93,7 @@ def _new(root: Path, given: argparse.Namespace) -> int:
         if made:
             folder.rmdir()
         raise
-    print(f"Next: define a resource with:\n$ cd {name} && {_PROG} add api")
+    print(f"Next: define a resource with:\n$ cd {name} && {given.prog} add api")
     return 0
 
 
@@ -127,9 +131,11 @@ def _report(root: Path, done: Done) -> None:
         print(f"{root.name}/{name}: yours, kept")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(_PROG, description=_DESCRIPTION, allow_abbrev=False)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+def parser(prog: str = _PROG) -> argparse.ArgumentParser:
+    """Return the parser of the command's arguments."""
+    made = argparse.ArgumentParser(prog, description=_DESCRIPTION, allow_abbrev=False)
+    made.set_defaults(prog=prog)
+    commands = made.add_subparsers(metavar="COMMAND", required=True)
     init = _add(commands, "init", "a new project in the current, empty folder", _init)
     init.add_argument("--domain", default="my.domain", help="the domain of its API groups (default my.domain)")
     init.add_argument(
@@ -161,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("what", nargs="?", choices=["k8s", "crds", "openapi"], help="of older texts; it is all")
     _add(commands, "version", "the version of clientgo", _version)
     _add_older(commands)
-    return parser
+    return made
 
 
 def _add_older(commands: Any) -> None:

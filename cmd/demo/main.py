@@ -332,8 +332,12 @@ def apply_crd(cluster: Cluster) -> None:
     cluster.until("the Foo kind", established)
 
 
+# The command in the help; `clientgo demo` sets another one.
+PROG = "demo"
+
+
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="demo", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog=PROG, description=__doc__, allow_abbrev=False)
     parser.add_argument("--stay", action="store_true", help="leave the server and the controller running for kubectl")
     parser.add_argument("--quiet", action="store_true", help="without the controller's log lines")
     return parser.parse_args(arguments)

@@ -28,10 +28,13 @@ from clientgo.golang.signal import notify
 from clientgo.tour import attach, liveterminal, terminal, web
 from pageserver import PageServer, about_lesson
 
+# The command in the help; `clientgo tour` sets another one.
+PROG = "informer-tour"
+
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="informer-tour",
+        prog=PROG,
         allow_abbrev=False,
         usage="%(prog)s [flags] [-- python program [its arguments]]",
         description="See every step of the informer machinery: hop by hop, forwards and backwards, in virtual time. "
@@ -40,7 +43,9 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     attach.add_flags(parser)
     parser.add_argument("--replay", default="", metavar="FILE", help="show a recording that --record made")
     parser.add_argument("--terminal", action="store_true", help="use this terminal instead of a page")
-    parser.add_argument("--scenario", default="", choices=["", *lessons.SCENARIOS], help="the scenario to begin with")
+    parser.add_argument(
+        "--scenario", default="", choices=["", *lessons.SCENARIOS], metavar="NAME", help="the scenario to begin with"
+    )
     parser.add_argument("--export", default="", metavar="DIR", help="write the tour as files that need no server")
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help="a lesson to export")
     parser.add_argument("--no-breaks", action="store_true", help="export no runs that break: faster and smaller")

@@ -102,6 +102,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/apimachinery/util/yaml/resolve.py:_TIMESTAMP": Attack("0", prefix="2001-01-01T00:00:00."),
     "clientgo/cli/completion.py:_options": OWN_SOURCE,
     "clientgo/cli/completion.py:_options#2": OWN_SOURCE,
+    "clientgo/cli/typed.py:_opening": Attack("\""),
     "clientgo/dynamic/manifests.py:_END": Attack(" ", prefix="..."),
     "clientgo/dynamic/manifests.py:_LINE": Attack("line 1"),
     "clientgo/dynamic/manifests.py:_SEPARATOR": Attack(" ", prefix="---"),

@@ -18,6 +18,7 @@ import sys
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from clientgo import klog
 from clientgo.golang.channel import Channel
@@ -29,47 +30,69 @@ from clientgo.testing.apiserver.kinds.gates import parse_feature_gates
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Parse flags in a Go program's forms: -flag=x, -flag x, --flag=x, --flag x."""
-    parser = argparse.ArgumentParser(
-        prog="apiserver", description=(__doc__ or "").partition("\n")[0], allow_abbrev=False
-    )
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help fits a screen; `--help-all` prints the whole help."""
 
-    def add(name: str, **options: object) -> None:
-        parser.add_argument(f"-{name}", f"--{name}", **options)  # type: ignore[arg-type]
+    def __init__(self, prog: str) -> None:
+        super().__init__(
+            prog,
+            usage="%(prog)s [flags]",
+            description="Run an API server for development and tests.",
+            allow_abbrev=False,
+        )
+        self.common: list[tuple[str, str]] = [("-h, --help", "print this help")]
+        self.add_argument("--help-all", action=_HelpAll, nargs=0, help="print the help of all flags")
 
-    add("bind-address", default="127.0.0.1", help="Address to listen on (default 127.0.0.1).")
-    add("port", type=int, default=0, help="Port to listen on; 0 (the default) takes a free one.")
-    add("kubeconfig-out", default="", metavar="FILE", help="Write a kubeconfig of an administrator here, mode 0600.")
-    add("token-auth-file", default="", metavar="FILE", help='More users, as CSV: token,user,uid,"group1,group2".')
-    add("data-dir", default="", metavar="DIR", help="Keep the state here; without it, it is gone at the end.")
-    add("history", type=int, default=10_000, metavar="N", help="Events per resource a watch can go back to.")
-    add("tls-cert-file", default="", metavar="FILE", help="Certificate for https (PEM); self-signed without it.")
-    add("tls-private-key-file", default="", metavar="FILE", help="The key of the certificate (PEM).")
-    add("disable-garbage-collector", action="store_true", help="Leave objects whose owners are gone.")
-    add("enable-admission-plugins", default="", metavar="NAMES", help="Admission plugins to add.")
-    add("disable-admission-plugins", default="", metavar="NAMES", help="Admission plugins to leave out: Priority,...")
-    add(
-        "feature-gates",
-        default="",
-        metavar="GATES",
-        help="Features: ShardedListAndWatch=true (alpha, off by default), WatchList=false (on by default).",
-    )
-    add(
-        "simulate-workloads",
-        action="store_true",
-        help="Let Deployments, ReplicaSets, Jobs, Pods and disruption budgets live.",
-    )
-    add(
-        "simulate-delay", type=float, default=1.0, metavar="SECONDS", help="How long a simulated pod takes to be ready."
-    )
-    klog.add_flags(parser)
-    return parser.parse_args(arguments)
+    def add(self, name: str, help: str, **options: Any) -> None:
+        """Add a flag with one dash or two to the parser and to the short help."""
+        self.add_argument(f"-{name}", f"--{name}", help=help, **options)
+        self.common.append((f"--{name} {options.get('metavar', '')}", help))
+
+    def format_help(self) -> str:
+        more = [
+            ("-v N", "verbosity of the log (default 0)"),
+            ("--logging-format FORMAT", "text or json (default text)"),
+            ("--help-all", "print the help of all flags"),
+        ]
+        lines = [f"  {flag:<34} {text}" for flag, text in [*self.common, *more]]
+        return "\n".join([self.format_usage(), f"{self.description}", "", *lines, ""])
+
+    def format_all(self) -> str:
+        """Return the help of all flags."""
+        return super().format_help()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT and return the exit code."""
-    flags = parse_flags(arguments)
+class _HelpAll(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        assert isinstance(parser, _Parser)
+        print(parser.format_all(), end="")
+        parser.exit()
+
+
+def parser(prog: str = "apiserver") -> argparse.ArgumentParser:
+    """Return the parser of the flags in a Go program's forms: -flag=x, -flag x, --flag=x, --flag x."""
+    made = _Parser(prog)
+    made.add("kubeconfig-out", "write an administrator's kubeconfig here", default="", metavar="FILE")
+    made.add("port", "port; 0 takes a free one (default 0)", type=int, default=0, metavar="PORT")
+    made.add("bind-address", "address (default 127.0.0.1)", default="127.0.0.1", metavar="HOST")
+    made.add("data-dir", "keep the state here (default: in memory)", default="", metavar="DIR")
+    made.add("history", "events that a watch can go back to", type=int, default=10_000, metavar="N")
+    made.add("token-auth-file", "CSV of users: token,user,uid,groups", default="", metavar="FILE")
+    made.add("tls-cert-file", "certificate (default: self-signed)", default="", metavar="FILE")
+    made.add("tls-private-key-file", "the certificate's key (PEM)", default="", metavar="FILE")
+    made.add("disable-garbage-collector", "keep objects whose owners are gone", action="store_true")
+    made.add("enable-admission-plugins", "admission plugins to add", default="", metavar="NAMES")
+    made.add("disable-admission-plugins", "plugins to leave out: Priority,...", default="", metavar="NAMES")
+    made.add("feature-gates", "ShardedListAndWatch=true,WatchList=false", default="", metavar="GATES")
+    made.add("simulate-workloads", "run Deployments, Jobs, Pods, ...", action="store_true")
+    made.add("simulate-delay", "seconds until a simulated pod is ready", type=float, default=1.0, metavar="SECONDS")
+    klog.add_flags(made)
+    return made
+
+
+def main(arguments: list[str] | None = None, prog: str = "apiserver") -> int:
+    """Run until SIGTERM or SIGINT and return the exit code. `prog` is the command in the help."""
+    flags = parser(prog).parse_args(arguments)
     try:
         tokens = read_token_file(flags.token_auth_file) if flags.token_auth_file else {}
         tls = _tls(flags)

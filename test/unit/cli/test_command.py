@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,9 +29,26 @@ def test_the_help_fits_a_screen_and_names_every_command(capsys: pytest.CaptureFi
 @pytest.mark.parametrize("name", sorted(command.COMMANDS))
 def test_every_command_has_a_help(name: str) -> None:
     help_of = [sys.executable, "-m", "clientgo", name, "--help"]
-    done = subprocess.run(help_of, capture_output=True, text=True, timeout=120)
+    terminal = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(help_of, capture_output=True, text=True, timeout=120, env=terminal)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("usage: ")
+    assert done.stdout.startswith(f"usage: clientgo {name} ")
+    # A screen of 24 lines, with the command and the next prompt.
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_whole_help_of_the_server_has_the_flags_that_the_short_one_leaves_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for option in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as end:
+            main(["apiserver", option])
+        assert end.value.code == 0
+    short, _, whole = capsys.readouterr().out.partition("--help-all ")[2].partition("usage: clientgo apiserver")
+    assert "-log_backtrace_at" not in short
+    assert "-log_backtrace_at" in whole and "--feature-gates" in whole
 
 
 def test_the_version_is_one_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,5 +142,38 @@ def test_the_other_shells_completions_name_every_command(shell: str) -> None:
     script = completion.script(shell)
     assert all(name in script for name in command.COMMANDS)
     assert "recursive" in script
-    if found := shutil.which(shell):
-        assert subprocess.run([found, "-n", "-c", script], timeout=60).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
+def test_zsh_accepts_its_completion() -> None:
+    script = "autoload -U compinit; compinit -D\n" + completion.script("zsh") + "\necho $_comps[clientgo]\n"
+    done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("_clientgo\n", "")
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish")
+def test_fish_completes_commands_and_options(tmp_path: Path) -> None:
+    asked = ["clientgo ex", "clientgo tour --no", "clientgo scaffold cre"]
+    script = completion.script("fish") + "".join(f"complete -C '{each}'\n" for each in asked)
+    home = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, timeout=60, env=home)
+    words = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert (words, done.stderr) == (["explain", "--no-breaks", "--no-browser", "create"], "")
+
+
+@pytest.mark.parametrize("name", sorted(command.COMMANDS))
+def test_the_completion_of_a_command_has_the_words_of_its_help(name: str) -> None:
+    helps = {"scaffold": [[], ["init"], ["create"], ["create", "api"], ["create", "webhook"], ["generate"]]}
+    options, commands = set[str](), set[str]()
+    for more in helps.get(name, [[]]):
+        line = [sys.executable, "-m", "clientgo", name, *more, "--help"]
+        printed = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True).stdout
+        options |= set(re.findall(r"(?m)^  (?:-\w[\w-]*(?: \S+)?, )?(--[\w-]+)", printed))
+        commands |= set(re.findall(r"(?m)^    ([a-z]+) ", printed)) if name == "scaffold" else set()
+    case = re.search(rf'(?m)^  {name}\) .*-W "(.*?)"', completion.script("bash"))
+    assert case
+    words = case[1].split()
+    assert {"--help", *(word for word in words if word.startswith("--"))} == options
+    # `new` and `add` are the names of older texts.
+    assert commands - {"new", "add"} <= set(words)
+    assert len(words) == len(set(words))

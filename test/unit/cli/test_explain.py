@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from processes import kubectl_binary
 
 from clientgo import rest
 from clientgo.cli import explain, shell
+from clientgo.cli import main as cli_main
 from clientgo.testing.apiserver import Environment
 
 LONG = "A gadget that a shop sells. Its description is long enough to be wrapped at the margin of seventy-six columns."
@@ -136,10 +138,44 @@ def test_the_shell_has_clients_of_the_kubeconfig(env: Environment, capsys: pytes
     assert printed.startswith("default\n[]\nGROUP:      shop.example.com\n")
 
 
+@pytest.mark.parametrize(
+    ("code", "last"),
+    [
+        ("1/0", "ZeroDivisionError: division by zero"),
+        ("import json; json.loads('[')", "json.decoder.JSONDecodeError: Expecting value: line 1 column 2 (char 1)"),
+        ("print(", "SyntaxError: '(' was never closed"),
+    ],
+)
+def test_a_traceback_of_the_shell_starts_at_the_users_code(
+    code: str, last: str, env: Environment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shell.main(["--kubeconfig", str(env.kubeconfig), "-c", code]) == 1
+
+    printed = capsys.readouterr().err
+    assert '  File "<command>", line 1' in printed
+    assert "clientgo" not in printed
+    assert printed.splitlines()[-1] == last
+
+
 def test_the_shell_without_a_configuration_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert shell.main(["--kubeconfig", "/does/not/exist"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("clientgo shell: ") and "/does/not/exist" in line
+
+
+@pytest.mark.parametrize("command", ["explain", "shell"])
+def test_a_new_user_without_a_kubeconfig_reads_how_to_get_a_server(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert cli_main([command, *(["pod"] if command == "explain" else [])]) == 1
+
+    error, hint = capsys.readouterr().err.splitlines()
+    assert "no configuration has been provided" in error
+    assert "clientgo apiserver --kubeconfig-out kc" in hint
 
 
 def test_a_configuration_without_a_server_raises_the_requests_error() -> None:
