@@ -524,8 +524,9 @@ class Writer(Verb):
             config = {name: config[name] for name in ("apiVersion", "kind", "metadata", "status") if name in config}
             names = ("name", "namespace", "resourceVersion", "uid")
             config["metadata"] = {name: metadata[name] for name in names if name in metadata}
-        elif strategy.has_status(resource):
-            config = {name: value for name, value in config.items() if name != "status"}
+        elif call.subresource == "approval" or strategy.has_status(resource):
+            reset = "spec" if call.subresource == "approval" else "status"
+            config = {name: value for name, value in config.items() if name != reset}
         base = live["metadata"].get("managedFields")
         bare = {**live, "metadata": {k: v for k, v in live["metadata"].items() if k != "managedFields"}}
         try:

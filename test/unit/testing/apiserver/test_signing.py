@@ -222,6 +222,51 @@ def test_a_write_to_the_status_decides_nothing(api: Api) -> None:
     assert "may not modify existing certificate" in api("PUT", f"{path}/status", other, want=422)["message"]
 
 
+def owned_by(obj: Json, manager: str) -> Json:
+    [entry] = [each for each in obj["metadata"]["managedFields"] if each["manager"] == manager]
+    fields: Json = entry["fieldsV1"]
+    return fields
+
+
+def test_an_apply_to_the_approval_decides_and_owns_only_the_decision(api: Api) -> None:
+    made = request_of(api, "applied")
+    about = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest"}
+    spec = {**made["spec"], "usages": ["server auth"]}
+    config = {**about, "metadata": {"name": "applied", "labels": {"by": "ann"}}, "spec": spec}
+    path, media = f"{REQUESTS}/applied/approval?fieldManager=ann&force=true", "application/apply-patch+yaml"
+    approved = api("PATCH", path, with_conditions(config, "Approved"), want=200, media=media)
+    assert approved["spec"] == made["spec"] and approved["metadata"]["labels"] == {"by": "ann"}
+    [condition] = approved["status"]["conditions"]
+    assert (condition["type"], condition["reason"]) == ("Approved", "r") and condition["lastTransitionTime"]
+    assert set(owned_by(approved, "ann")) == {"f:metadata", "f:status"}
+    # The request itself is the other way round: its apply does not own the status.
+    path = f"{REQUESTS}/applied?fieldManager=ben&force=true"
+    kept = api("PATCH", path, with_conditions(config, "Denied"), want=200, media=media)
+    assert kept["status"] == approved["status"] and set(owned_by(kept, "ben")) == {"f:metadata", "f:spec"}
+
+
+@pytest.mark.parametrize(
+    ("media", "patch"),
+    [
+        ("application/merge-patch+json", {"spec": {"usages": None}, "status": {"conditions": []}}),
+        ("application/strategic-merge-patch+json", {"spec": {"signerName": "example.com/other"}}),
+        ("application/json-patch+json", [{"op": "add", "path": "/status/conditions", "value": []}]),
+    ],
+)
+def test_a_patch_of_the_approval_changes_the_decision_alone(api: Api, media: str, patch: Any) -> None:
+    made = request_of(api, f"patched-{media[12]}{len(str(patch))}")
+    path = f"{REQUESTS}/{made['metadata']['name']}/approval"
+    conditions = with_conditions({}, "Denied")["status"]["conditions"]
+    if isinstance(patch, list):
+        patch = [{"op": "replace", "path": "/spec", "value": {}}, {"op": "add", "path": "/status", "value": {}}, *patch]
+        patch[-1]["value"] = conditions
+    else:
+        patch = {**patch, "status": {"conditions": conditions, "certificate": "QQ=="}}
+    denied = api("PATCH", path, patch, want=200, media=media)
+    assert denied["spec"] == made["spec"] and set(denied["status"]) == {"conditions"}
+    assert [each["type"] for each in denied["status"]["conditions"]] == ["Denied"]
+
+
 def test_a_decision_is_final(api: Api) -> None:
     path = f"{REQUESTS}/decided/approval"
     made = request_of(api, "decided")
