@@ -64,7 +64,7 @@ def _shows(handler: ast.ExceptHandler) -> bool:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_example_of_a_page_swallows_an_exception(page: Path) -> None:
-    found = []
+    found: list[str] = []
     for block in blocks(page.read_text(encoding="utf-8")):
         try:
             found += swallowing(block)

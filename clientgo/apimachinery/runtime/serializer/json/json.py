@@ -6,6 +6,7 @@ Differs: there is no pretty and no strict form, and a document's numbers stay Py
 from __future__ import annotations
 
 from collections.abc import Sequence
+from json import JSONDecodeError
 from typing import Any
 
 from clientgo.apimachinery.runtime.documents import document_of, replace_document
@@ -19,8 +20,11 @@ from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFieldsError, has_unknown_fields, no_json
 from clientgo.apimachinery.runtime.view import JSONObject
 from clientgo.apimachinery.util.json import encode, unmarshal
-from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.json import UnmarshalTypeError, kind_of, syntax_error
 
+_INTERPRET = "couldn't get version/kind; json parse error"
+# The struct that Go reads the two fields into.
+_HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _OPTION_KINDS = frozenset(
     {"ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
 )
@@ -72,9 +76,14 @@ class JSONSerializer:
         try:
             document = parse_json(data)
         except ValueError as err:
-            raise ValueError(f"couldn't get version/kind; json parse error: {err}") from err
+            text = syntax_error(err) if isinstance(err, JSONDecodeError) else str(err)
+            raise ValueError(f"{_INTERPRET}: {text}") from err
+        if document is None:
+            if into is None:
+                raise new_missing_kind_err("null")
+            document = {}
         if not isinstance(document, dict):
-            raise ValueError("couldn't get version/kind; json parse error: not a JSON object")
+            raise ValueError(f"{_INTERPRET}: json: cannot unmarshal {kind_of(document)} into Go value of type {_HEAD}")
         if defaults is not None:
             api_version, kind = defaults.to_api_version_and_kind()
             document["apiVersion"] = document.get("apiVersion") or api_version
@@ -290,8 +299,10 @@ def _check_metadata(metadata: Any, cls: type[Object], path: str) -> None:
 
 def _kind_of(document: JSONObject, into: Object | type[Object] | None) -> GroupVersionKind:
     api_version, kind = document.get("apiVersion") or "", document.get("kind") or ""
-    if not isinstance(api_version, str) or not isinstance(kind, str):
-        raise ValueError("couldn't get version/kind; json parse error: apiVersion and kind must be strings")
+    if not isinstance(api_version, str):
+        raise ValueError(f"{_INTERPRET}: {UnmarshalTypeError(api_version, 'string', '', 'apiVersion')}")
+    if not isinstance(kind, str):
+        raise ValueError(f"{_INTERPRET}: {UnmarshalTypeError(kind, 'string', '', 'kind')}")
     own = into.GROUP_VERSION_KIND if into is not None else None
     if own is None:
         return parse_group_version(api_version).with_kind(kind)

@@ -118,3 +118,40 @@ def test_the_content_of_an_unstructured_list_holds_objects_only() -> None:
     for content, items in (({}, []), ({"items": 1}, []), ({"items": [{"a": 1}, 2, None, {}]}, [{"a": 1}, {}])):
         found.set_unstructured_content(content)
         assert found.object == content == {"items": items}
+
+
+HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+
+INTERPRET = "couldn't get version/kind; json parse error"
+MISMATCH = f"json: cannot unmarshal %s into Go value of type {HEAD}"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", "unexpected end of JSON input"),
+        (b"oops", "invalid character 'o' looking for beginning of value"),
+        (b'{"kind":"Po', "unexpected end of JSON input"),
+        (b'{"kind":"Pod"}x', "invalid character 'x' after top-level value"),
+        (b"[7]", MISMATCH % "array"),
+        (b'"a"', MISMATCH % "string"),
+        (b"7", MISMATCH % "number"),
+        (b'{"kind":7}', "json: cannot unmarshal number into Go struct field .kind of type string"),
+    ],
+)
+def test_a_body_without_a_kind_is_rejected_in_go_s_words(body: bytes, text: str) -> None:
+    """The texts are those of Go's client for the same responses."""
+    with pytest.raises(ValueError) as caught:
+        JSONSerializer(SCHEME).decode(body)
+    assert str(caught.value) == f"{INTERPRET}: {text}"
+
+
+def test_null_without_a_wanted_kind_has_none() -> None:
+    with pytest.raises(Exception, match="Object 'Kind' is missing in 'null'"):
+        JSONSerializer(SCHEME).decode(b"null")
+
+
+def test_null_is_an_empty_object_of_the_wanted_kind() -> None:
+    obj, _ = JSONSerializer(SCHEME).decode(b"null", None, corev1.Pod)
+    assert isinstance(obj, corev1.Pod) and obj.get_name() == ""
