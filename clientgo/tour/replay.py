@@ -161,8 +161,9 @@ def _kind_of(recording: Recording, source: Source) -> tuple[type[Object], Any]:
 
 
 def scenario_of(source: Source) -> Scenario:
-    """Return a scenario whose name chooses the source."""
-    return Scenario(name=f"source-{source.number}", title=f"{source.type} ({source.name})")
+    """Return a scenario whose name chooses the source; its title is a number if the source's own line was damaged."""
+    title = source.type or f"#{source.number}"
+    return Scenario(name=f"source-{source.number}", title=f"{title} ({source.name})" if source.name else title)
 
 
 def replay(

@@ -18,6 +18,8 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour.recording import Source
+from clientgo.tour.replay import scenario_of
 
 OUTAGE = Path(__file__).parent / "outage.jsonl"
 
@@ -189,6 +191,12 @@ def test_a_server_that_did_not_answer_for_long_is_replayed(tmp_path, seconds):
         trace = tour.replay(late, late.sources[0])
     assert trace.is_complete
     assert kinds(trace).count("reflector.listed") == 2
+
+
+def test_a_source_whose_line_was_damaged_has_its_number_as_title():
+    sources = (Source(2), Source(2, "cmd/x.py:7"), Source(2, "cmd/x.py:7", "*v1.Pod"))
+    titles = [scenario_of(each).title for each in sources]
+    assert titles == ["#2", "#2 (cmd/x.py:7)", "*v1.Pod (cmd/x.py:7)"]
 
 
 def test_a_recording_without_an_end_is_refused_in_one_line(recording, page, monkeypatch):
