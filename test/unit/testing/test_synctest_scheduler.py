@@ -262,6 +262,16 @@ def test_a_livelock_is_reported_after_the_last_step_allowed() -> None:
         synctest.run(lambda: steps(110), max_steps=100)
 
 
+@pytest.mark.parametrize(("count", "is_livelock"), [(90, False), (110, True)])
+def test_each_sleep_is_a_step(count: int, is_livelock: bool) -> None:
+    def sleeps() -> None:
+        for _ in range(count):
+            time.sleep(1.0)
+
+    with pytest.raises(synctest.LivelockError) if is_livelock else contextlib.nullcontext():
+        synctest.run(sleeps, max_steps=100)
+
+
 def test_a_turn_that_is_just_given_back_is_not_watched() -> None:
     """The last other thread has ended, and the first one is about to run: there is no thread to watch it."""
     with synctest.bubble() as b:
