@@ -348,6 +348,11 @@ def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
     return out
 
 
+def is_apply(call: Call, media: str) -> bool:
+    """Report whether a PATCH with a body of this type is a server-side apply; in CBOR behind the server's gate only."""
+    return media == APPLY_PATCH or (media == CBOR_APPLY_PATCH and call.request.speaks_cbor)
+
+
 def check_patch_type(call: Call, media: str) -> None:
     """Raise ApiError 415 for an unknown patch type, or one that the resource does not support."""
     known = media in (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)

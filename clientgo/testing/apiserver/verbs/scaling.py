@@ -14,7 +14,6 @@ from clientgo.testing.apiserver.kinds import schema, selectors
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import configuration, decoding
 from clientgo.testing.apiserver.verbs.call import Call
-from clientgo.testing.apiserver.verbs.decoding import APPLY_PATCH
 from clientgo.testing.apiserver.verbs.options import WriteOptions, stored_version
 from clientgo.testing.apiserver.verbs.writing import Writer
 from clientgo.testing.apiserver.views.documents import render
@@ -169,16 +168,16 @@ class _Patch:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._media = call.request.media_type()
-        applies = self._media == APPLY_PATCH
-        if not applies:
+        self._applies = decoding.is_apply(call, self._media)
+        if not self._applies:
             decoding.check_patch_type(call, self._media)
-        self.options = WriteOptions(call.request, "ApplyOptions" if applies else "PatchOptions")
-        self._body = configuration.read(call) if applies else decoding.parse_patch(call, self._media)
+        self.options = WriteOptions(call.request, "ApplyOptions" if self._applies else "PatchOptions")
+        self._body = configuration.read(call) if self._applies else decoding.parse_patch(call, self._media)
 
     def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
         """Return the requested Scale and its managers."""
         call = self._call
-        if self._media == APPLY_PATCH:
+        if self._applies:
             return _applied(call, writer, live, self._body, managers, self.options)
         doc = decoding.patched(self._media, live, self._body, _struct())
         try:

@@ -461,8 +461,7 @@ class Writer(Verb):
 
     def patch(self, call: Call) -> http.Response:
         media = call.request.media_type()
-        is_cbor = media == decoding.CBOR_APPLY_PATCH and call.request.speaks_cbor
-        if media == decoding.APPLY_PATCH or is_cbor:
+        if decoding.is_apply(call, media):
             return self._apply(call)
         decoding.check_patch_type(call, media)
         options = WriteOptions(call.request, "PatchOptions")

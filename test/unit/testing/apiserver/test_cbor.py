@@ -152,6 +152,37 @@ def test_apply_patches_are_accepted(client: Client, path: str, make: Any) -> Non
     assert client.document("PATCH", where, CBOR, [], "application/apply-patch+cbor")[0] == 400
 
 
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+
+
+def deployment(name: str) -> dict[str, Any]:
+    labels = {"app": name}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+
+def applied_scale(replicas: Any) -> dict[str, Any]:
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": replicas}}
+
+
+def test_the_scale_of_an_object_can_be_applied(client: Client) -> None:
+    apply_cbor = "application/apply-patch+cbor"
+    assert client.document("POST", DEPLOYMENTS, JSON, deployment("scaled"), JSON)[0] == 201
+    where = f"{DEPLOYMENTS}/scaled/scale?fieldManager=scaler"
+    code, _, status = client.document("PATCH", where, CBOR, applied_scale(3), apply_cbor)
+    assert (code, status["details"]["causes"][0]["field"]) == (409, ".spec.replicas")
+    code, media, scale = client.document("PATCH", f"{where}&force=true", CBOR, applied_scale(3), apply_cbor)
+    assert (code, media, scale["kind"], scale["spec"]) == (200, CBOR, "Scale", {"replicas": 3})
+    made = client.document("GET", f"{DEPLOYMENTS}/scaled", JSON)[2]
+    assert made["spec"]["replicas"] == 3
+    entry = next(each for each in made["metadata"]["managedFields"] if each["manager"] == "scaler")
+    assert (entry["operation"], entry["subresource"]) == ("Apply", "scale")
+    assert entry["fieldsV1"] == {"f:spec": {"f:replicas": {}}}
+    code, _, status = client.document("PATCH", f"{where}&force=true", CBOR, b"\xa1", apply_cbor)
+    assert (code, status["message"]) == (400, "error decoding patch: unexpected EOF")
+
+
 def test_errors_are_statuses_in_cbor(client: Client) -> None:
     code, media, status = client.document("GET", f"{MAPS}/missing", CBOR)
     assert (code, media) == (404, CBOR)
@@ -253,6 +284,11 @@ def test_a_server_without_the_gate_rejects_cbor(without_gate: Client) -> None:
         )
     code, _, status = without_gate.document(
         "PATCH", f"{MAPS}/x?fieldManager=m", JSON, config_map("x"), "application/apply-patch+cbor"
+    )
+    assert (code, status["message"]) == (415, "415: Unsupported Media Type")
+    assert without_gate.document("POST", DEPLOYMENTS, JSON, deployment("scaled"), JSON)[0] == 201
+    code, _, status = without_gate.document(
+        "PATCH", f"{DEPLOYMENTS}/scaled/scale?fieldManager=m", JSON, applied_scale(3), "application/apply-patch+cbor"
     )
     assert (code, status["message"]) == (415, "415: Unsupported Media Type")
     for query in ("", "?watch=1"):
