@@ -127,6 +127,7 @@ def test_a_candidate_needs_the_name_of_its_lease() -> None:
 
 
 def test_the_unit_test_with_a_fake_client_passes() -> None:
+    """Go: TestFakeClient."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(EXAMPLES / "fake-client" / "test_main.py")],
         capture_output=True,

@@ -1,7 +1,8 @@
 """Commands over SPDY, for servers without WebSockets. Mirrors tools/remotecommand/spdy.go.
 
 Needs no extra. Redirects are not followed, so new_spdy_executor_reject_redirects is the same as
-new_spdy_executor_for_transports.
+new_spdy_executor_for_transports. As in Go, a connection that ends without a status of the command is success; over a
+WebSocket it is an error.
 """
 
 from __future__ import annotations

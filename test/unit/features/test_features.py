@@ -48,6 +48,7 @@ def test_defaults(gates):
     ],
 )
 def test_environment(gates, monkeypatch, variable, value, changed):
+    """Go: TestEnvVarFeatureGates."""
     monkeypatch.setenv(variable, value)
     assert states(gates) == {**DEFAULTS, **changed}
 
@@ -65,6 +66,7 @@ def test_bad_values_are_logged(gates, monkeypatch, caplog):
 
 
 def test_the_environment_is_read_once(gates, monkeypatch):
+    """Go: TestHasAlreadyReadEnvVar."""
     assert not gates._has_already_read_env_var()
     gates.set("TestBeta", False)
     gates.enabled("TestBeta")
@@ -80,6 +82,7 @@ def test_set_beats_the_environment(gates, monkeypatch):
 
 
 def test_unknown_and_locked_features(gates):
+    """Go: TestEnvVarFeatureGatesEnabledPanic, TestEnvVarFeatureGatesSetNegative."""
     with pytest.raises(LookupError, match='feature "Nope" is not registered'):
         gates.enabled("Nope")
     with pytest.raises(ValueError, match='feature "Nope" is not registered'):
@@ -92,6 +95,7 @@ def test_unknown_and_locked_features(gates):
 
 
 def test_the_gates_of_v0_36():
+    """Go: TestUnversionedFeatureGates."""
     latest = features_module._unversioned_feature_gates(known_features._default_versioned_feature_gates)
     assert {name: spec.default for name, spec in latest.items()} == {
         "AtomicFIFO": True,
@@ -110,6 +114,7 @@ def test_the_gates_of_v0_36():
 
 
 def test_registering_with_a_program():
+    """Go: TestAddFeaturesToExistingFeatureGates, TestAddVersionedFeaturesToExistingFeatureGates."""
     class Registry:
         def add(self, gates):
             self.added = gates
@@ -126,6 +131,7 @@ def test_registering_with_a_program():
 
 @pytest.mark.parametrize("used", [True, False])
 def test_replacing_gates_warns_only_when_they_were_used(monkeypatch, caplog, gates, used):
+    """Go: TestReplaceFeatureGatesWithWarningIndicator, TestDriveInitDefaultFeatureGates."""
     class Own:
         def enabled(self, key):
             return True
@@ -140,6 +146,7 @@ def test_replacing_gates_warns_only_when_they_were_used(monkeypatch, caplog, gat
 
 
 def test_set_feature_during_test():
+    """Go: TestSetFeatureGatesDuringTest, TestOverridesForSetFeatureGatesDuringTest."""
     before = features.feature_gates().enabled(features.IN_ORDER_INFORMERS)
     with set_feature_during_test(features.IN_ORDER_INFORMERS, not before):
         assert features.feature_gates().enabled(features.IN_ORDER_INFORMERS) is not before
@@ -150,6 +157,7 @@ def test_set_feature_during_test():
 
 
 def test_set_feature_during_test_needs_settable_gates(monkeypatch):
+    """Go: TestSetFeatureGatesDuringTestPanics."""
     monkeypatch.setattr(features_module, "_feature_gates", object())
     override = set_feature_during_test(features.ATOMIC_FIFO, True)
     with pytest.raises(TypeError, match="has no method set_for_testing"), override:

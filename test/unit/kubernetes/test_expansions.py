@@ -158,6 +158,7 @@ def test_update_approval_puts_the_request() -> None:
     ],
 )
 def test_events_go_to_their_own_namespace(verb: str, line: str) -> None:
+    """Go: TestCreateWithEventNamespace, TestUpdateWithEventNamespace, TestPatchWithEventNamespace."""
     event = eventsv1beta1.Event(metadata=meta("e"))
     more = (b"{}",) if verb == "patch" else ()
 
@@ -168,6 +169,25 @@ def test_events_go_to_their_own_namespace(verb: str, line: str) -> None:
     sent = Recorder()
     with pytest.raises(ValueError, match=f"can't {verb} an event with namespace 'ns' in namespace 'other'"):
         getattr(client_over(sent).events_v1beta1().events("other"), f"{verb}_with_event_namespace")(event, *more)
+    assert sent.sent == []
+
+
+@pytest.mark.parametrize(("verb", "method"), [("create", "POST"), ("update", "PUT"), ("patch", "PATCH")])
+def test_events_of_the_core_group_too(verb: str, method: str) -> None:
+    """Go: TestCreateWithEventNamespace, TestUpdateWithEventNamespace, TestPatchWithEventNamespace."""
+    event = corev1.Event(metadata=meta("e"), reason="Killing")
+    more = (b"{}",) if verb == "patch" else ()
+    tail = "" if verb == "create" else "/e"
+    for namespace in ("", "ns"):
+        sent = Recorder({"metadata": {"name": "e"}})
+        client = client_over(sent).core_v1().events(namespace)
+        assert getattr(client, f"{verb}_with_event_namespace")(event, *more).get_name() == "e"
+        assert sent.line == f"{method} /api/v1/namespaces/ns/events{tail}"
+        assert sent.body == {} if verb == "patch" else sent.body["reason"] == "Killing"
+
+    sent = Recorder()
+    with pytest.raises(ValueError, match=f"can't {verb} an event with namespace 'ns' in namespace 'other'"):
+        getattr(client_over(sent).core_v1().events("other"), f"{verb}_with_event_namespace")(event, *more)
     assert sent.sent == []
 
 

@@ -170,6 +170,7 @@ def test_logs() -> None:
 
 @pytest.mark.parametrize("history", [False, True])
 def test_informers_follow_a_fake_clientset(history: bool) -> None:
+    """Go: TestListAndWatch."""
     client = fake.new_simple_clientset(pod("before"), history=history)
     factory = informers.new_shared_informer_factory(client, 0.0)
     informer = factory.core().v1().pods().informer()
@@ -229,4 +230,5 @@ def test_discovery_answers_from_resources() -> None:
 
 
 def test_fakes_say_that_they_cannot_stream_lists() -> None:
+    """Go: TestDoesClientSupportWatchListSemantics."""
     assert fake.new_simple_clientset().is_watch_list_semantics_un_supported()

@@ -122,6 +122,7 @@ def pod(labels: dict[str, str] | None = None) -> corev1.Pod:
 def test_workloads_that_select_a_pod(
     cls: Any, new_lister: Any, method: str, empty_matches: bool, no_labels: str
 ) -> None:
+    """Go: TestDaemonSetLister."""
     lister = new_lister(
         indexer_of(
             workload(cls, "match", MATCHING),

@@ -24,11 +24,13 @@ from patience import PATIENCE
 from clientgo import context, kubernetes, rest
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.informers import new_shared_informer_factory
+from clientgo.pkg.apis import clientauthentication
 from clientgo.plugin.pkg.client.auth.exec import validate_plugin_policy
-from clientgo.plugin.pkg.client.auth.exec.exec import Authenticator, _Cache, _new_authenticator
+from clientgo.plugin.pkg.client.auth.exec.exec import Authenticator, _Cache, _cache_key, _new_authenticator
 from clientgo.plugin.pkg.client.auth.exec.metrics import EXPIRATION_METRICS, CertificateExpirationTracker
 from clientgo.tools.clientcmd import api
 from clientgo.tools.metrics import metrics
+from clientgo.transport.cache import TLS_CACHE
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -77,6 +79,7 @@ def plugin(tmp_path: Path) -> Plugin:
 
 
 def test_a_token_is_fetched_once_and_again_after_a_401(plugin):
+    """Go: TestRoundTripper."""
     def answer(request: Received) -> Answer:
         return Answer(200 if request.headers["Authorization"] == "Bearer second" else 401, b"{}")
 
@@ -109,6 +112,7 @@ def test_credentials_expire(plugin):
 
 
 def test_the_plugin_gets_the_cluster_only_on_request(plugin):
+    """Go: TestRefreshCreds."""
     config = rest.Config(host="https://h", ca_data=b"ca", server_name="n")
     config.exec_provider = plugin.config(provide_cluster_info=True, config={"audience": "x"})
     cluster = rest.config_to_exec_cluster(config)
@@ -143,6 +147,7 @@ def test_the_plugin_gets_the_cluster_only_on_request(plugin):
     ],
 )
 def test_wrong_answers(plugin, status, more, message):
+    """Go: TestRefreshCreds."""
     plugin.answer(status, **more)
     with pytest.raises(ValueError, match=message):
         plugin.authenticator().get_creds()
@@ -235,6 +240,7 @@ def test_a_plugin_that_fails_or_is_not_there(plugin):
     ],
 )
 def test_interactive_modes(plugin, mode, terminal, fields, expected):
+    """Go: TestRefreshCreds."""
     config = plugin.config(interactive_mode=mode, **fields)
     authenticator = _new_authenticator(_Cache(), config, None, is_terminal=lambda: terminal)
     if isinstance(expected, str):
@@ -246,6 +252,7 @@ def test_interactive_modes(plugin, mode, terminal, fields, expected):
 
 
 def test_policies(plugin):
+    """Go: TestPluginPolicy."""
     deny = api.PluginPolicy(policy_type="DenyAll")
     with pytest.raises(ValueError, match='not allowed: policy set to "DenyAll"'):
         plugin.authenticator(plugin_policy=deny).get_creds()
@@ -284,7 +291,10 @@ def pem(pair: Pair) -> dict[str, str]:
 
 
 def test_certificates_of_a_plugin_are_shown_and_replaced(plugin, authority):
-    """A new certificate means a new connection, the same one again does not."""
+    """A new certificate means a new connection, the same one again does not.
+
+    Go: TestTLSCredentials.
+    """
     server_pair = authority.issue("server", "IP:127.0.0.1")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(server_pair.cert, server_pair.key)
@@ -542,6 +552,7 @@ def test_many_requests_at_once_run_the_plugin_once(plugin):
 
 
 def test_a_request_that_brings_credentials_runs_nothing(plugin):
+    """Go: TestAuthorizationHeaderPresentCancelsExecAction."""
     with ScriptedServer(lambda request: Answer(200, b"{}")) as server:
         config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"), qps=-1)
         config.exec_provider = plugin.config()
@@ -761,3 +772,72 @@ def test_a_401_whose_context_ends_during_the_next_run_is_returned(plugin, tmp_pa
             os.kill(child, signal.SIGKILL)
             client.client.close_idle_connections()
     assert len(errors.seen) == 1
+
+
+def test_configurations_that_differ_have_keys_of_their_own(plugin):
+    """Go: TestCacheKey."""
+    configs = [
+        (plugin.config(**fields), cluster)
+        for fields, cluster in (
+            ({}, None),
+            ({"command": "other"}, None),
+            ({"args": ["x", "y"]}, None),
+            ({"args": ["x y"]}, None),
+            ({"env": [api.ExecEnvVar(name="A", value="b")]}, None),
+            ({"env": [api.ExecEnvVar(name="A", value="c")]}, None),
+            ({"api_version": "client.authentication.k8s.io/v1beta1"}, None),
+            ({"install_hint": "apt"}, None),
+            ({"provide_cluster_info": True}, None),
+            ({"config": {"a": 1}}, None),
+            ({"interactive_mode": "Always"}, None),
+            ({"stdin_unavailable": True}, None),
+            ({"plugin_policy": api.PluginPolicy(policy_type="DenyAll")}, None),
+            ({}, clientauthentication.Cluster(server="https://a")),
+            ({}, clientauthentication.Cluster(server="https://a", certificate_authority_data=b"x")),
+        )
+    ]
+    keys = [_cache_key(config, cluster) for config, cluster in configs]
+    assert len(set(keys)) == len(keys)
+    assert [_cache_key(config.deep_copy(), cluster) for config, cluster in configs] == keys
+
+
+def test_the_hint_to_install_a_plugin_is_printed_ten_times_an_hour(plugin):
+    """Go: TestInstallHintRateLimit."""
+    clock = FakeClock(0.0)
+    missing = plugin.authenticator(clock, command="no-such-plugin", install_hint="apt install it")
+
+    def hints(runs: int) -> list[bool]:
+        found = []
+        for _ in range(runs):
+            with pytest.raises(ValueError, match="not found") as caught:
+                missing.get_creds()
+            found.append("apt install it" in str(caught.value))
+        return found
+
+    assert hints(12) == [True] * 10 + [False] * 2
+    clock.step(3599.0)
+    assert hints(1) == [False]
+    clock.step(1.0)
+    assert hints(11) == [True] * 10 + [False]
+
+
+def test_clients_of_a_plugin_that_are_created_at_once_share_a_transport(plugin):
+    """Go: TestConcurrentUpdateTransportConfig, TestExecTLSCache."""
+    together = threading.Barrier(4)
+    found = []
+
+    def create() -> None:
+        config = rest.Config(host="https://127.0.0.1:1", group_version=GroupVersion("", "v1"))
+        config.exec_provider = plugin.config()
+        transports = config.transport_config()
+        together.wait(PATIENCE)
+        found.append((transports.tls.get_cert_holder, TLS_CACHE.get(transports)))
+
+    threads = [threading.Thread(target=create, name="test-create") for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(found) == 4
+    assert len({id(holder) for holder, _ in found}) == 1
+    assert len({id(made) for _, made in found}) == 1

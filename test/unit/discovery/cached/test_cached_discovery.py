@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from httpscript import ScriptedServer
-from scripteddiscovery import discovering, group, legacy, resource, resources
+from httpscript import Answer, ScriptedServer
+from scripteddiscovery import AGGREGATED_V2, discovering, group, legacy, resource, resources
 
 from clientgo import discovery, rest
 from clientgo.apimachinery.api import errors
@@ -115,3 +115,32 @@ def test_from_a_config_the_groups_and_resources_are_read_together(tmp_path):
         cached.server_groups()
         assert len(server.requests) > asked, "the memory cache below forgets too"
         cached.close()
+
+
+@pytest.mark.parametrize("preferred", ["v1", "v2"])
+def test_an_aggregated_answer_is_read_and_written_with_all_groups_and_versions(preferred, tmp_path):
+    """Go: TestCachedDiscoveryClientAggregatedServerGroups."""
+    order = ["v1", "v2"] if preferred == "v1" else ["v2", "v1"]
+
+    def listed(name: str, *versions: str) -> dict:
+        kind = {"group": name, "kind": "Thing"}
+        found = [{"resource": "things", "responseKind": kind, "scope": "Namespaced", "verbs": ["list"]}]
+        return {"metadata": {"name": name}, "versions": [{"version": each, "resources": found} for each in versions]}
+
+    def document(*items: dict) -> Answer:
+        body = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
+        return Answer(200, json.dumps(body).encode(), {"Content-Type": AGGREGATED_V2})
+
+    documents = {"/api": document(listed("", "v1")), "/apis": document(listed("apps", *order), listed("batch", "v1"))}
+    with discovering(documents) as (client, server):
+        for asked in (2, 2):
+            groups = CachedDiscoveryClient(client, str(tmp_path), 60.0).server_groups().groups
+            assert [found.name for found in groups] == ["", "apps", "batch"]
+            assert [each.group_version for found in groups for each in found.versions] == [
+                "v1",
+                *[f"apps/{version}" for version in order],
+                "batch/v1",
+            ]
+            chosen = [found.preferred_version.group_version for found in groups]
+            assert chosen == ["v1", f"apps/{preferred}", "batch/v1"]
+            assert len(server.requests) == asked, "the second client reads the file"

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 from apiclient import Api
+from cuttable import CuttableProxy
 from patience import PATIENCE
 
 from clientgo import context, kubernetes
@@ -78,17 +79,20 @@ def make(client: kubernetes.Clientset, document: dict[str, Any]) -> None:
 Runner = Callable[..., None]
 
 
-def executor_of(env: Environment, kind: str, url: str) -> remotecommand.Executor:
+def executor_of(
+    env: Environment, kind: str, url: str, config: Config | None = None
+) -> remotecommand.Executor:
+    config = config or env.config
     if kind == "spdy":
-        return remotecommand.new_spdy_executor(env.config, "POST", url)
+        return remotecommand.new_spdy_executor(config, "POST", url)
     if kind == "v4":
-        return remotecommand.new_web_socket_executor_for_protocols(env.config, "GET", url, V4)
+        return remotecommand.new_web_socket_executor_for_protocols(config, "GET", url, V4)
     if kind == "tls":
         config = Config(
             host=env.server.tls_url, bearer_token=env.token, ca_data=env.server.ca_certificate.encode()
         )
         return remotecommand.new_web_socket_executor(config, "GET", url.replace(env.url, env.server.tls_url))
-    return remotecommand.new_web_socket_executor(env.config, "GET", url)
+    return remotecommand.new_web_socket_executor(config, "GET", url)
 
 
 @pytest.fixture(params=["v5", "v4", "spdy", "tls"])
@@ -454,3 +458,56 @@ def test_a_server_that_stops_ends_all_streams() -> None:
         with pytest.raises(httpstream.UpgradeFailureError, match="runs no containers"):
             executor.stream(StreamOptions(stdout=terminal))
         client.close()
+
+
+class Endless:
+    """An input without an end."""
+
+    def read(self, size: int = -1) -> bytes:
+        return b"x" * 4096
+
+
+class Flood(Terminal):
+    """The output of an endless command: it counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def write(self, data: bytes) -> None:
+        with self._changed:
+            self.count += len(data)
+            self._changed.notify_all()
+
+    def wait_for_bytes(self, number: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.count >= number, PATIENCE), self.count
+
+
+def test_an_endless_input_and_output_go_on_until_the_context_ends(run: Runner) -> None:
+    """Go: TestSPDYExecutorStream."""
+    ctx, cancel = context.with_cancel(CTX)
+    flood = Flood()
+    call = go(lambda: run("cat", ctx=ctx, stdin=Endless(), stdout=flood), "test-exec")
+    flood.wait_for_bytes(3_000_000)
+    cancel()
+    with pytest.raises(context.Canceled):
+        call.result()
+
+
+def test_the_end_of_the_connection_ends_a_command_that_writes(run: Runner, env: Environment) -> None:
+    """Go: TestStreamExitsAfterConnectionIsClosed."""
+    if run.kind == "tls":  # type: ignore[attr-defined]
+        pytest.skip("the proxy forwards plain HTTP")
+    flood, host = Flood(), env.url.removeprefix("http://")
+    with CuttableProxy((host.partition(":")[0], int(host.partition(":")[2]))) as proxy:
+        url = f"{proxy.url}{PODS}/web/exec?command=cat&stdin=true&stdout=true"
+        config = Config(host=proxy.url, bearer_token=env.token)
+        executor = executor_of(env, run.kind, url, config)  # type: ignore[attr-defined]
+        call = go(lambda: executor.stream(StreamOptions(stdin=Endless(), stdout=flood)), "test-exec")
+        flood.wait_for_bytes(100_000)
+    if run.kind == "spdy":  # type: ignore[attr-defined]
+        assert call.result() is None  # as in Go, where only a WebSocket makes this an error
+    else:
+        with pytest.raises((OSError, EOFError)):
+            call.result()

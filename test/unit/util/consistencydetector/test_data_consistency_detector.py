@@ -47,6 +47,7 @@ def test_equal_data_in_any_order():
 
 
 def test_different_data_raises():
+    """Go: TestDataConsistencyChecker."""
     with pytest.raises(DataInconsistencyError, match="data inconsistency detected for"):
         check(Server(pod("a"), pod("b")), pod("a"))
     with pytest.raises(DataInconsistencyError):
@@ -77,6 +78,7 @@ def test_nothing_to_compare_with(version, options):
 
 
 def test_the_list_is_retried_every_second():
+    """Go: TestDataConsistencyCheckerRetry."""
     with synctest.bubble() as b:
         server = Server(pod("a"), failures=3)
         check(server, pod("a"))

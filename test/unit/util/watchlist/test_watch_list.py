@@ -24,6 +24,7 @@ class Client:
     ids=["supports it", "does not", "says nothing", "no client"],
 )
 def test_does_client_not_support_watch_list_semantics(client, unsupported):
+    """Go: TestDoesClientNotSupportWatchListSemantics."""
     assert watchlist.does_client_not_support_watch_list_semantics(client) is unsupported
 
 
@@ -51,6 +52,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("match", "version", "limit", "token", "streamed"), TABLE)
 def test_prepare_watch_list_options(match, version, limit, token, streamed):
+    """Go: TestPrepareWatchListOptionsFromListOptions."""
     options = metav1.ListOptions(
         resource_version_match=match, resource_version=version, limit=limit, continue_=token, label_selector="a=b"
     )

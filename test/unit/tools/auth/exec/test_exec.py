@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
 import pytest
 
 from clientgo.pkg.apis.clientauthentication import Cluster, ExecCredential, ExecCredentialSpec
+from clientgo.rest import Config, config_to_exec_cluster
 from clientgo.tools.auth import exec
+from clientgo.tools.clientcmd import api
 
 V1, V1BETA1 = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 CONFIG = {"apiVersion": "group/v1", "kind": "PluginConfig", "spec": {"names": ["marshmallow", "zelda"]}}
@@ -113,3 +116,39 @@ def test_an_empty_environment_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("KUBERNETES_EXEC_INFO", "")
     with pytest.raises(ValueError, match="KUBERNETES_EXEC_INFO env var is unset or empty"):
         exec.load_exec_credential_from_env()
+
+
+def test_a_plugins_cluster_has_the_fields_of_a_kubeconfigs_cluster() -> None:
+    """Go: TestClientAuthenticationClusterTypesAreSynced."""
+    of_plugins = {each.name: each.type for each in dataclasses.fields(Cluster)}
+    of_kubeconfigs = {each.name: each.type for each in dataclasses.fields(api.Cluster)}
+    # The authority is given as data, and the extension for plugins as `config`.
+    assert of_plugins.pop("config") == "Any"
+    for name in ("location_of_origin", "certificate_authority", "extensions"):
+        del of_kubeconfigs[name]
+    assert of_plugins == of_kubeconfigs
+
+
+def test_a_plugins_cluster_is_made_from_every_field_of_the_config() -> None:
+    """Go: TestAllClusterTypesAreSynced."""
+    config = Config(
+        host="https://h",
+        server_name="name",
+        insecure=True,
+        proxy=lambda url: "https://proxy:1",
+        disable_compression=True,
+        exec_provider=api.ExecConfig(config={"a": 1}),
+    )
+    made = config_to_exec_cluster(config)
+    assert made == Cluster(
+        server="https://h",
+        tls_server_name="name",
+        insecure_skip_tls_verify=True,
+        proxy_url="https://proxy:1",
+        disable_compression=True,
+        config={"a": 1},
+    )
+    with_data = config_to_exec_cluster(Config(host="https://h", ca_data=b"ca"))
+    assert with_data.certificate_authority_data == b"ca"
+    set_fields = {name for each in (made, with_data) for name, value in vars(each).items() if value}
+    assert set_fields == {each.name for each in dataclasses.fields(Cluster)}

@@ -10,7 +10,8 @@ import yaml as pyyaml
 
 from clientgo.golang import base64
 from clientgo.tools import clientcmd
-from clientgo.tools.clientcmd.api import latest
+from clientgo.tools.clientcmd.api import ExecConfig, ExecInteractiveMode, latest
+from clientgo.tools.clientcmd.api.v1 import set_defaults_exec_config
 
 
 def problem(text: str | bytes) -> str:
@@ -227,3 +228,14 @@ def test_no_secret_shows_in_an_error_or_in_what_stands_behind_it(text):
 def test_a_file_that_says_nothing_is_an_empty_config(text: bytes) -> None:
     """Go: clientcmd.Load."""
     assert clientcmd.load(text).clusters == {}
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1"])
+@pytest.mark.parametrize("mode", ["", "Never"])
+def test_plugins_of_old_versions_prompt_if_they_can(version: str, mode: str) -> None:
+    """Go: TestSetDefaults_Config."""
+    config = ExecConfig(
+        api_version=f"client.authentication.k8s.io/{version}", interactive_mode=ExecInteractiveMode(mode)
+    )
+    set_defaults_exec_config(config)
+    assert config.interactive_mode == (mode or ("" if version == "v1" else "IfAvailable"))
