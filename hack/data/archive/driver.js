@@ -1,6 +1,7 @@
-// A driver in JavaScript for two files, as a start for your own: golden/workqueue/queue.jsonl and golden/cache/heap.jsonl.
+// A driver in JavaScript, as a start for your own: golden/workqueue/queue.jsonl, golden/cache/heap.jsonl, and three files
+// of machines/.
 //
-//     python3 run.py golden/workqueue/queue.jsonl golden/cache/heap.jsonl -- node driver.js
+//     python3 run.py golden/workqueue/queue.jsonl machines/rate_limiting_queue_machine.jsonl -- node driver.js
 "use strict";
 
 const readline = require("readline");
@@ -44,6 +45,106 @@ class Queue {
         this.shuttingDown = true;
         return this.state();
     }
+  }
+}
+
+// A queue with delays, rate limits and gets that block, for machines/. Time is virtual.
+class MachineQueue {
+  constructor({ base_ms, limit_ms }) {
+    this.base = base_ms;
+    this.limit = limit_ms;
+    this.ready = [];
+    this.dirty = new Set();
+    this.processing = new Set();
+    this.waiting = new Map();
+    this.failures = new Map();
+    this.now = 0;
+    this.blockedGets = 0;
+    this.shuttingDown = false;
+    this.draining = false;
+  }
+
+  add(item) {
+    if (this.shuttingDown || this.dirty.has(item)) return;
+    this.dirty.add(item);
+    if (!this.processing.has(item)) this.ready.push(item);
+  }
+
+  addAfter(item, delay) {
+    if (this.shuttingDown) return;
+    if (delay <= 0) this.add(item);
+    else this.waiting.set(item, Math.min(this.now + delay, this.waiting.get(item) ?? Infinity));
+  }
+
+  sleep(ms) {
+    const until = this.now + ms;
+    const due = [...this.waiting].filter(([, at]) => at <= until).sort((a, b) => a[1] - b[1]);
+    for (const [item, at] of due) {
+      this.now = at;
+      this.waiting.delete(item);
+      this.add(item);
+      this.handOut();
+    }
+    this.now = until;
+  }
+
+  handOut() {
+    while (this.blockedGets > 0 && (this.ready.length > 0 || this.shuttingDown)) {
+      this.blockedGets--;
+      const item = this.ready.shift() ?? null;
+      if (item !== null) {
+        this.dirty.delete(item);
+        this.processing.add(item);
+      }
+      this.handedOut.push(item);
+    }
+  }
+
+  run(op, args) {
+    this.handedOut = [];
+    switch (op) {
+      case "add":
+        this.add(args.item);
+        break;
+      case "get":
+        this.blockedGets++;
+        break;
+      case "done":
+        this.processing.delete(args.item);
+        if (this.dirty.has(args.item)) this.ready.push(args.item);
+        break;
+      case "add_after":
+        this.addAfter(args.item, args.delay_ms);
+        break;
+      case "add_rate_limited": {
+        const failures = this.failures.get(args.item) ?? 0;
+        this.failures.set(args.item, failures + 1);
+        this.addAfter(args.item, Math.min(this.base * 2 ** failures, this.limit));
+        break;
+      }
+      case "forget":
+        this.failures.delete(args.item);
+        break;
+      case "sleep":
+        this.sleep(args.ms);
+        break;
+      case "shut_down":
+      case "shut_down_with_drain":
+        this.shuttingDown = true;
+        this.draining = op === "shut_down_with_drain";
+        break;
+      default:
+        return undefined;
+    }
+    this.handOut();
+    return {
+      handed_out: this.handedOut,
+      len: this.ready.length,
+      blocked_gets: this.blockedGets,
+      shutting_down: this.shuttingDown,
+      is_draining: this.draining && this.processing.size > 0,
+      ...(this.base === undefined ? {} : { failures: Object.fromEntries(this.failures) }),
+    };
   }
 }
 
@@ -124,10 +225,16 @@ let current;
 
 function answer(message) {
   if (message.begin !== undefined) {
-    const kinds = { "queue.jsonl": Queue, "heap.jsonl": Heap };
+    const kinds = {
+      "queue.jsonl": Queue,
+      "heap.jsonl": Heap,
+      "queue_machine.jsonl": MachineQueue,
+      "delaying_queue_machine.jsonl": MachineQueue,
+      "rate_limiting_queue_machine.jsonl": MachineQueue,
+    };
     const kind = kinds[message.file];
     if (kind === undefined) return { skip: `no driver for ${message.file}` };
-    current = new kind();
+    current = new kind(message.config);
     return {};
   }
   if (message.end !== undefined) return {};

@@ -167,7 +167,7 @@ def main(arguments: list[str]) -> int:
         arguments = [*arguments, "--"]
     cut = arguments.index("--")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, help="files of golden/")
+    parser.add_argument("files", nargs="+", type=Path, help="files of golden/ or machines/")
     parser.add_argument("--only", default="", help="run the cases whose name begins so")
     parser.add_argument("--tolerance", type=float, default=0.0, help="largest difference of two equal numbers")
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for each reply")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -10,13 +11,20 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from patience import PATIENCE
 
+from clientgo.testing import workqueue_machine
 from clientgo.testing.apiserver import Server, kubeconfig_text, write_kubeconfig
+from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS
+from clientgo.testing.workqueue_machine.model import SHUT_DOWN
+from clientgo.util import workqueue
 
 ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "hack"))
+archive_machines: Any = pytest.importorskip("archive_machines", reason="needs the repository's scripts")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "hack" / "archive").exists(), reason="needs the repository's scripts")
 
@@ -65,6 +73,9 @@ def test_the_index_describes_every_file(unpacked: Path) -> None:
         assert entry["sha256"] == hashlib.sha256(data).hexdigest()
     golden = {path.name for path in (ROOT / "test" / "golden").rglob("*.jsonl.gz")}
     assert {f"{Path(name).name}.gz" for name in index if name.startswith("golden/")} == golden
+    assert {name for name in index if name.startswith("machines/")} == {
+        f"machines/{kind}_machine.jsonl" for kind in archive_machines.KINDS
+    }
     queue = index["golden/workqueue/queue.jsonl"]
     assert queue["cases"] >= 40
     assert "shut_down_with_drain" in queue["operations"]
@@ -94,6 +105,122 @@ def test_the_driver_in_javascript_agrees_with_go(unpacked: Path) -> None:
     assert queue_ok >= 10 and queue_differ == 0 and queue_skipped >= 10
     assert heap == (50, 0, 0)
     assert labels[:2] == (0, 0) and labels[2] > 0
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_driver_in_javascript_agrees_with_the_machines(unpacked: Path) -> None:
+    """The driver's queue was written without the model: both agree on every session."""
+    files = [f"machines/{kind}_machine.jsonl" for kind in archive_machines.KINDS]
+
+    done = run(unpacked, *files, "--", "node", "driver.js")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = [list(map(int, re.findall(r"(\d+) (?:ok|differ|skipped)", line))) for line in done.stdout.splitlines()]
+    assert counts == [[40, 0, 0]] * 3 + [[0, 0, 40]]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.parametrize(
+    ("line", "broken"),
+    [
+        ("if (this.shuttingDown || this.dirty.has(item)) return;", "if (this.shuttingDown) return;"),
+        ("this.failures.delete(args.item);", ""),
+        ("Math.min(this.now + delay, this.waiting.get(item) ?? Infinity)", "this.now + delay"),
+        ("Math.min(this.base * 2 ** failures, this.limit)", "this.base * 2 ** failures"),
+        ('this.draining = op === "shut_down_with_drain";', ""),
+        ("if (!this.processing.has(item)) this.ready.push(item);", "this.ready.push(item);"),
+    ],
+)
+def test_the_machines_find_a_bug(unpacked: Path, line: str, broken: str) -> None:
+    source = (unpacked / "driver.js").read_text()
+    before, _, after = source.partition("class MachineQueue")
+    assert line in after
+    bug = unpacked.parent / "bug.js"
+    bug.write_text(f"{before}class MachineQueue{after.replace(line, broken, 1)}")
+    files = [f"machines/{kind}_machine.jsonl" for kind in ("queue", "delaying_queue", "rate_limiting_queue")]
+
+    done = run(unpacked, *files, "--", "node", str(bug))
+
+    assert done.returncode == 1
+    assert re.search(r"machine_\d+: step \d+ \w+ \.\w+", done.stdout)
+
+
+def limiter() -> Any:
+    return workqueue.new_typed_item_exponential_failure_rate_limiter(archive_machines.BASE, archive_machines.LIMIT)
+
+
+SESSIONS: dict[str, tuple[Any, Any]] = {
+    "queue": (
+        workqueue_machine.QueueSession,
+        lambda metrics: workqueue.new_typed_with_config(
+            workqueue.TypedQueueConfig(name="q", metrics_provider=metrics),
+        ),
+    ),
+    "delaying_queue": (
+        workqueue_machine.DelayingQueueSession,
+        lambda metrics: workqueue.new_typed_delaying_queue_with_config(
+            workqueue.TypedDelayingQueueConfig(name="q", metrics_provider=metrics)
+        ),
+    ),
+    "rate_limiting_queue": (
+        workqueue_machine.RateLimitingQueueSession,
+        lambda metrics: workqueue.new_typed_rate_limiting_queue_with_config(
+            limiter(), workqueue.TypedRateLimitingQueueConfig(name="q", metrics_provider=metrics)
+        ),
+    ),
+    "priority_queue": (
+        workqueue_machine.PriorityQueueSession,
+        lambda metrics: workqueue.new_priority_queue(
+            workqueue.PriorityQueueConfig(name="q", metrics_provider=metrics, rate_limiter=limiter())
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_our_queues_agree_with_the_machines_data(kind: str) -> None:
+    session_type, new_queue = SESSIONS[kind]
+    for case in itertools.islice(archive_machines.cases(kind), 8):
+        has_delays = "base_ms" in case["config"]
+        options = {"base": archive_machines.BASE, "limit": archive_machines.LIMIT} if has_delays else {}
+        with session_type(new_queue, **options) as session:
+            for step in case["steps"]:
+                args, expect = dict(step["args"]), step["expect"]
+                seconds = [args.pop(name) / 1000 for name in ("delay_ms", "after_ms", "ms") if name in args]
+                item = [args.pop("item")] if "item" in args else []
+                getattr(session, step["op"])(*item, *seconds, *args.values())
+                assert (session.queue.len(), session.queue.shutting_down()) == (expect["len"], expect["shutting_down"])
+                assert session.model.blocked_gets == expect["blocked_gets"]
+                returned = [None if each is SHUT_DOWN else each for each in session.model.handed_out]
+                assert returned == expect["handed_out"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_replay_in_javascript_compares_a_server_with_the_records(unpacked: Path, tmp_path: Path) -> None:
+    cases = unpacked / "conformance" / "server_cases"
+    wrong = tmp_path / "wrong.json"
+    text = (cases / "errors.json").read_text()
+    wrong.write_text(text.replace('"reason":"NotFound"', '"reason":"Gone"'))
+    assert wrong.read_text() != text
+    with Server(enable_admission_plugins=UNDONE_BY_CONTROLLERS) as server:
+
+        def replay(only: str, file: Path) -> subprocess.CompletedProcess[str]:
+            where = ["--server", server.url, "--token", server.token]
+            command = ["node", str(unpacked / "replay.js"), *where, "--only", only, str(file)]
+            return subprocess.run(command, timeout=PATIENCE, capture_output=True, text=True, check=False)
+
+        for only, file, least in (("paths", "errors", 10), ("fval", "errors", 15), ("ssa_pod", "apply", 10)):
+            same = replay(only, cases / f"{file}.json")
+            assert (same.returncode, same.stderr) == (0, ""), same.stdout
+            (agreed,) = re.findall(r"^(\d+) responses agree, 0 differ", same.stdout)
+            assert int(agreed) >= least
+        differs = replay("paths", wrong)
+        nothing = replay("no such sequence", wrong)
+
+    assert differs.returncode == 1
+    assert re.search(r"DIFF errors/paths-\d+#\d+ GET \S+: body\.reason: want Gone got \"NotFound\"", differs.stdout)
+    assert nothing.returncode == 1
+    assert subprocess.run(["node", str(unpacked / "replay.js")], capture_output=True, check=False).returncode == 2
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
