@@ -4,6 +4,9 @@ Everything is real here, HTTP, sockets and threads, but time runs faster (`SPEED
 own. CLIENTGO_FAULT_SCRIPTS says how many scripts to run for each kind of informer, CLIENTGO_FAULT_SEED with which seed
 to begin; the seed of a failing one is in the message.
 
+controllertest, whose runs have virtual time, replaces no part of this file: it has no sockets, so no body that breaks
+off in the middle, no kept connection that was closed and no proxy, and it does not compare requests with pauses.
+
 How much is too much? All that a reflector does between two pauses of its own is to open a stream, up to six if the
 server calls each too old or ends each too early, to list, to list once more if its version is too old, and to watch, up
 to six times if each watch ends at once and brings nothing new: `MEANWHILE`. The pauses last at least 4/3 s, and each at

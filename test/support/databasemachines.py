@@ -90,7 +90,9 @@ class CrdbClusters(ProgramMachine):
     def the_nodes_follow(self, cluster: ct.Cluster) -> None:
         _, database = self.outside
         for each in cluster.list("CrdbCluster"):
-            (found,) = cluster.owned_by(each, "StatefulSet")
+            owned = cluster.owned_by(each, "StatefulSet")
+            assert len(owned) == 1, f"{len(owned)} StatefulSets"
+            found = owned[0]
             assert found["spec"]["replicas"] == each["spec"]["nodes"]
             assert found["status"].get("readyReplicas") == each["spec"]["nodes"]
             (container,) = found["spec"]["template"]["spec"]["containers"]
@@ -146,7 +148,8 @@ class Elasticsearches(ProgramMachine):
             obj["metadata"].get("annotations", {}).pop(f"elasticsearch.k8s.elastic.co/{name}", None)
         if obj["kind"] == "Secret":  # passwords and certificates are random
             obj["data"] = sorted(obj.get("data") or {})
-            obj["metadata"]["labels"].pop("common.k8s.elastic.co/template-hash", None)
+        # The hash includes the uid of the owner.
+        obj["metadata"].get("labels", {}).pop("common.k8s.elastic.co/template-hash", None)
         return obj
 
     @ct.eventually()

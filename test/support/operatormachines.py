@@ -15,6 +15,7 @@ from clientgo import controller_runtime as ctrl
 from clientgo import kubernetes, rest
 from clientgo.apimachinery.runtime import Scheme
 from clientgo.context import Context
+from clientgo.controller_runtime import cache
 from clientgo.controller_runtime import config as ctrlconfig
 from clientgo.controller_runtime.metrics import server as metricsserver
 from clientgo.testing import controllertest as ct
@@ -37,9 +38,15 @@ with GUESTBOOK_OPERATOR:
     guestbook_controller = GUESTBOOK_OPERATOR.module("controller")
 
 
+RESYNC_PERIOD = 40.0  # virtual seconds: less than `quiet_for`
+
+
 def new_manager(config: rest.Config, scheme: Scheme) -> ctrl.Manager:
     options = ctrl.Options(
         scheme=scheme,
+        # A manager resyncs after ten hours. Until then a part that is created and deleted while its watch is broken
+        # stays absent, here and in Go, if the history is gone afterwards: no event tells of it.
+        cache=cache.Options(sync_period=RESYNC_PERIOD),
         metrics=metricsserver.Options(bind_address="0"),
         # Each life of an operator is a manager in this process.
         controller=ctrlconfig.Controller(skip_name_validation=True),

@@ -34,7 +34,8 @@ _LONG = 10_000
 def invariant() -> Callable[[Check], Check]:
     """Mark a method `(self, cluster)` that is called after each change of an object, under any fault.
 
-    It raises AssertionError for a violation, reads through `cluster` only, and does not block.
+    It raises AssertionError for a violation, reads through `cluster` only, and does not block. Any other exception is
+    reported like a violation, with the script that leads to it.
     """
     return _marked("invariant")
 

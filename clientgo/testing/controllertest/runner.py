@@ -86,10 +86,7 @@ def _run_steps(world: World, steps: Sequence[Step], settle_between: bool) -> Sta
     if world.user.repeat_failed():
         world.settle()
     for name, check in world.machine.final_conditions():
-        try:
-            check(world.cluster)
-        except AssertionError as err:
-            world.report(name, f"{name}: {err}".rstrip(": "))
+        world.apply_rule(name, check)
     state = end_state(world)
     world.wait()
     _restart(world, state)

@@ -94,8 +94,13 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
             _either(sleep, 1),
             _either(interference, 1),
         )
+        choices = [rounds] * 3
+        if "Drop" in machine.faults:
+            choices.append(_unseen(machine, desired))
         if machine.replicas > 1 and "ChangeLeader" in machine.faults:
-            rounds = st.one_of(rounds, rounds, _handover(desired))
+            choices += [_handover(desired)] * 4
+        # `one_of` would count an equal strategy once.
+        rounds = st.sampled_from(choices).flatmap(lambda chosen: chosen)
         schedule = st.one_of(st.just(0), st.just(0), st.integers(0, 1000))
         flat = st.lists(rounds, min_size=1, max_size=machine.max_rounds).map(_flatten)
         return st.tuples(flat, schedule)
@@ -110,6 +115,19 @@ def _handover(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step 
     """
     change = st.builds(steps.ChangeLeader, _CALLS, desired)
     return st.tuples(desired, st.just(steps.Sleep(5.0)), change, desired)
+
+
+def _unseen(
+    machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
+) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which an object goes or changes, and no watch ever shows it.
+
+    It needs an object, an outage, a change and a compaction in this order, which independent steps seldom have.
+    """
+    resources = _watched(machine)
+    drop = st.builds(steps.Drop, st.sampled_from(resources) if resources else st.just("none"), _SECONDS, st.just(True))
+    change = [desired, st.builds(steps.Remove, st.integers(0, 3))] if "Remove" in machine.faults else [desired]
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), drop, st.one_of(change))
 
 
 def _either(step: st.SearchStrategy[Any], weight: int) -> st.SearchStrategy[Step | None]:

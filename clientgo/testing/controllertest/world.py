@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime.view import ReadOnlyError
@@ -293,10 +293,16 @@ class World:
 
     def _check_invariants(self) -> None:
         for name, check in self.machine.invariants():
-            try:
-                check(self.cluster)
-            except AssertionError as err:
-                self.report(name, f"{name}: {err}".rstrip(": "))
+            self.apply_rule(name, check)
+
+    def apply_rule(self, name: str, check: Callable[[Cluster], None]) -> None:
+        """Call a rule of the machine, and report a violation, or an error of the rule itself: both need the script."""
+        try:
+            check(self.cluster)
+        except AssertionError as err:
+            self.report(name, f"{name}: {err}".rstrip(": "))
+        except Exception as err:
+            self.report(name, f"{name}: the rule raised {type(err).__name__}: {err}".rstrip(": "))
 
     def nth(self, index: int, made_by: str = "") -> tuple[str, str] | None:
         """Return bucket and key of the living objects' `index`-th one, or None without objects."""

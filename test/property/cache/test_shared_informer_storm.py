@@ -1,6 +1,10 @@
 """The whole shared informer in front of a server that does everything to it except lying.
 
 After the storm the store equals the server, and so does what each handler can rebuild from its notifications alone.
+
+unit/testing/controllertest/test_informers.py searches with the embedded server, behind the whole client. What only this
+file has: handlers that come and go during an outage, both queues, any error as the answer to any call, and bookmarks
+at any moment. Changes, outages and compactions are in both, since a handler that joins is of interest during these.
 """
 
 from __future__ import annotations

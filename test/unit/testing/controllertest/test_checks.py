@@ -259,6 +259,35 @@ def test_an_invariant_is_checked_at_each_change_and_may_be_skipped() -> None:
     assert ct.replay(Skipped, [ONE, SECOND, DELETED]).check == ""
 
 
+class Mistakes(Widgets):
+    @ct.invariant()
+    def the_first_child_has_data(self, cluster: ct.Cluster) -> None:
+        assert all(each["data"] for each in cluster.list("ConfigMap")[1:])
+
+    @ct.eventually()
+    def there_is_one_child(self, cluster: ct.Cluster) -> None:
+        (_,) = cluster.list("ConfigMap")
+
+
+class MistakesInInvariant(Widgets):
+    @ct.invariant()
+    def the_first_child_has_data(self, cluster: ct.Cluster) -> None:
+        assert cluster.list("ConfigMap")[0]["data"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "check", "problem"),
+    [
+        (Mistakes, "there_is_one_child", "ValueError: not enough values to unpack (expected 1, got 0)"),
+        (MistakesInInvariant, "the_first_child_has_data", "IndexError: list index out of range"),
+    ],
+)
+def test_an_error_of_a_rule_is_reported_with_its_script(
+    machine: type[ct.ControllerMachine], check: str, problem: str
+) -> None:
+    assert violation(machine, ONE, SECOND, DELETED) == (check, f"{check}: the rule raised {problem}")
+
+
 def test_the_history_has_time_actor_request_response_and_what_each_cache_saw() -> None:
     table = ct.replay(Widgets, [ONE]).history.table()
     lines = [line.split() for line in table.splitlines()]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+import operatormachines
 import pytest
 from cockroachclusters import IMAGE
 from databasemachines import CrdbClusters, Elasticsearches
@@ -61,14 +62,40 @@ def test_systems_outside_the_cluster_outlive_a_kill(machine: type[ProgramMachine
     assert seen[3][0] is not first[0], "the run without faults has a system of its own"
 
 
+CRDB_CLUSTER = {
+    "apiVersion": "crdb.cockroachlabs.com/v1alpha1",
+    "kind": "CrdbCluster",
+    "metadata": {"name": "a"},
+    "spec": {
+        "nodes": 3,
+        "image": {"name": IMAGE},
+        "dataStore": {
+            "pvc": {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("machine", [CrdbClusters], indirect=True)
+def test_a_part_that_comes_and_goes_during_an_outage_waits_for_the_resync(
+    machine: type[ProgramMachine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the history no event tells of it. A manager resyncs after ten hours, like the Go original's."""
+    remove_role = ct.Remove(2)
+    steps = [ct.Drop("roles", 5.0, True), ct.Set(CRDB_CLUSTER), ct.Sleep(1.0), remove_role]
+    result = ct.replay(machine, steps)
+    assert "delete roles default/a-role" in " ".join(row.request for row in result.history.rows)
+
+    monkeypatch.setattr(operatormachines, "RESYNC_PERIOD", 36_000.0)
+    with pytest.raises(ct.ControllerFailure) as raised:
+        ct.replay(machine, steps)
+    assert raised.value.problem.startswith("the_nodes_follow: 0 StatefulSets")
+
+
 @pytest.mark.parametrize("machine", [CrdbClusters], indirect=True)
 def test_a_resource_that_is_only_listed_counts_as_connected(machine: type[ProgramMachine]) -> None:
     """The simulated database lists pods, which the operator does not watch."""
-    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
-    spec = {"nodes": 3, "image": {"name": IMAGE}, "dataStore": {"pvc": claim}}
-    cluster = {"apiVersion": "crdb.cockroachlabs.com/v1alpha1", "kind": "CrdbCluster", "metadata": {"name": "a"}}
-
-    result = ct.replay(machine, [ct.Set({**cluster, "spec": spec})])
+    result = ct.replay(machine, [ct.Set(CRDB_CLUSTER)])
 
     assert any("list pods" in row.request for row in result.history.rows)
     ended = next(row for row in result.history.rows if row.response == "all faults end")

@@ -87,7 +87,10 @@ def test_nothing_is_lost_or_worked_on_twice_in_a_storm(by: ShardBy, seed: int) -
 
 
 def storm(by: ShardBy, seed: int) -> None:
-    """Let replicas join, leave and lose their network, and the gate change, while objects change."""
+    """Let replicas join, leave and lose their network, and the gate change, while objects change.
+
+    controllertest does not replace this: the number of its processes is fixed, and none loses only its network.
+    """
     chance = random.Random(seed)
     with synctest.bubble(max_steps=200_000_000) as b:
         cluster = new_cluster(by)
