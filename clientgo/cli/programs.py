@@ -38,6 +38,12 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         print(f"{command.PROG} programs: {folder} exists; name a new folder", file=sys.stderr)
         return 1
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    try:
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    except OSError as err:
+        # copytree collects the errors of single files: (source, target, message).
+        reason = err.strerror or err.args[0][0][2]
+        print(f"{command.PROG} programs: cannot copy to {folder}: {reason}", file=sys.stderr)
+        return 1
     print(f"Copied the programs to {folder}. {folder / 'README.md'} has their commands.")
     return 0

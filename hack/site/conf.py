@@ -26,6 +26,8 @@ html_theme = "furo"
 # The default dark style underlines the names of modules, as if they were links.
 pygments_dark_style = "monokai"
 html_title = "clientgo"
+# Browsers ask the server for /favicon.ico otherwise, and report an error.
+html_favicon = "favicon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path: list[str] = []

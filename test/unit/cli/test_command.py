@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -93,6 +94,24 @@ def test_the_programs_are_copied_to_a_new_folder(tmp_path: Path, capsys: pytest.
     assert (folder / "README.md").read_text() == "mine"
 
 
+def test_programs_that_cannot_be_copied_are_an_error_on_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["programs", str(tmp_path / "file" / "cmd")]) == 1
+    assert capsys.readouterr().err.endswith("/file/cmd: Not a directory\n")
+
+    def full(source: str, target: str, **_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copy2", full)
+    monkeypatch.setattr(shutil.copytree, "__defaults__", (False, None, full, False, False))
+    assert main(["programs", str(tmp_path / "cmd")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"clientgo programs: cannot copy to {tmp_path / 'cmd'}: ")
+    assert "No space left on device" in line
+
+
 def test_the_programs_of_a_clone_are_not_copied_onto_themselves(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["programs", str(command.programs())]) == 0
     assert "has the programs already" in capsys.readouterr().out
@@ -161,6 +180,7 @@ def test_fish_completes_commands_and_options(tmp_path: Path) -> None:
     assert (words, done.stderr) == (["explain", "--no-breaks", "--no-browser", "create"], "")
 
 
+@pytest.mark.takes_turns(6)
 @pytest.mark.parametrize("name", sorted(command.COMMANDS))
 def test_the_completion_of_a_command_has_the_words_of_its_help(name: str) -> None:
     helps = {"scaffold": [[], ["init"], ["create"], ["create", "api"], ["create", "webhook"], ["generate"]]}

@@ -63,6 +63,7 @@ def test_private_names_are_offered_only_on_request(completer: Completer) -> None
     assert "_client" in "".join(completer.matches("client._c"))
 
 
+@pytest.mark.takes_turns(6)
 def test_tab_completes_in_a_terminal() -> None:
     with Environment() as env:
         # The property writes the file.

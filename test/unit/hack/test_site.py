@@ -174,3 +174,7 @@ def test_the_site_builds_and_holds(tmp_path: Path) -> None:
     assert "Typed" in (output / "reference/clientgo.util.workqueue.queue.html").read_text()
     assert '<iframe src="tour/index.html"' in (output / "pipeline.html").read_text()
     assert (output / "searchindex.js").stat().st_size > 10_000
+    index = (output / "searchindex.js").read_text(encoding="utf-8")
+    assert '"队列"' in index or '"\\u961f\\u5217"' in index
+    assert "flatMap" in (output / "_static/language_data.js").read_text(encoding="utf-8")
+    assert 'icon" href="../_static/favicon.svg"' in (output / "zh/start.html").read_text(encoding="utf-8")
