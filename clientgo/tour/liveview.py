@@ -104,7 +104,7 @@ class LiveView:
                 del self._looks[next(iter(self._looks))]
         changed = {name: part for name, part in parts.items() if before.get(name) != part}
         rest = {name: changed.pop(name) for name in ("informers", "queues") if name in changed}
-        for name in ("unlisted", "last", "calls", "skipped", "elapsed"):
+        for name in ("unlisted", "detached", "last", "calls", "skipped", "elapsed"):
             rest[name] = seen[name]
         codes: dict[int, tuple[int, Code]] = {}
         short = [_short(hop, codes) for hop in hops]
@@ -121,7 +121,7 @@ class LiveView:
             # The structures go on changing, but the tour has stopped to note which thread holds which key, and since
             # when: only the hops that were kept are of one moment.
             views: dict[str, Json] = {station: {} for station in SCHEMA if station not in ("events", "election")}
-            seen = {"views": views, "informers": [], "queues": [], "unlisted": 0}
+            seen = {"views": views, "informers": [], "queues": [], "unlisted": 0, "detached": True}
             return self._with_hops(seen, live.sums(), since, key)
         self._remember()
         queues = live.queues()
@@ -143,6 +143,7 @@ class LiveView:
             "informers": [self._overview(each) for each in parts],
             "queues": [self._queue_name(number, each.queue) for number, each in enumerate(queues)],
             "unlisted": live.unlisted(),
+            "detached": False,
         }
         return self._with_hops(seen, sums, since, key)
 

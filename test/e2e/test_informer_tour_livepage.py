@@ -256,6 +256,27 @@ def test_a_program_that_does_not_answer_is_no_error_of_the_tab_that_asks_about_t
     # The fixture looks for errors in the console.
 
 
+def test_a_look_that_is_answered_behind_the_detaching_leaves_the_picture(program):
+    page, _ = program
+    page.run("""
+        const plain = window.fetch;
+        window.looks = [];
+        window.fetch = async (path, ...rest) => {
+          if (!path.startsWith("/api/live")) return plain(path, ...rest);
+          await new Promise((done) => window.looks.push(done));
+          return plain(path, ...rest);
+        };""")
+    page.until("return window.looks.length")
+    page.run("document.getElementById('tab-break').click()")
+    page.until("return document.getElementById('detach')")
+    page.run("document.getElementById('detach').click()")
+    page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+    drawn = page.run("return Number(document.body.dataset.drawn)")
+    page.run("for (const done of window.looks) done()")
+    page.until(f"return Number(document.body.dataset.drawn) > {drawn}")
+    assert page.run("return document.querySelectorAll('#picture .chip').length") > 10
+
+
 def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state(program):
     page, _ = program
     page.run("document.getElementById('tab-break').click()")

@@ -22,7 +22,9 @@ async function look() {
   const query = new URLSearchParams({ informer: app.informer, queue: app.queue, since: app.last, key: app.key, after: app.look });
   const late = setTimeout(() => { app.silent = true; draw(); }, PATIENCE);
   const seen = await ask(`/api/live?${query}`).finally(() => { clearTimeout(late); app.silent = false; });
-  app.seen = { ...before, ...seen, views: { ...before?.views, ...seen.views } };
+  app.detached ||= seen.detached;
+  // A tour that has detached sees no station any more: the last picture stays.
+  if (!before || !seen.detached) app.seen = { ...before, ...seen, views: { ...before?.views, ...seen.views } };
   app.look = seen.look;
   app.hops = [...app.hops, ...seen.hops.map((hop) => ({ ...hop, code: seen.codes[hop.code] }))].slice(-200);
   app.last = Math.max(app.last, seen.last);
