@@ -386,6 +386,58 @@ def prefer(page):
     set_preference("reduce")
 
 
+_SLOW = """
+    const plain = window.fetch, waiting = [];
+    window.fetch = async (path, ...rest) => {
+      if (path === "/api/run") await new Promise((done) => waiting.push(done));
+      return plain(path, ...rest);
+    };
+    window.answer = () => { window.fetch = plain; for (const done of waiting) done(); };
+"""
+
+
+@pytest.fixture
+def slow(page):
+    """Return a function after which the server executes no run until the page calls `answer()`."""
+    yield lambda: page.run(_SLOW)
+    page.run("window.isSpoiled = true")
+
+
+def press_enter_twice(page: Page) -> None:
+    from selenium.webdriver import ActionChains
+
+    page.run("window.presses = 0; document.addEventListener('keydown', () => { window.presses += 1; }, true)")
+    ActionChains(page.driver).send_keys("\ue007\ue007").perform()
+    page.until("return window.presses >= 2")
+
+
+def test_presses_while_a_lesson_is_on_its_way_are_for_that_lesson(page, slow):
+    page.open("deltas")
+    page.step("#lesson-next")
+    wanted = page.step("#lesson-next")
+    page.open("queue")
+    slow()
+    page.run("const s = document.getElementById('scenario'); s.value = 'deltas'; s.dispatchEvent(new Event('change'))")
+    before = page.moment
+    press_enter_twice(page)
+    assert page.moment == before, "the lesson that is still shown does not go on"
+    page.run("window.answer()")
+    page.until("return document.querySelector('#pane h3').textContent.startsWith('1. ')")
+    page.until(f"return document.getElementById('count').textContent.startsWith('{wanted.hop} ')")
+    assert page.moment == wanted
+
+
+def test_a_second_press_while_the_server_executes_a_step_is_for_the_step_behind(page, slow):
+    page.open("fifos")
+    while not (page.text("#pane h3").startswith("5. ") and page.has("#pane .ask")):
+        page.step("#lesson-next")
+    slow()
+    press_enter_twice(page)
+    page.run("window.answer()")
+    page.until("return document.querySelector('#pane h3').textContent.startsWith('7. ')")
+    assert page.text("#problem") == ""
+
+
 def test_a_break_during_the_run_to_an_answer_ends_the_run(page, prefer):
     page.open("list-and-watch")
     for _ in range(9):

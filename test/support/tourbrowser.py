@@ -81,10 +81,31 @@ _FOLLOW = f"""
     $("pane").scrollTop = 0;
     document.documentElement.dataset.theme = kept("theme") ?? "";
     if (!kept("theme")) delete document.documentElement.dataset.theme;
-    const before = Number(document.body.dataset.drawn);
-    const look = () => (Number(document.body.dataset.drawn) > before ? done(true) : setTimeout(look, 5));
+    const before = Number(document.body.dataset.opened);
+    const look = () => (Number(document.body.dataset.opened) > before ? done(true) : setTimeout(look, 5));
     location.hash = hash;
     look();
+"""
+
+_COUNT_KEYS = """
+    if (window.presses === undefined) document.addEventListener("keydown", () => { window.presses += 1; }, true);
+    window.presses = 0;
+    return Number(document.body.dataset.drawn);
+"""
+_FOLLOWED = """
+    const [before, done] = arguments, began = performance.now();
+    const look = () => {
+      if (Number(document.body.dataset.drawn) > before) return done(true);
+      if (!window.presses && performance.now() > began + 10000) return done(false);
+      return setTimeout(look, 10);
+    };
+    look();
+"""
+_STATE = """
+    const text = (id) => `${id}: ${document.getElementById(id).innerText}`;
+    const { drawn, opened, running } = document.body.dataset, focus = document.activeElement?.id;
+    return [`presses: ${window.presses}`, `drawn: ${drawn}`, `opened: ${opened}`, `running: ${running}`,
+      `focus: ${focus}`, `address: ${location.hash}`, ...["count", "problem", "strayed", "pane"].map(text)].join("; ");
 """
 
 
@@ -131,12 +152,21 @@ class Page:
         return int(self.run("return document.body.dataset.drawn"))
 
     def key(self, key: str) -> None:
-        """Press a key and wait until the page has followed."""
+        """Press a key and wait until the page has followed.
+
+        Press it again if it has not reached the page in ten seconds. On a busy machine a browser may lose a key.
+        """
         from selenium.webdriver import ActionChains
 
-        before = self._drawn()
-        ActionChains(self.driver).send_keys(key).perform()
-        self.until(f"return Number(document.body.dataset.drawn) > {before}")
+        before = self.run(_COUNT_KEYS)
+        for _ in range(3):
+            ActionChains(self.driver).send_keys(key).perform()
+            try:
+                if self.driver.execute_async_script(_FOLLOWED, before):
+                    return
+            except Exception as error:
+                raise AssertionError(f"the page did not follow: {self.run(_STATE)}") from error
+        raise AssertionError(f"no key reaches the page: {self.run(_STATE)}")
 
     def step(self, selector: str) -> Moment:
         """Click, but not with the mouse, wait until the page has followed, and see what it shows: all in one go."""

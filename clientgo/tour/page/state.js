@@ -8,6 +8,7 @@ export const app = {
   tour: null, trace: null, states: [], at: -1, scenario: "", settings: {}, decisions: [], lesson: null, place: { step: -1, asked: false }, stops: [],
   tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
   start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false, offers: null,
+  pending: null, // the promise of a scenario that is on its way
 };
 export const address = new Address();
 export const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;

@@ -22,8 +22,12 @@ import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 import { address, app, faultOf, hop, kindOf, t, titleOf } from "/page/state.js";
 
 const { play, stop } = player({ to, reach });
-const { openQuestion, judged, lessonAnswer, lessonNext, lessonBack, isLost, toLesson, toBranch } = lessonWalk(
+const { openQuestion, judged, isLost, ...walk } = lessonWalk(
   { run, find, to, draw, stop, withDecisions, drawSettings: () => drawSettings(), noted: () => drawScenarios() });
+// A reader's act while a scenario is on its way waits for it: it is not meant for what is still shown.
+const afterOpening = (act) => async (...all) => { while (app.pending) await app.pending; return act(...all); };
+const whenOpened = (act) => (...all) => (app.pending ? afterOpening(act)(...all) : act(...all));
+const [lessonAnswer, lessonNext, lessonBack, toLesson, toBranch] = [walk.lessonAnswer, walk.lessonNext, walk.lessonBack, walk.toLesson, walk.toBranch].map(whenOpened);
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
   show("object");
@@ -51,8 +55,15 @@ async function reach(number) {
   return number < app.trace.points.length;
 }
 
-// `state`: what an address says beside scenario and settings, see fromHash.
-async function open(scenario, settings, start = 0, state = null) {
+// Open a scenario, after those that are on their way. `state`: what an address says beside scenario and settings, see
+// fromHash.
+function open(...all) {
+  const opening = Promise.resolve(app.pending).then(() => openNow(...all));
+  const ended = app.pending = opening.catch(() => undefined).then(() => { if (app.pending === ended) app.pending = null; });
+  return opening;
+}
+
+async function openNow(scenario, settings, start = 0, state = null) {
   stop();
   if (!state) address.mark();
   Object.assign(app, { start, scenario, settings, decisions: state?.decisions ?? [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
@@ -65,13 +76,14 @@ async function open(scenario, settings, start = 0, state = null) {
     // An address may name a fault or a machine that is not there: open the scenario without them.
     if (!state || (!state.decisions.length && !Object.keys(settings).length)) throw error;
     complain(errorIn(app.language, error.message));
-    return open(scenario, {}, start, { ...state, decisions: [] });
+    return openNow(scenario, {}, start, { ...state, decisions: [] });
   }
   remember("scenario", scenario);
   if (state) await restore(state);
   $("scenario").value = scenario;
   await drawSettings();
-  return draw();
+  draw();
+  document.body.dataset.opened = Number(document.body.dataset.opened ?? 0) + 1;
 }
 
 // Go where an address says: what is not there, such as a hop behind the end, is left out.
@@ -282,7 +294,7 @@ async function drawPane() {
   for (const tab of $("tabs").children) tab.setAttribute("aria-selected", String(tab.id === `tab-${app.tab}`));
   for (const tab of $("tabs").children) tab.tabIndex = tab.id === `tab-${app.tab}` ? 0 : -1;
   $("pane").setAttribute("aria-labelledby", `tab-${app.tab}`);
-  const act = { fault: (name) => decide("fault", name), thread: (name) => decide("thread", name), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail), toBranch: (branch) => toBranch(branch).catch(fail),
+  const act = { fault: whenOpened((name) => decide("fault", name)), thread: whenOpened((name) => decide("thread", name)), lessonNext: () => lessonNext().catch(fail), lessonBack: () => lessonBack().catch(fail), lessonAnswer: (number) => lessonAnswer(number).catch(fail), toBranch: (branch) => toBranch(branch).catch(fail),
     openLesson: (scenario) => { $("scenario").value = scenario; open(scenario, {}).catch(fail); },
     obstacle: (name) => obstacle(app.offers, app, name), isThreadFree: !source.isExported, undo: () => withDecisions([], app.at).catch(fail) };
   const fill = (parts) => {
@@ -372,7 +384,7 @@ function onKey(event) {
   const act = shifted ? () => { const name = Object.keys(app.tour.faults)[shifted[1] - 1]; return name && decide("fault", name); } : KEYS[event.key];
   if (!act) return;
   event.preventDefault();
-  Promise.resolve(act()).catch(fail);
+  Promise.resolve(whenOpened(act)()).catch(fail);
 }
 
 async function begin() {
@@ -392,7 +404,7 @@ async function begin() {
   app.scenario = app.tour.scenarios.some((each) => each.name === wanted) ? wanted : app.tour.scenarios[0].name;
   paint(remembered("theme") || undefined);
   speak(state.language || remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
-  const safely = (act) => (event) => Promise.resolve(act(event)).catch(fail);
+  const safely = (act) => (event) => Promise.resolve(whenOpened(act)(event)).catch(fail);
   const click = { first, back, play, next, same, help, copy: copyLink, again: opening, theme: flipTheme,
     language: () => { speak(app.language === "zh" ? "en" : "zh"); drawSettings().catch(fail); draw(); } };
   for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", safely(act));

@@ -12,11 +12,14 @@ const matching = ({ station, kind, key, handler }) => (each) => each.station ===
 // `page`: run, reach and find of the run, to(number, moving) and draw, stop of the player, withDecisions and drawSettings;
 // `noted` is called when the reader's progress has changed.
 export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSettings, noted }) {
+  // The promise of a step that is on its way; null without one.
+  let preparing = null;
+
   // The question that is open, for the places in the picture and the letters; null without one.
   function openQuestion() {
     const { place, lesson } = app;
     const step = lesson?.steps[place.step + 1];
-    const isOpen = app.tab === "lesson" && place.asked && place.running === undefined && !place.lost && step?.answers.length;
+    const isOpen = !app.pending && app.tab === "lesson" && place.asked && place.running === undefined && !place.lost && step?.answers.length;
     return isOpen ? { answers: step.answers, choose: (number) => lessonAnswer(number).catch(fail) } : null;
   }
 
@@ -86,24 +89,38 @@ export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSetti
 
   // `answered`: the answer to the open question; -1 to see the answer without one.
   async function lessonNext(answered = -1) {
+    if (app.place.running !== undefined) { app.hurry = true; return; }
+    // The server may take a while: a press meanwhile is for the step behind.
+    while (preparing) await preparing.catch(() => undefined);
+    preparing = prepare(answered).finally(() => { preparing = null; });
+    const number = await preparing;
+    if (number < 0) return;
+    const { lesson, place } = app;
+    app.at = number - 1;
+    await reading(() => to(number, true));
+    noteStep(lesson, place.step);
+    noted();
+  }
+
+  // Return the hop of the next step, which is the reader's place now; -1 if something else comes first.
+  async function prepare(answered) {
     const { place, lesson } = app;
-    if (!lesson?.steps[place.step + 1]) return;
-    if (place.running !== undefined) { app.hurry = true; return; }
+    if (!lesson?.steps[place.step + 1]) return -1;
     if (place.branch) {
       await toLesson();
-      return lessonNext(answered);
+      return prepare(answered);
     }
     address.mark();
     const from = app.at;
     if (place.lost) {
       app.decisions = [];
       app.place = { ...place, lost: false };
-      if (!(await run())) return;
-      return lessonNext(answered);
+      return (await run()) ? prepare(answered) : -1;
     }
     if (!place.asked && lesson.steps[place.step + 1].ask) {
       app.place = { ...place, asked: true };
-      return draw();
+      draw();
+      return -1;
     }
     const anew = await useMachine(lesson, place.step + 1);
     const before = anew ? -1 : await stopOf(place.step);
@@ -113,19 +130,20 @@ export function lessonWalk({ run, find, to, draw, stop, withDecisions, drawSetti
       // The decisions led away from the lesson: say so, and let the same key lead back.
       app.at = before;
       app.place = { ...place, lost: true };
-      return draw();
+      draw();
+      return -1;
     }
-    if (number < 0) return complain(t("notfound"));
+    if (number < 0) {
+      complain(t("notfound"));
+      return -1;
+    }
     app.stops[place.step + 1] = number;
     if (place.asked) {
       app.place = { ...place, running: answered };
-      if (!(await runThrough(anew ? -1 : from, number))) return;
+      if (!(await runThrough(anew ? -1 : from, number))) return -1;
     }
     app.place = { step: place.step + 1, asked: false, ...(place.asked ? { answered } : {}) };
-    app.at = number - 1;
-    await reading(() => to(number, true));
-    noteStep(lesson, place.step + 1);
-    noted();
+    return number;
   }
 
   // Run the hops between a question and its answer, in a few seconds at most; at once for readers who want no motion, or
