@@ -1055,14 +1055,23 @@ def test_a_token_expires_in_the_far_future() -> None:
         lambda c, obj: c.create(CTX, obj),
         lambda c, obj: c.update(CTX, obj),
         lambda c, obj: c.patch(CTX, obj, client.merge_from(config_map())),
+        lambda c, obj: c.apply(CTX, obj, client.FieldOwner("me")),
         lambda c, obj: c.sub_resource("scale").update(CTX, obj),
     ],
-    ids=["create", "update", "patch", "scale"],
+    ids=["create", "update", "patch", "apply", "scale"],
 )
 def test_an_object_of_a_cache_cannot_be_written(call: Callable[[Any, Any], Any]) -> None:
     c = built(config_map())
     with pytest.raises(ReadOnlyError):
-        call(c, config_map().freeze())
+        call(c, config_map(a="1").freeze())
+    stored = c.get(CTX, client.ObjectKey(namespace="ns", name="cm"), corev1.ConfigMap)
+    assert not stored.data and stored.get_resource_version() == "999", "the store stays as it was"
+
+
+def test_a_shared_token_request_is_not_filled_in() -> None:
+    account = corev1.ServiceAccount(metadata=metav1.ObjectMeta(namespace="ns", name="robot"))
+    with pytest.raises(ReadOnlyError):
+        built(account).sub_resource("token").create(CTX, account, authenticationv1.TokenRequest().freeze())
 
 
 def test_a_tracker_of_a_client_is_written_to_directly() -> None:
