@@ -111,6 +111,19 @@ class Ticks(Bare):
             ).object
 
 
+class Counts(Bare):
+    """A controller that changes an object every ten seconds for five minutes, which is no endless work."""
+
+    setup = ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "clock"}, "data": {"number": "0"}},)
+
+    def work(self, maps: Any, ctx: Context) -> None:
+        found = maps.get(ctx, "clock", metav1.GetOptions()).object
+        while (number := int(found["data"]["number"])) < 30 and not ctx.done().wait(10.0):
+            changed = Unstructured({**found, "data": {"number": str(number + 1)}})
+            found = maps.update(ctx, changed, metav1.UpdateOptions()).object
+        ctx.done().wait()
+
+
 SETTINGS: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "default"}}
 
 
@@ -162,7 +175,7 @@ def test_a_loop_without_requests_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "20000" in problem.replace(",", ""), problem
 
 
-@pytest.mark.parametrize("machine", [Bare, AsksPatiently])
+@pytest.mark.parametrize("machine", [Bare, AsksPatiently, Counts])
 def test_a_controller_within_the_limits_passes(machine: type[ct.ControllerMachine]) -> None:
     assert ct.replay(machine, []).check == ""
 
