@@ -136,7 +136,7 @@ def test_the_wheel_of_a_fresh_clone_works_without_the_checkout(
     command = tmp_path / "venv" / "bin" / "clientgo"
     assert run(command, "version", cwd=elsewhere).startswith(f"clientgo {clientgo.__version__} ")
     assert "12 of 12 checks hold" in run(command, "demo", "--quiet", cwd=elsewhere)
-    assert "informer-tour" in run(command, "tour", "--help", cwd=elsewhere)
+    assert "usage: clientgo tour [flags]" in run(command, "tour", "--help", cwd=elsewhere)
     # The code generators are part of it.
     shutil.copytree(ROOT / "cmd" / "sample-controller" / "pkg" / "apis", elsewhere / "pkg" / "apis")
     generate = ["-m", "clientgo.codegen", "--output", "pkg.generated", "pkg.apis.samplecontroller.v1alpha1"]

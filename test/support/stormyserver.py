@@ -207,7 +207,7 @@ class ReplayingHandler:
 
     def on_delete(self, obj: Any) -> None:
         self._take_time()
-        name = cache.object_to_name(obj).name if not isinstance(obj, cache.DeletedFinalStateUnknown) else obj.key[3:]
+        name = cache.deletion_handling_object_to_name(obj).name
         self._expect(name in self.state, f"{name} deleted, but was not there")
         self.state.pop(name, None)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from apiclient import Api
+from apiclient import Api, eventually
 from webhookserver import Webhooks, hook
 
 from clientgo.golang.http.server import Request as HTTPRequest
@@ -150,11 +150,18 @@ OBJECTS = "/apis/grow.example.com/v1/namespaces/default"
 FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
+def delete_crd(api: Api, plural: str) -> None:
+    """Delete a CRD, and wait until its objects are deleted: the name is not free before."""
+    path = f"{CRDS}/{plural}.grow.example.com"
+    api("DELETE", path, want=200)
+    eventually(lambda: api.request("GET", path).status_code == 404)
+
+
 @pytest.fixture
 def heaps(api: Api) -> Iterator[Api]:
     api("POST", CRDS, crd("heaps", FREE), want=201)
     yield api
-    api("DELETE", f"{CRDS}/heaps.grow.example.com", want=200)
+    delete_crd(api, "heaps")
 
 
 def heap(**fields: Any) -> Json:
@@ -242,7 +249,7 @@ def test_defaults_of_a_long_list_cannot_fill_the_memory(api: Api) -> None:
         assert status["message"] == "the defaults of the schema add more than 16777216 bytes to the object"
         assert len(api("POST", f"{OBJECTS}/heaps", heap(spec=[{}] * 100), want=201)["spec"][99]["d"]) == 10_000
     finally:
-        api("DELETE", f"{CRDS}/heaps.grow.example.com", want=200)
+        delete_crd(api, "heaps")
 
 
 @pytest.mark.takes_turns(4)

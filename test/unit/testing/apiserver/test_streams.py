@@ -495,10 +495,9 @@ def test_an_endless_input_and_output_go_on_until_the_context_ends(run: Runner) -
         call.result()
 
 
+@pytest.mark.parametrize("run", ["v5", "v4", "spdy"], indirect=True)  # the proxy forwards plain HTTP
 def test_the_end_of_the_connection_ends_a_command_that_writes(run: Runner, env: Environment) -> None:
     """Go: TestStreamExitsAfterConnectionIsClosed."""
-    if run.kind == "tls":  # type: ignore[attr-defined]
-        pytest.skip("the proxy forwards plain HTTP")
     flood, host = Flood(), env.url.removeprefix("http://")
     with CuttableProxy((host.partition(":")[0], int(host.partition(":")[2]))) as proxy:
         url = f"{proxy.url}{PODS}/web/exec?command=cat&stdin=true&stdout=true"
