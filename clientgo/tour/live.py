@@ -12,16 +12,19 @@ their own when the pages that asked for them are gone.
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from clientgo.golang import callers
 from clientgo.tools.cache.beyond import stuck_handlers
 from clientgo.tools.cache.event_handler_name import name_for_handler
+from clientgo.tour import programframes
 from clientgo.tour.attached import Attached
 from clientgo.tour.controllog import log_changes
 from clientgo.tour.hop import Hop
@@ -94,6 +97,8 @@ class Held:
     inner: Any
     since: dict[Any, float]
     """The clock's time at which each dirty item was added."""
+    origin: str = ""
+    """The variable from which the program passed the queue, or the line that created it; "" if neither is known."""
 
 
 _NOTHING = object()
@@ -132,6 +137,8 @@ class Live(Attached):
         self._unlisted = 0
         # By the identity of the part that workers get from. Written under the lock, read without.
         self._queues: dict[int, Held] = {}
+        # The names of handlers' listeners, each of one listener only.
+        self._handler_names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         # By thread. Each thread writes its own, in one step; a copy to look at is one step too.
         self._workers: dict[int, tuple[int, Any, float]] = {}
         # By thread and station, the structure of the thread's last hop there. Each thread writes its own, in one step.
@@ -172,7 +179,7 @@ class Live(Attached):
             elif hasattr(thing, "parts"):
                 self._add_informer(thing)
             elif hasattr(thing, "contents") and hasattr(thing, "get"):
-                self._add_queue(thing)
+                self._add_queue(thing, programframes.variable_of(thing))
             else:
                 raise TypeError(f"the tour watches factories, informers and queues, not {type(thing).__name__}")
 
@@ -185,7 +192,7 @@ class Live(Attached):
                 return
             self._informers.append(informer)
 
-    def _add_queue(self, queue: Any) -> Held | None:
+    def _add_queue(self, queue: Any, origin: str = "") -> Held | None:
         inner = getattr(queue.get, "__self__", queue)
         with self._changed:
             known = self._queues.get(id(inner))
@@ -193,7 +200,7 @@ class Live(Attached):
                 self._unlisted += 1
                 return None
             if known is None or known.queue is inner or hasattr(queue, "add_rate_limited"):
-                known = Held(queue, inner, {} if known is None else known.since)
+                known = Held(queue, inner, {}, origin) if known is None else replace(known, queue=queue)
                 self._queues[id(inner)] = known
             return known
 
@@ -211,6 +218,7 @@ class Live(Attached):
     def _probes(self) -> tuple[Probe, ...]:
         return (
             Probe.at("informer.run", self._around_run),
+            Probe("clientgo.util.workqueue.queue", "Typed.__init__", self._around_making),
             Probe.at("queue.new_rate_limiting", self._around_making),
             Probe.at("queue.new_delaying", self._around_making),
             Probe.at("queue.add", self._around_add),
@@ -238,9 +246,9 @@ class Live(Attached):
         return run_with_context
 
     def _around_making(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def __init__(queue: Any, *args: Any) -> None:
-            function(queue, *args)
-            self._add_queue(queue)
+        def __init__(queue: Any, *args: Any, **kwargs: Any) -> None:
+            function(queue, *args, **kwargs)
+            self._add_queue(queue, programframes.line_of_call())
 
         return __init__
 
@@ -290,8 +298,22 @@ class Live(Attached):
 
     # ---- what is asked for
 
+    def name_of(self, listener: Any) -> str:
+        """Return the name of a handler's listener, with a number if another listener has that name already."""
+        with self._changed:
+            if listener not in self._handler_names:
+                # The numbers are in the order in which the handlers were added.
+                handlers = [each for informer in self._informers for each in informer.parts().handlers]
+                for each in (*handlers, listener):
+                    if each not in self._handler_names:
+                        self._handler_names[each] = _free_name(each.name(), set(self._handler_names.values()))
+            return self._handler_names[listener]
+
     def pause(self, handler: str) -> None:
-        """Let a handler's thread wait before its next call, until `go_on`. Its notifications pile up meanwhile."""
+        """Let the thread of the handler with this name, see `name_of`, wait before its next call, until `go_on`.
+
+        Its notifications pile up meanwhile.
+        """
         self._request(paused=self._paused | {handler})
 
     def go_on(self, handler: str) -> None:
@@ -364,19 +386,20 @@ class Live(Attached):
 
     def _around_deliver(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def deliver(notification: Any, handler: Any) -> None:
-            name = name_for_handler(handler)
+            listener = self._listener_of(threading.get_ident())
+            name = name_for_handler(handler) if listener is None else self.name_of(listener)
             # The program's log must not blame the handler for the pause.
-            with stuck_handlers.holding(notification), self._changed:
-                while name in self._paused and not self._is_detached and self._is_listening(name):
+            with stuck_handlers.holding(), self._changed:
+                while name in self._paused and not self._is_detached and _is_listening(listener):
                     self.clock.wait(self._changed, _PATIENCE)
             function(notification, handler)
 
         return deliver
 
-    def _is_listening(self, handler: str) -> bool:
-        """Report whether the handler still takes notifications; False while its informer stops."""
-        listening = (each.contents() for informer in list(self._informers) for each in informer.parts().handlers)
-        return any(each.handler == handler and not each.closed for each in listening)
+    def _listener_of(self, thread: int) -> Any:
+        """Return the listener whose handler this thread calls; None if no informer of the tour has it."""
+        listeners = (each for informer in list(self._informers) for each in informer.parts().handlers)
+        return next((each for each in listeners if each.thread_ident() == thread), None)
 
     def _wait(self, thread: str, is_ending: Callable[[], bool]) -> None:
         began = self.clock.now()
@@ -505,6 +528,17 @@ class Live(Attached):
         gone = max(0, len(kept) - KEPT_HOPS)
         del kept[:gone]
         self._first += gone
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, or the name with the smallest number from 2 that makes it differ from all others."""
+    names = itertools.chain([name], (f"{name} #{number}" for number in itertools.count(2)))
+    return next(each for each in names if each not in taken)
+
+
+def _is_listening(listener: Any) -> bool:
+    """Report whether a handler still takes notifications; False while its informer stops, and for None."""
+    return listener is not None and not listener.contents(1).closed
 
 
 def _note_time(held: Held, item: Any, now: Callable[[], float]) -> None:

@@ -21,13 +21,14 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
 from clientgo.tools.cache.reflector import type_string
 from clientgo.tour.hop import Code, Hop
-from clientgo.tour.live import KEPT_HOPS, Live, Sum
+from clientgo.tour.live import KEPT_HOPS, Held, Live, Sum
 from clientgo.tour.livepast import Owners, answer
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
 from clientgo.tour.taps import arguments_of, key_of, version_of
 from clientgo.tour.viewschema import SCHEMA, check_views
+from clientgo.util.workqueue.beyond.inspection import name_of
 
 __all__ = ["LiveView"]
 
@@ -141,7 +142,7 @@ class LiveView:
         seen = {
             "views": views,
             "informers": [self._overview(each) for each in parts],
-            "queues": [self._queue_name(number, each.queue) for number, each in enumerate(queues)],
+            "queues": [_queue_title(number, each) for number, each in enumerate(queues)],
             "unlisted": live.unlisted(),
             "detached": False,
         }
@@ -195,6 +196,8 @@ class LiveView:
         kept = self._live.hops(most=KEPT_HOPS)
         hops = [{**hop.to_dict(), "more": self._scrubbed_fields(dict(hop.more))} for hop in kept]
         owners = Owners(parts, None if held is None else held.queue)
+        if parts is not None and handler:  # the hops name it without the number that tells equal names apart
+            handler = next((each.name() for each in parts.handlers if self._live.name_of(each) == handler), handler)
         links, changes = answer(kept, hops, owners, place, key, handler=handler, version=version)
         named = sorted({*(link.at for link in links), *changes.values()})
         index = {at: number for number, at in enumerate(named)}
@@ -349,6 +352,7 @@ class LiveView:
         now = parts.clock.now()
         handlers = []
         for number, handler in enumerate(parts.handlers):
+            name = self._live.name_of(handler)
             length, contents = handler.waiting(), handler.contents(_SHOWN)
             pending, taken = handler.lengths()
             delivering = () if contents.delivering is None else (contents.delivering,)
@@ -360,12 +364,12 @@ class LiveView:
                 facts.append(["in-call", _seconds(in_call)])
             handlers.append(
                 {
-                    "name": contents.handler,
+                    "name": name,
                     "pending": [_notice(each) for each in contents.pending],
                     "taken": [_notice(each) for each in contents.taken],
                     "delivering": None if contents.delivering is None else _notice(contents.delivering),
                     "totals": {"pending": pending, "taken": taken},
-                    "paused": contents.handler in paused,
+                    "paused": name in paused,
                     "facts": facts + (rates["handlers"] if number == len(parts.handlers) - 1 else []),
                 }
             )
@@ -437,8 +441,12 @@ class LiveView:
             "heard": None if contact is None else round(parts.clock.now() - contact, 1),
         }
 
-    def _queue_name(self, number: int, queue: Any) -> str:
-        return f"{number + 1}: {type(queue).__name__.strip('_')}"
+
+def _queue_title(number: int, held: Held) -> str:
+    """Return a queue's number, its name or else its origin in the program, and its type."""
+    kind = type(held.queue).__name__.strip("_")
+    name = name_of(held.queue) or held.origin
+    return f"{number + 1}: {name} ({kind})" if name else f"{number + 1}: {kind}"
 
 
 def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:

@@ -114,14 +114,20 @@ def _number(query: dict[str, str], name: str, default: int = 0) -> int:
 def serve(
     *watched: Any, port: int = 0, title: str = "", taps: Iterable[Tap] = (), record: str | os.PathLike[str] = ""
 ) -> Iterator[LivePage]:
-    """Attach the tour to this process for as long as the body runs, and serve its page on 127.0.0.1.
+    """Serve the page of the live tour on 127.0.0.1, and observe this process while the body of the `with` runs.
 
-    watched: factories, informers and queues that were there before; those that begin later are found without.
-    port: any free one by default.
-    taps: functions of the program to watch too, see worker_tap.
-    record: a new file in which to record it all as well, with `title` as the program's name; see recorder.py.
+    Yields the page, whose `url` is to be opened in a browser. Does not wait for a browser. The end of the body detaches
+    the tour: paused handlers and slowed workers continue, and the page gets no more answers.
 
-    Raises OSError when the port is taken or the file cannot be made, and TypeError for something else to watch.
+    watched: factories, informers and queues that exist already. The tour finds those by itself that the program starts
+        or creates in the body.
+    port: the server's port; 0 selects a free one.
+    title: the program's name on the page and in the recording.
+    taps: functions of the program to observe as well, see worker_tap.
+    record: the path of a new file for a recording, see recorder.py; "" records nothing.
+
+    The page is served, and rates are counted, in threads of their own, which take no signals. Raises OSError if the
+    port is taken or the file cannot be created, and TypeError if `watched` contains another kind of object.
     """
     taps = tuple(taps)
     live = Live(taps)

@@ -118,6 +118,86 @@ def test_every_tab_is_inside_the_panel(program, width, language):
     assert outside == [5, []]
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_all_tabs_are_in_one_row_on_a_desktop(program, language):
+    page, _ = program
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.resize(1400, 900)
+    wait_for_pictures(page)
+    rows = "return [...document.querySelectorAll('#tabs button')].map((each) => each.getBoundingClientRect().top)"
+    tops = page.run(rows)
+    assert len(tops) == 5 and len(set(tops)) == 1
+
+
+_SHOWN = """
+    const value = (id) => document.getElementById(id).value, chosen = "#tabs [aria-selected=true]";
+    return [value("scenario"), value("queue-choice"), document.querySelector(chosen).id, document.documentElement.lang];
+"""
+
+
+def shows(page: Page, *expected: str) -> None:
+    """Wait until the page shows this informer, queue, tab and language."""
+    script = f"(() => {{ {_SHOWN} }})()"
+    page.until(f"return JSON.stringify({script}) === JSON.stringify({list(expected)!r})")
+
+
+def test_the_address_keeps_the_informer_the_queue_the_tab_and_the_language(browser):
+    sources = [new_fake_controller_source() for _ in range(2)]
+    kinds = (corev1.ConfigMap(), corev1.Pod())
+    informers = [
+        cache.new_shared_index_informer(source, kind, 0.0, {}) for source, kind in zip(sources, kinds, strict=True)
+    ]
+    queues: Any = [workqueue.new_typed(), workqueue.new_typed()]
+    with tour.serve(*informers, *queues, title="a program") as served:
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        page.choose("scenario", "1")
+        page.choose("queue-choice", "1")
+        queues[1].add("default/apple")
+        page.until("return document.querySelector('[data-station=queue] .chip')")
+        page.run("document.getElementById('language').click()")
+        page.run("document.getElementById('tab-past').click()")
+        click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        page.run(f"document.querySelector('[data-station=queue] .chip').{click}")
+        page.until("return document.getElementById('tab-object').getAttribute('aria-selected') === 'true'")
+        page.run("document.getElementById('tab-past').click()")
+        expected = ("1", "1", "tab-past", str(page.run("return document.documentElement.lang")))
+        shows(page, *expected)
+        page.until("return document.querySelector('#pane .chain')")
+        page.until("return location.hash.includes('of=default/apple')")
+        address = page.run("return location.href")
+        page.driver.refresh()
+        page.until("return document.body.dataset.ready === 'true'")
+        shows(page, *expected)
+        page.until("return document.querySelector('#pane .chain')")
+        assert "apple · " in page.text("#pane h3")
+        assert page.run("return location.href") == address
+        page.run("document.getElementById('tab-break').click()")
+        shows(page, "1", "1", "tab-break", expected[3])
+        page.choose("scenario", "0")
+        shows(page, "0", "1", "tab-break", expected[3])
+        page.until("return !location.hash.includes('informer=')")
+        page.driver.back()
+        shows(page, "1", "1", "tab-break", expected[3])
+        page.driver.back()
+        shows(page, *expected)
+        page.driver.forward()
+        shows(page, "1", "1", "tab-break", expected[3])
+        page.load("live?informer=x&queue=99999&lang=fr&tab=nothing&station=none&object=none")
+        shows(page, "0", "0", "tab-lesson", expected[3])
+        page.load("live?queue=7&tab=object&key=default/none")
+        page.until("return document.getElementById('tab-object').getAttribute('aria-selected') === 'true'")
+        page.run("localStorage.clear()")
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+    for queue in queues:
+        queue.shut_down()
+    for source in sources:
+        source.shutdown()
+
+
 def test_the_number_of_hidden_keys_is_inside_its_card(program):
     page, _ = program
     seen = 0

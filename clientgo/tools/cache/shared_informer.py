@@ -43,7 +43,7 @@ from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler, stamp
 from clientgo.tools.cache.beyond.inspection import CacheHealth, InspectableInformer
 from clientgo.tools.cache.beyond.refusals import KnownObjects, Refusals, mark_failures
-from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers
+from clientgo.tools.cache.beyond.stuck_handlers import StuckHandlers, call_timer
 from clientgo.tools.cache.beyond.unstarted import reporting_unstarted
 from clientgo.tools.cache.beyond.unsynced import EarlyReads, calling_handlers
 from clientgo.tools.cache.controller import (
@@ -934,6 +934,10 @@ class _ProcessorListener(Backlog):
         if self._thread is not None:
             self._thread.join()
 
+    def thread_ident(self) -> int | None:
+        """Return the identifier of the thread that calls the handler; None before the start."""
+        return None if self._thread is None else self._thread.ident
+
     def is_alive(self) -> bool:
         """Report whether the thread runs."""
         return self._thread is not None and self._thread.is_alive()
@@ -994,11 +998,12 @@ class _ProcessorListener(Backlog):
         self.publish_delivery()
 
     def _deliver_and_trace(self, notification: Notification, pending: int) -> None:
-        """Deliver a notification while many wait behind it, and log if that takes long."""
-        started = self._clock.now()
+        """Deliver a notification while many wait behind it, and log if that takes long, without a debugger's hold."""
+        call_timer.start(self._clock)
         try:
             notification.deliver(self._handler)
         finally:
+            started = call_timer.started
             if self._clock.since(started) >= _SLOW_HANDLER_SECONDS:
                 trace.new(
                     "processorListener handler",

@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from clientgo.tools.sharding.sharder import Sharder
 from clientgo.util import workqueue
+from clientgo.util.workqueue.beyond.inspection import name_of
 from clientgo.util.workqueue.beyond.unhashable import check_hashable
 
 __all__ = ["PrioritizedQueue", "ShardedPriorityQueue", "ShardedQueue"]
@@ -48,6 +49,10 @@ class ShardedQueue(workqueue.TypedRateLimitingInterface[T], Generic[T]):
     def _check(self) -> None:
         with self._lock:
             assert self._sharder.statistics().working >= len(self._out)
+
+    def name(self) -> str:
+        """Return the name of the queue behind this one; "" without one."""
+        return name_of(self._queue)
 
     def add(self, item: T) -> None:
         """Queue the item if this replica owns it."""

@@ -1,5 +1,7 @@
 // The live tour: the picture of a program that really runs, ten times a second and more.
 
+import { Address } from "/page/address.js";
+import { fromLiveHash, toLiveHash } from "/page/liveaddress.js";
 import { CHINESE, GLOSSARY, WORDS } from "/page/words.js";
 import { Picture } from "/page/picture.js";
 import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
@@ -14,6 +16,7 @@ const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], 
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
 const count = (number) => number.toLocaleString("en-US");
+const address = new Address();
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => chooseObject(ref, key).catch(fail));
 
 async function look() {
@@ -50,15 +53,46 @@ async function goOn() {
 }
 
 async function chooseObject(ref, key) {
-  app.states = await ask(`/api/object?informer=${app.informer}&key=${encodeURIComponent(key)}`);
-  const known = Object.keys(app.states);
-  app.ref = known.includes(ref) ? ref : known.at(-1) ?? "";
-  await chooseKey(key);
+  address.mark();
+  await fetchObject(ref, key);
+  await onlyHopsOf(key);
   show("object");
 }
 
+async function fetchObject(ref, key) {
+  app.states = key ? await ask(`/api/object?informer=${app.informer}&key=${encodeURIComponent(key)}`) : {};
+  const known = Object.keys(app.states);
+  app.ref = known.includes(ref) ? ref : known.at(-1) ?? "";
+}
+
 async function chooseKey(key) {
+  address.mark();
+  await onlyHopsOf(key);
+  keepAddress();
+}
+
+async function onlyHopsOf(key) {
   Object.assign(app, { key, hops: [], last: -1 });
+  await look();
+  draw();
+}
+
+function choose(changes) {
+  address.mark();
+  Object.assign(app, changes);
+  keepAddress();
+}
+
+const keepAddress = () => address.show(toLiveHash(app));
+
+// Show the state that an address stands for.
+async function restore(hash) {
+  const { language, ref, ...state } = fromLiveHash(hash, Object.keys(app.tour.kinds));
+  if (language && language !== app.language) speak(language);
+  if (state.key !== app.key) Object.assign(app, { hops: [], last: -1 });
+  Object.assign(app, state);
+  if (state.tab === "object") await fetchObject(ref, state.key);
+  app.shown = "";
   await look();
   draw();
 }
@@ -66,7 +100,9 @@ async function chooseKey(key) {
 // ---- showing
 
 function show(tab) {
+  if (tab !== app.tab) address.mark();
   app.tab = tab;
+  keepAddress();
   drawPane().catch(fail);
 }
 
@@ -106,7 +142,7 @@ const hopTable = el("table", { class: "figures hops" });
 function overview() {
   const { seen } = app;
   const rows = seen.informers.map((each, number) => el("tr", { class: number === app.informer ? "chosen" : null },
-    el("td", {}, el("button", { type: "button", id: `informer-${number}`, onclick: () => { app.informer = number; draw(); } }, each.kind)),
+    el("td", {}, el("button", { type: "button", id: `informer-${number}`, onclick: () => { choose({ informer: number }); draw(); } }, each.kind)),
     ...[count(each.objects), count(each.pending), each.version ? `@${each.version}` : "–", each.heard === null ? "–" : `${each.heard.toFixed(1)}s`].map((text) => el("td", { class: "figure" }, text))));
   const head = ["informer", "objects", "to-tell", "version", "heard"].map((word) => el("th", {}, t(word)));
   const hops = app.hops.slice(-60).reverse().map(hopRow);
@@ -271,21 +307,21 @@ export async function live(tour) {
   $("play").textContent = "▮▮";
   $("settings").replaceWith(el("label", { class: "field" }, el("span", { "data-word": "queue" }, "Work queue"), el("select", { id: "queue-choice" })));
   paint(remembered("theme") || undefined);
-  speak(remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
-  const click = { help, play: freeze, theme: flipTheme, language: () => { speak(app.language === "zh" ? "en" : "zh"); draw(); } };
+  speak(fromLiveHash(location.hash, []).language || remembered("language") || (navigator.language.startsWith("zh") ? "zh" : "en"));
+  const click = { help, play: freeze, theme: flipTheme, language: () => { speak(app.language === "zh" ? "en" : "zh"); keepAddress(); draw(); } };
   for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", act);
   for (const tab of $("tabs").children) tab.addEventListener("click", () => show(tab.id.slice(4)));
-  $("scenario").addEventListener("change", (event) => { app.informer = Number(event.target.value); });
-  $("queue-choice").addEventListener("change", (event) => { app.queue = Number(event.target.value); });
+  $("scenario").addEventListener("change", (event) => choose({ informer: Number(event.target.value) }));
+  $("queue-choice").addEventListener("change", (event) => choose({ queue: Number(event.target.value) }));
   document.addEventListener("keydown", onKey);
   giveKeysBack();
   keepFocusInView();
   tips($("picture"));
-  $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; }, true);
+  $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target) ?? app.chosen; keepAddress(); }, true);
+  addEventListener("popstate", () => { address.moved(); restore(location.hash).catch(fail); });
   document.addEventListener("pointerdown", () => { app.held = true; }, true);
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { app.held = false; }), true);
-  await look();
-  draw();
+  await restore(location.hash);
   document.body.dataset.ready = "true";
   goOn();
   stayConnected();

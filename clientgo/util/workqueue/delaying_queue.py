@@ -164,6 +164,7 @@ class _DelayingType(InspectableDelayingQueue[T]):
         provider: MetricsProvider | None,
     ) -> None:
         self._inner = queue
+        self._name = name
         # Go embeds the inner queue. Here its methods become attributes of this object, so that hot calls need no
         # forwarding.
         self.add = queue.add

@@ -138,6 +138,7 @@ class _RateLimitingType(InspectableRateLimitingQueue[T]):
         self.shutting_down = delaying_queue.shutting_down
         self.add_after = delaying_queue.add_after
 
+        self._name = name
         self._rate_limiter = rate_limiter
         self._long_delays = LongDelays(name, rate_limiter)
         self.forget = rate_limiter.forget

@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -451,6 +452,81 @@ def test_the_programs_log_blames_no_handler_for_a_pause(caplog):
     logged = [record.getMessage() for record in caplog.records]
     assert [text for text in logged if "The tour pauses a handler" in text]
     assert not [text for text in logged if "Warning" in text]
+
+
+def test_the_programs_log_has_no_trace_of_a_slow_handler_after_a_pause_with_a_large_backlog(caplog):
+    caplog.set_level("DEBUG", logger="clientgo")
+    with running() as (program, live, view):
+        for number in range(1200):
+            program.source.add(config_map(f"n-{number}"))
+        program.bubble.sleep(1.0)
+        name = f"{view.paint()['views']['handlers']['handlers'][0]['name']} #2"
+        live.pause(name)
+        program.informer.add_event_handler(Handler(other := workqueue.new_typed()))
+        program.bubble.sleep(3.0)
+        assert other.len() == 0
+        live.go_on(name)
+        program.bubble.sleep(1.0)
+        assert other.len() == 1200
+        other.shut_down()
+    assert "The tour ends the pause" in caplog.text and "processorListener handler" not in caplog.text
+
+
+def test_two_handlers_of_one_name_are_paused_one_by_one():
+    with running() as (program, live, view):
+        second = Handler(other := workqueue.new_typed())
+        program.informer.add_event_handler(second)
+        program.bubble.sleep(1.0)
+        names = [each["name"] for each in view.paint()["views"]["handlers"]["handlers"]]
+        assert names == [NAME, f"{NAME} #2"]
+        live.pause(names[1])
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(1.0)
+        shown = view.paint()["views"]["handlers"]["handlers"]
+        assert [each["paused"] for each in shown] == [False, True]
+        assert program.done == ["default/apple"] and other.len() == 0
+        assert view.past(place="handlers.delivering", key="default/apple", handler=names[1])["links"]
+        live.go_on(names[1])
+        live.pause(names[0])
+        program.source.add(config_map("bread"))
+        program.bubble.sleep(1.0)
+        assert program.done == ["default/apple"] and other.len() == 2
+        other.shut_down()
+
+
+def test_the_name_of_a_handler_stays_when_another_one_is_removed():
+    with running() as (program, live, view):
+        more = [program.informer.add_event_handler(Handler(program.queue)) for _ in range(2)]
+        program.bubble.sleep(1.0)
+        assert [live.name_of(each) for each in more] == [f"{NAME} #2", f"{NAME} #3"]
+        program.informer.remove_event_handler(more[0])
+        program.bubble.sleep(1.0)
+        names = [each["name"] for each in view.paint()["views"]["handlers"]["handlers"]]
+    assert names == [NAME, f"{NAME} #3"]
+
+
+def test_queues_of_one_type_are_told_apart_by_names_variables_and_lines():
+    limiter = workqueue.default_typed_controller_rate_limiter
+    orders: Any = workqueue.new_typed_rate_limiting_queue(limiter())
+    config = workqueue.TypedRateLimitingQueueConfig[Any](name="payments")
+    named: Any = workqueue.new_typed_rate_limiting_queue_with_config(limiter(), config)
+    handler = Handler(workqueue.new_typed())
+    live = tour.Live()
+    live.watch(orders, named, handler._queue)
+    with live:
+        made: Any = workqueue.new_typed_rate_limiting_queue(limiter())
+        plain: Any = workqueue.new_typed()
+        line = Path(__file__).read_text().splitlines().index("        plain: Any = workqueue.new_typed()") + 1
+        titles = tour.LiveView(live).paint()["queues"]
+        for queue in (orders, named, handler._queue, made, plain):
+            queue.shut_down()
+    assert titles == [
+        "1: orders (RateLimitingType)",
+        "2: payments (RateLimitingType)",
+        "3: handler.queue (Typed)",
+        f"4: test_live.py:{line - 1} (RateLimitingType)",
+        f"5: test_live.py:{line} (Typed)",
+    ]
 
 
 def test_to_end_the_tour_lets_go_who_is_paused():

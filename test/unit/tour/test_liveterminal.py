@@ -102,7 +102,8 @@ def test_it_shows_what_the_page_shows(shown):
     shown.create("apple")
     text = shown.until("handlers.returned default/apple")
     assert "The informer tour: a program  [live]" in text
-    assert "informers: ▶*v1.ConfigMap: 1 objects, 0 to notify" in text and "queue: 1: RateLimitingType" in text
+    assert "informers: ▶*v1.ConfigMap: 1 objects, 0 to notify" in text
+    assert "queue: 1: shown.queue (RateLimitingType)" in text
     assert "objects: apple @" in text and "length 1" in text
     assert "last heard" in text and "HasSynced True" in text
     shown.until("worker-a: waiting")
@@ -176,9 +177,9 @@ def test_other_informers_and_queues_are_chosen_by_keys(shown):
     other.add("elsewhere")
     assert "order: elsewhere" not in shown.until("worker-a: waiting")
     shown.screen.press("k")
-    assert "queue: 2: RateLimitingType" in shown.text() and "order: elsewhere" in shown.text()
+    assert "queue: 2: test_liveterminal.py:52 (RateLimitingType)" in shown.text() and "order: elsewhere" in shown.text()
     shown.screen.press("k")
-    assert "queue: 1: RateLimitingType" in shown.text()
+    assert "queue: 1: shown.queue (RateLimitingType)" in shown.text()
     shown.screen.press("i")  # there is one alone
     assert "▶*v1.ConfigMap" in shown.text()
 

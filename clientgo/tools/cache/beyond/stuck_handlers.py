@@ -36,8 +36,30 @@ _CHECKS = 5
 _SHUTDOWN_PATIENCE = 10.0
 
 
-# The identities of the notifications that debuggers keep from their handlers. Each thread adds and removes its own.
+# The threads of the handlers from which debuggers keep a notification. Each thread adds and removes itself. A
+# notification belongs to all handlers together, so its identity does not tell them apart.
 _held: set[int] = set()
+
+
+class CallTimer(threading.local):
+    """The time at which the current thread's handler was called; the end of a hold, if there was one."""
+
+    clock: PassiveClock | None = None
+    started = 0.0
+
+    def start(self, clock: PassiveClock) -> None:
+        """Note that the thread calls its handler now, in the time of `clock`."""
+        self.clock = clock
+        self.started = clock.now()
+
+    def restart(self) -> None:
+        """Note that a hold has ended and the handler is called only now."""
+        if self.clock is not None:
+            self.started = self.clock.now()
+
+
+call_timer = CallTimer()
+"""The timer of each thread."""
 
 
 class Listener(Protocol):
@@ -47,6 +69,10 @@ class Listener(Protocol):
 
     def delivering(self) -> Notification | None:
         """Return the notification that the handler is handling."""
+        ...
+
+    def thread_ident(self) -> int | None:
+        """Return the identifier of the thread that calls the handler; None before its start."""
         ...
 
     def waiting(self) -> int:
@@ -123,7 +149,7 @@ class StuckHandlers:
         stuck = []
         for listener in listeners:
             notification = listener.delivering()
-            if notification is None or id(notification) in _held:
+            if notification is None or listener.thread_ident() in _held:
                 continue
             before, checks = seen.get(listener, (None, 0))
             checks = checks + 1 if before is notification else 0
@@ -135,16 +161,18 @@ class StuckHandlers:
 
 
 @contextmanager
-def holding(notification: Notification) -> Iterator[None]:
-    """Report no handler for a notification that a debugger keeps from it in this block.
+def holding() -> Iterator[None]:
+    """Keep a notification from the handler of the current thread in this block, without a report about the handler.
 
     The ten seconds begin anew at the end of the block, when the handler is called. Takes no lock.
     """
-    _held.add(id(notification))
+    ident = threading.get_ident()
+    _held.add(ident)
     try:
         yield
     finally:
-        _held.discard(id(notification))
+        call_timer.restart()
+        _held.discard(ident)
 
 
 def _report(listener: Listener) -> None:
@@ -172,4 +200,4 @@ def _nothing() -> None:
     """Cancel nothing."""
 
 
-__all__ = ["Listener", "StuckHandlers", "holding"]
+__all__ = ["CallTimer", "Listener", "StuckHandlers", "call_timer", "holding"]

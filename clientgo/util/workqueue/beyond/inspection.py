@@ -20,6 +20,7 @@ __all__ = [
     "QueueContents",
     "QueueStatistics",
     "components_of",
+    "name_of",
 ]
 
 T = TypeVar("T", bound=Hashable)
@@ -70,11 +71,16 @@ class QueueContents(Generic[T]):
 class InspectableQueue(Generic[T]):
     """The inspection methods of Typed."""
 
+    _name: str
     _lock: threading.Lock
     _queue_len: Callable[[], int]
     _dirty: set[T]
     _processing: dict[T, int]
     _shutting_down: bool
+
+    def name(self) -> str:
+        """Return the name from the queue's config; "" without one. Beyond Go."""
+        return self._name
 
     def statistics(self) -> QueueStatistics:
         """Return the numbers of queued and processing items. O(1). Beyond Go."""
@@ -110,10 +116,15 @@ class InspectableDelayingQueue(Generic[T]):
     """The inspection methods of the delaying queue."""
 
     _inner: Any
+    _name: str
     _lock: threading.Lock
     _waiting: dict[T, tuple[float, int, T]]
     _clock: WithTicker
     _began: float
+
+    def name(self) -> str:
+        """Return the name from the queue's config, or the inner queue's name; "" without one. Beyond Go."""
+        return self._name or name_of(self._inner)
 
     def statistics(self) -> QueueStatistics:
         """Return the numbers of items in the inner queue and of waiting items. O(1). Beyond Go."""
@@ -146,7 +157,12 @@ class InspectableRateLimitingQueue(Generic[T]):
     """The inspection methods of the rate limiting queue."""
 
     _delaying_queue: Any
+    _name: str
     _rate_limiter: Any
+
+    def name(self) -> str:
+        """Return the name from the queue's config, or the delaying queue's name; "" without one. Beyond Go."""
+        return self._name or name_of(self._delaying_queue)
 
     def statistics(self) -> QueueStatistics:
         """Return the delaying queue's numbers of items. O(1). Beyond Go."""
@@ -169,3 +185,10 @@ def components_of(structure: Any) -> tuple[object, ...]:
     components = getattr(structure, "components", None)
     found: tuple[object, ...] = (structure,) if components is None else components()
     return found
+
+
+def name_of(queue: Any) -> str:
+    """Return a queue's name; "" for a queue that has none or does not show it. Beyond Go."""
+    name = getattr(queue, "name", "")
+    found = name() if callable(name) else name
+    return found if isinstance(found, str) else ""

@@ -381,6 +381,10 @@ class PriorityQueue(Generic[T]):
         finally:
             lock.release()
 
+    def name(self) -> str:
+        """Return the name from the queue's config; "" without one."""
+        return self._name
+
     def statistics(self) -> QueueStatistics:
         """Return the numbers of ready, waiting and processing items. O(n) for n in progress; see Typed.statistics.
 

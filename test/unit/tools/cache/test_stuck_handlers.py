@@ -107,7 +107,7 @@ def test_the_time_for_which_a_debugger_holds_a_notification_does_not_count(warni
         may_be_called = Signal()
 
         def deliver(notification: AddNotification, handler: Any) -> None:
-            with holding(notification):
+            with holding():
                 may_be_called.wait()
             w.hang()
 
@@ -122,6 +122,29 @@ def test_the_time_for_which_a_debugger_holds_a_notification_does_not_count(warni
             assert warnings() == []
             w.bubble.sleep(2.2)
             assert len(warnings()) == 1
+
+
+def test_the_end_of_one_handlers_hold_ends_no_other_one(warnings: Warnings) -> None:
+    """Both handlers get the same notification."""
+    with world() as w:
+        releases = [Signal(), Signal()]
+        waiting = iter(releases)
+
+        def deliver(notification: AddNotification, handler: Any) -> None:
+            with holding():
+                next(waiting).wait()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(AddNotification, "deliver", deliver)
+            w.add_sleeping(0.0)
+            w.add_sleeping(0.0)
+            w.source.add(pod("a"))
+            w.bubble.sleep(1.0)
+            releases[0].set()
+            w.bubble.sleep(60.0)
+            releases[1].set()
+            w.bubble.sleep(1.0)
+    assert warnings() == []
 
 
 def test_a_call_right_before_a_check_has_ten_seconds_too(warnings: Warnings) -> None:
@@ -199,6 +222,9 @@ class BetweenTwoNotifications:
 
     def statistics(self) -> cache.HandlerStatistics:
         return cache.HandlerStatistics(handler="slow", pending=1, oldest_age=10.0, failed=0, merged=0, closed=False)
+
+    def thread_ident(self) -> int | None:
+        return None
 
     def is_alive(self) -> bool:
         return True
