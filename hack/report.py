@@ -1,17 +1,18 @@
 """Measure and count what the project states in numbers, and write hack/site/pages/report.md from it.
 
-    hack/report                          every section; hours
+    hack/report                          every section in its short form: see the minutes of each below
+    hack/report --full                   five bugs in each area, and all benchmarks with all objects: hours
     hack/report golden parity            only these sections; the page keeps the results of the others
     hack/report bugs --draws 5 --seed 7  five bugs of one line in each area, drawn with this seed: half an hour
-    hack/report bench                    all benchmarks, with Go's rows if there is a Go: hours
-    hack/report bench --bench workqueue  those whose path has the word; the page keeps the results of the others
-    hack/report bench --quick            the benchmarks with pictures only, with few objects: ten minutes, less exact
+    hack/report bench --full --bench workqueue  those whose path has the word; the page keeps the results of the others
     hack/report --go ~/go/bin/go         use this Go; GOPATH and other settings of Go apply
     hack/report --limit 300              stop each command after 300 seconds; the page says so
     hack/report --render                 measure nothing, write the page again
 
-The results are in hack/data/report.json, a section with its commands, its date and its seconds. Progress goes to a
-terminal. A command that fails leaves its figures out of the page, and the script fails at the end.
+The short form draws one bug in each area, and runs the benchmarks with pictures, with few objects and one round. The
+page states the form of each benchmark. The results are in hack/data/report.json, a section with its commands, its date
+and its seconds. Progress goes to a terminal. A command that fails leaves its figures out of the page, and the script
+fails at the end.
 """
 
 from __future__ import annotations
@@ -45,13 +46,16 @@ RESULTS = ROOT / "hack/data/report.json"
 PAGE = ROOT / "hack/site/pages/report.md"
 PLOTS = PAGE.parent / "plots"
 CLIENT_GO = "k8s.io/client-go@v0.36.0"
-# Arguments that bound a benchmark, for --quick.
+# Arguments that bound a benchmark, without --full.
 QUICK = {
     "test/bench/workqueue/bench_queue.py": ("--items", "50000", "--rounds", "1"),
     "test/bench/wire/bench_wire.py": ("--repeat", "1", "--pods", "1000", "--events", "5000"),
     "test/bench/wire/bench_latency.py": ("--repeat", "1", "--changes", "100"),
     "test/bench/cache/bench_pipeline.py": ("--repeat", "1", "--events", "20000"),
 }
+# How the page names the form of a benchmark.
+FULL = "all objects and rounds (`--full`)"
+SHORT = "the short form: few objects and one round, so only large differences mean something"
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
 # Tests that let servers, connections, caches and processes fail.
 FAULTS = (
@@ -80,11 +84,11 @@ Run = Callable[..., Done]
 class Options:
     """The bounds of the slow sections."""
 
-    draws: int = 5
+    draws: int = 1
     seed: int = 1
     bench: str = ""
     limit: float | None = None
-    quick: bool = False
+    full: bool = False
     # The command `go`; "" for none.
     go: str = ""
 
@@ -107,18 +111,20 @@ def run(*command: str, limit: float | None = None) -> Done:
             stopped.set()
             _kill(process)
 
-        timer = threading.Timer(limit if limit is not None else threading.TIMEOUT_MAX, stop)
-        timer.name = "limit of a command"
-        timer.start()
         try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                lines.append(line)
-                _show(f"    {line.rstrip()}")
-            process.wait()
+            timer = threading.Timer(limit if limit is not None else threading.TIMEOUT_MAX, stop)
+            timer.name = "limit of a command"
+            timer.start()
+            try:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    lines.append(line)
+                    _show(f"    {line.rstrip()}")
+                process.wait()
+            finally:
+                timer.cancel()
+                timer.join()
         finally:
-            timer.cancel()
-            timer.join()
             _kill(process)
     return Done("".join(lines), time.monotonic() - started, None if stopped.is_set() else process.returncode)
 
@@ -252,11 +258,11 @@ def bench(options: Options, run: Run) -> Json:
     """Run the benchmarks, and keep what they print and the pictures of it. Builds Go's programs if there is a Go."""
     texts, ok = [], True
     paths = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.joinpath("test/bench").rglob("bench*.py"))
-    chosen = [path for path in paths if options.bench in path and (path in QUICK or not options.quick)]
+    chosen = [path for path in paths if options.bench in path and (path in QUICK or options.full)]
     with tempfile.TemporaryDirectory() as folder:
         for number, path in enumerate(chosen, 1):
             _show(f"  [{number} of {len(chosen)}] {path}")
-            command = ["python", path, *(QUICK[path] if options.quick else ())]
+            command = ["python", path, *(() if options.full else QUICK[path])]
             if options.go and (program := go_program(path, options.go, Path(folder), run)):
                 command += ["--go", program]
             done = run(*command, limit=options.limit)
@@ -275,12 +281,12 @@ def bench(options: Options, run: Run) -> Json:
 
 
 def about_run(options: Options, run: Run) -> str:
-    """Return when and where a benchmark ran, with which Go and with how many objects."""
+    """Return when and where a benchmark ran, with which Go and in which form."""
     parts = [f"on {datetime.date.today().isoformat()} with {machine()}"]
     if options.go:
         parts.append(run(options.go, "version", limit=60.0).output.strip())
-    parts += ["few objects and one round (`--quick`), so only large differences mean something"] * options.quick
-    return "; ".join(parts)
+    form = FULL if options.full else SHORT
+    return "; ".join([*parts, form])
 
 
 def go_program(bench: str, go: str, folder: Path, run: Run) -> str:
@@ -313,42 +319,60 @@ def _result(command: Sequence[str], done: Done) -> Json:
 
 
 class Section(NamedTuple):
-    """A section of the page: its title, an introduction, and the function that measures it."""
+    """A section of the page: its title, an introduction, its function, and the minutes that its short form takes."""
 
     title: str
     about: str
     measure: Callable[[Options, Run], Json]
+    # On two quiet cores.
+    minutes: int
 
 
 SECTIONS: Mapping[str, Section] = {
     "golden": Section(
-        "Answers of Go", "Sequences of operations with the answers of client-go v0.36; each case must agree.", golden
+        "Answers of Go",
+        "Sequences of operations with the answers of client-go v0.36; each case must agree.",
+        golden,
+        2,
     ),
     "parity": Section(
         "Parity with Go",
         "Exported identifiers of Go that the port has, and behaviours of Go's tests that a test of the port names. "
         "Identifiers that are left out have a reason in `hack/data/parity`.",
         parity,
+        1,
     ),
     "conformance": Section(
-        "The embedded API server", "It is compared with the recorded answers of a real kube-apiserver.", conformance
+        "The embedded API server",
+        "It is compared with the recorded answers of a real kube-apiserver.",
+        conformance,
+        2,
     ),
     "draws": Section(
         "Bugs drawn at random: the measured draws",
         "A script draws lines of a module and changes one thing in each; a test should fail. A draw counts only if its "
         "seed was fixed before.",
         draws,
+        0,
     ),
     "bugs": Section(
         "Bugs drawn at random: a draw of this report",
         "One line of the library changes at random; the tests of the area should fail.",
         bugs,
+        6,
     ),
     "faults": Section(
-        "Faults", "Controllers and informers while servers, connections, caches and processes fail.", faults
+        "Faults",
+        "Controllers and informers while servers, connections, caches and processes fail.",
+        faults,
+        4,
     ),
     "bench": Section(
-        "Benchmarks", "What each benchmark prints, next to its baselines; Go's rows need Go on the machine.", bench
+        "Benchmarks",
+        "What each benchmark prints, next to its baselines; Go's rows need Go on the machine. Below each stands how it "
+        "was measured: in the short form, or in full (`hack/report bench --full`).",
+        bench,
+        4,
     ),
 }
 
@@ -453,11 +477,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "hack/report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("sections", nargs="*", help=f"all by default: {', '.join(SECTIONS)}")
-    parser.add_argument("--draws", type=int, default=5, help="bugs to draw in each area (default: 5)")
+    costs = ", ".join(f"{name} {section.minutes or '<1'}" for name, section in SECTIONS.items())
+    total = sum(section.minutes for section in SECTIONS.values())
+    about = f"all by default; minutes on two quiet cores: {costs}; together {total}"
+    parser.add_argument("sections", nargs="*", help=about)
+    parser.add_argument("--full", action="store_true", help="more bugs, and every benchmark with all objects: hours")
+    parser.add_argument("--draws", type=int, help="bugs to draw in each area (default: 1, with --full 5)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
     parser.add_argument("--bench", default="", metavar="WORD", help="only benchmarks whose path has the word")
-    parser.add_argument("--quick", action="store_true", help="only benchmarks with pictures, with few objects")
     found = shutil.which("go") or ""
     parser.add_argument(
         "--go", default=found, metavar="COMMAND", help=f"for Go's rows; '' for none (default: {found!r})"
@@ -467,10 +494,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = parser.parse_args(arguments)
     if unknown := [name for name in flags.sections if name not in SECTIONS]:
         parser.error(f"there is no section {unknown[0]}")
+    bugs_per_area = flags.draws if flags.draws is not None else 5 if flags.full else 1
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     failed: list[str] = []
     for name in [] if flags.render else flags.sections or list(SECTIONS):
-        options = Options(flags.draws, flags.seed, flags.bench, flags.limit, flags.quick, flags.go)
+        options = Options(bugs_per_area, flags.seed, flags.bench, flags.limit, flags.full, flags.go)
         failed += measure([name], options, results)
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(render(results), encoding="utf-8")
@@ -484,5 +512,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
+def end_by_signals() -> None:
+    """Let SIGINT, SIGTERM and SIGHUP end the command that runs, and then this process; ignored ones stay ignored."""
+
+    def end(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) != signal.SIG_IGN:
+            signal.signal(each, end)
+
+
 if __name__ == "__main__":
+    end_by_signals()
     sys.exit(main())

@@ -28,7 +28,12 @@ def main(arguments: Sequence[str] | None = None, prog: str = _PROG) -> int:
     """
     given = parser(prog).parse_args(arguments)
     try:
-        return int(given.run(Path.cwd(), given))
+        root = Path.cwd()
+    except OSError as err:
+        print(f"error: the current folder cannot be found: {err.strerror}", file=sys.stderr)
+        return 1
+    try:
+        return int(given.run(root, given))
     except Refused as err:
         print(f"error: {err}", file=sys.stderr)
     except OSError as err:
@@ -37,7 +42,13 @@ def main(arguments: Sequence[str] | None = None, prog: str = _PROG) -> int:
 
 
 def _init(root: Path, given: argparse.Namespace) -> int:
-    name = names.project(given.project_name or root.name.lower())
+    try:
+        name = names.project(given.project_name or root.name.lower())
+    except Refused as err:
+        if given.project_name:
+            raise
+        reason = str(err) if root.name else f"{root} has no name for the project"
+        raise Refused(f"{reason}; name the project with --project-name") from None
     project = Project(domain=names.domain(given.domain), name=name, repo=names.repo(given.repo or name))
     _report(root, scaffolds.init(root, project))
     print(f"Next: define a resource with:\n$ {given.prog} create api")

@@ -183,7 +183,10 @@ def _finish(work: Workspace, project: Project) -> Done:
 def _are_of_killed_init(root: Path, project: Project, found: Sequence[str]) -> bool:
     """Report whether an interrupted `init` wrote all files in the folder. `init` compares them before it continues."""
     ours = {path.format(package=project.package) for path in [*_PROJECT_FILES, *_OTHER_FILES]}
-    files = [path for name in found for path in [root / name, *(root / name).rglob("*")] if not path.is_dir()]
+    # Without this, `init` in / would walk the whole disk.
+    if not {path.partition("/")[0] for path in ours}.issuperset(found):
+        return False
+    files = (path for name in found for path in [root / name, *(root / name).rglob("*")] if not path.is_dir())
     return all(path.relative_to(root).as_posix() in ours for path in files)
 
 

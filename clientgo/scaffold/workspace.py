@@ -190,10 +190,19 @@ def opened(root: Path, *parts: str) -> Iterator[Workspace]:
     with _locked(root):
         for left in root.glob(f"{_PREFIX}*"):  # By a command that was killed.
             shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root) as copy:
+        with _temporary(root) as copy:
             for part in parts:
                 _copy(root / part, Path(copy, part))
             yield Workspace(root, Path(copy))
+
+
+def _temporary(root: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder in the project. An OSError names the project, not the new folder, which the user never saw.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root)
+    except OSError as err:
+        raise OSError(err.errno, err.strerror, str(root)) from err
 
 
 @contextmanager

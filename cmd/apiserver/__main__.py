@@ -2,6 +2,9 @@
 
 import sys
 
-from clientgo.testing.apiserver.__main__ import main
+try:
+    from clientgo.cli.start import run_program
+except KeyboardInterrupt:
+    sys.exit(130)
 
-sys.exit(main())
+sys.exit(run_program("clientgo.testing.apiserver.__main__"))

@@ -24,6 +24,8 @@ if __name__ == "__main__":
     lacking = missing()
     if lacking:
         sys.exit(f"informer-tour needs {lacking}, which {sys.executable} does not have. Type: {COMMAND}")
-    from main import main
-
-    sys.exit(main())
+    try:
+        from clientgo.cli.start import run_program
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(run_program())

@@ -140,6 +140,25 @@ def test_a_program_that_is_interrupted_at_its_start_ends_with_130(name: str, tmp
         assert ended.code in (-signal.SIGINT, 130), (point, ended)
 
 
+PROGRAMS = sorted(str(path.parent) for path in ROOT.glob("cmd/*/__main__.py"))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: Path(program).name)
+def test_a_program_of_a_folder_that_is_interrupted_while_modules_load_ends_with_130(
+    program: str, tmp_path: Path
+) -> None:
+    user = User(tmp_path)
+    whole = user.run(0, [program, "--help"])
+    assert (whole.code, whole.errors) == (0, "")
+    assert whole.events > 100
+
+    for point in (1, whole.events // 3, whole.events * 2 // 3, whole.events):
+        ended = user.run(point, [program, "--help"])
+
+        assert is_quiet(ended.errors), f"{point} of {whole.events}: {ended.errors}"
+        assert ended.code in (-signal.SIGINT, 130) or (ended.code == 0 and 0 < ended.events < point), (point, ended)
+
+
 class Interrupting:
     """A process whose start takes until Ctrl-C."""
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
+import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 from xml.etree import ElementTree
 
 import pytest
+from patience import PATIENCE
+from processes import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "hack"))
@@ -71,7 +76,7 @@ def answer(*command: str, limit: float | None = None) -> report.Done:
 def test_a_page_has_the_figures_of_every_section() -> None:
     results: dict[str, object] = {}
 
-    options = report.Options(bench="workqueue", go="go", quick=True)
+    options = report.Options(bench="workqueue", go="go")
     assert report.measure(list(report.SECTIONS), options, results, answer) == []
     page = report.render(json.loads(json.dumps(results)))
 
@@ -82,7 +87,7 @@ def test_a_page_has_the_figures_of_every_section() -> None:
     assert page.count("### bench_queue.py\n") == 1
     assert f"```text\n{QUEUES}```\n\n`python test/bench/workqueue/bench_queue.py --items" in page
     assert "bench_queue.py --items 50000 --rounds 1 --go go-workqueue`: 1.2 s" in page
-    assert "; go version go1.27; few objects and one round (`--quick`)" in page
+    assert f"; go version go1.27; {report.SHORT}." in page
     assert "| cache | 26 of 30 | 1 | 90 % |" in page
     assert page.count("```{raw} html\n:file: plots/") == len(report.plots(results)) == 4
     assert "* `python hack/verify-parity`: 1.2 s" in page
@@ -99,15 +104,15 @@ def test_a_failed_command_keeps_the_former_result() -> None:
 
 def test_a_run_of_one_benchmark_keeps_the_results_of_the_others() -> None:
     results: dict[str, object] = {}
-    report.measure(["bench"], report.Options(bench="workqueue", quick=True), results, answer)
-    report.measure(["bench"], report.Options(bench="record/"), results, answer)
     report.measure(["bench"], report.Options(bench="workqueue"), results, answer)
+    report.measure(["bench"], report.Options(bench="record/", full=True), results, answer)
+    report.measure(["bench"], report.Options(bench="workqueue", full=True), results, answer)
 
     page = report.render(json.loads(json.dumps(results)))
 
     assert page.count("### bench_flood.py\n") == page.count("### bench_queue.py\n") == 1
     assert "`python test/bench/workqueue/bench_queue.py`: 1.2 s, on " in page
-    assert "--quick" not in page
+    assert page.count(report.FULL) == 2 and report.SHORT not in page
     assert set(report.plots(results)) == {"bench_queue-1.svg", "bench_queue-2.svg"}
 
 
@@ -230,3 +235,41 @@ def test_an_unknown_section_is_an_error(capsys: pytest.CaptureFixture[str]) -> N
 def test_every_path_of_the_sections_exists() -> None:
     assert [path for path in report.FAULTS if not (ROOT / path).exists()] == []
     assert [area for area in report.AREAS if not (ROOT / f"hack/mutants.d/{area}.txt").exists()] == []
+
+
+def test_the_help_names_the_form_and_the_minutes_of_each_section(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        report.main(["--help"])
+
+    text = " ".join(capsys.readouterr().out.split())
+    assert "golden 2, parity 1, conformance 2, draws <1, bugs" in text
+    minutes = sum(section.minutes for section in report.SECTIONS.values())
+    assert f"together {minutes}" in text and minutes <= 20
+    assert "--full" in text and "--quick" not in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_command_that_runs(number: signal.Signals) -> None:
+    """The script measures a command that starts a child and then waits; both have to end."""
+    script = (
+        "import sys; sys.path.insert(0, 'hack'); import report, signal; report.end_by_signals();"
+        "report._show = lambda text: print(text, flush=True);"
+        "report.run('bash', '-c', 'sleep 600 & echo $$ $!; wait')"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        children = process.stdout.readline().split()
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+        assert process.stderr.read() == ""
+
+    assert len(children) == 2
+    eventually("the end of the children", lambda: not any(is_alive(child) for child in children))
+
+
+def is_alive(process: str) -> bool:
+    """Report whether a process runs. A killed one may still wait for init to collect its exit code."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -6,6 +6,7 @@ That the projects run is in test/e2e/test_scaffold.py.
 from __future__ import annotations
 
 import ast
+import errno
 import importlib.metadata
 import re
 import shlex
@@ -506,4 +507,32 @@ def test_bad_usage_is_reported(folder: Path, run: Run, arguments: tuple[str, ...
 def test_the_current_folder_may_be_gone(folder: Path, run: Run) -> None:
     folder.rmdir()
 
-    assert "error: No such file or directory" in run("init", code=1)
+    assert run("init", code=1) == "error: the current folder cannot be found: No such file or directory\n"
+
+
+def test_a_folder_without_a_usable_name_asks_for_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")
+    assert run("init", code=1) == "error: / has no name for the project; name the project with --project-name\n"
+    assert run("init", "--project-name", "shop", code=1).startswith("error: / is not empty, it has ")
+
+    folder = tmp_path / "My Shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert run("init", code=1).endswith("; name the project with --project-name\n")
+    assert "--project-name" not in run("init", "--project-name", "My Shop", code=1)
+    run("init", "--project-name", "shop")
+
+
+def test_a_folder_that_is_not_writable_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(prefix: str, dir: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", f"{dir}/{prefix}x")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(workspace.tempfile, "TemporaryDirectory", refuse)
+
+    assert run("init", "--project-name", "shop", code=1) == (
+        f"error: Permission denied: {tmp_path}, nothing was changed\n"
+    )
+    assert tree(tmp_path) == {}
