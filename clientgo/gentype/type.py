@@ -178,7 +178,7 @@ class _AlsoApplier(Client[T]):
     ) -> T:
         if obj is None:
             raise ValueError("object provided to Apply must not be nil")
-        document = _apply_document(self._object_class, obj)
+        document = apply_document(self._object_class, obj)
         name = (document.get("metadata") or {}).get("name")
         if not name:
             raise ValueError("obj.Name must be provided to Apply")
@@ -197,7 +197,7 @@ class _AlsoApplier(Client[T]):
         """Apply a subresource with a separate type, for generated methods such as apply_scale."""
         if obj is None:
             raise ValueError(f"{subresource} provided to Apply{subresource.capitalize()} must not be nil")
-        return self._send_apply(ctx, name, _apply_document(cls, obj), opts, (subresource,), cls)
+        return self._send_apply(ctx, name, apply_document(cls, obj), opts, (subresource,), cls)
 
     def _send_apply(
         self,
@@ -287,7 +287,8 @@ def new_client_with_list_and_apply(
     )
 
 
-def _apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str, Any]) -> dict[str, Any]:
+def apply_document(cls: type[ResourceObject], obj: ResourceObject | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of an apply, with the kind of `cls`. Raises UnknownFieldsError. No Go identifier."""
     if isinstance(obj, ResourceObject):
         if has_unknown_fields(document_of(obj)):
             raise UnknownFieldsError(f"{obj!r} has fields that this version does not know, which no apply can say")

@@ -1,4 +1,8 @@
-"""The stream on which the server reports how the command ended. Mirrors tools/remotecommand/errorstream.go."""
+"""The stream on which the server reports how the command ended. Mirrors tools/remotecommand/errorstream.go.
+
+Difference: without a status from the server, a connection that was lost is an error; Go returns success. A server that
+ends the stream or the connection in order needs no status, since an attach has none.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from clientgo.apimachinery.util.httpstream import Stream
+from clientgo.golang.io import ErrUnexpectedEOF
 from clientgo.tools.remotecommand.session import Session
 
 __all__ = ["ErrorStreamDecoder", "watch_error_stream"]
@@ -21,11 +26,19 @@ class ErrorStreamDecoder(Protocol):
 
 
 def read_all(stream: Stream) -> bytes:
-    """Read to the end, and return at most 1 MiB. Go: io.ReadAll."""
+    """Read to the end, and return at most 1 MiB. Raises ErrUnexpectedEOF if the connection was lost. Go: io.ReadAll."""
     message = bytearray()
     while data := stream.read():
         message += data[: _MAX_MESSAGE - len(message)]
+    if not message:
+        raise_if_cut(stream)
     return bytes(message)
+
+
+def raise_if_cut(stream: Stream) -> None:
+    """Raise ErrUnexpectedEOF if the stream has ended because the connection was lost. No Go identifier."""
+    if getattr(stream, "was_cut", False):
+        raise ErrUnexpectedEOF("the connection was lost before the server reported the end of the command")
 
 
 def watch_error_stream(

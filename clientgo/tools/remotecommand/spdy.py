@@ -1,8 +1,8 @@
 """Commands over SPDY, for servers without WebSockets. Mirrors tools/remotecommand/spdy.go.
 
 Needs no extra. Redirects are not followed, so new_spdy_executor_reject_redirects is the same as
-new_spdy_executor_for_transports. As in Go, a connection that ends without a status of the command is success; over a
-WebSocket it is an error.
+new_spdy_executor_for_transports. A connection that is lost before the status of the command has arrived is an error, as
+over a WebSocket; Go returns success.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from clientgo.api.core.v1 import (
 )
 from clientgo.apimachinery.util.httpstream import Stream
 from clientgo.golang.http import Header
-from clientgo.tools.remotecommand.errorstream import read_all
+from clientgo.golang.io import ErrUnexpectedEOF
+from clientgo.tools.remotecommand.errorstream import raise_if_cut, read_all
 from clientgo.tools.remotecommand.reader import Reader, copy
 from clientgo.tools.remotecommand.remotecommand import StreamCreator, StreamOptions
 from clientgo.tools.remotecommand.session import Session
@@ -58,6 +59,9 @@ class StreamProtocolV1:
         def watch() -> None:
             try:
                 message = read_all(error).decode("utf-8", "replace")
+            except ErrUnexpectedEOF as err:
+                if stdout is None and stderr is None:  # Otherwise the error follows the outputs.
+                    results.put(OSError(f"Error reading from error stream: {err}"))
             except (OSError, EOFError, ValueError) as err:
                 results.put(OSError(f"Error reading from error stream: {err}"))
             else:
@@ -101,4 +105,8 @@ class StreamProtocolV1:
                 raise failure
             completed += 1
             if completed == count:
-                return
+                break
+        try:
+            raise_if_cut(error)
+        except ErrUnexpectedEOF as err:
+            raise OSError(f"Error reading from error stream: {err}") from err

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import io
+import queue
+import socket
+import threading
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import httpstream
+from clientgo.apimachinery.util.httpstream import spdy
+from clientgo.apimachinery.util.httpstream.spdy import framer
+from clientgo.golang.goroutine import go
 from clientgo.golang.http import Header
+from clientgo.golang.net import SocketConn
 from clientgo.tools import remotecommand
 from clientgo.tools.remotecommand import StreamOptions
 from clientgo.tools.remotecommand.errorstream import watch_error_stream
 from clientgo.tools.remotecommand.session import Session
 from clientgo.tools.remotecommand.v2 import ErrorDecoderV2, StreamProtocolV2
 from clientgo.tools.remotecommand.v4 import ErrorDecoderV4
+from clientgo.tools.remotecommand.versions import handler_of
 from clientgo.util.exec import CodeExitError
 
 
@@ -155,6 +164,80 @@ def test_the_end_of_a_command_is_a_status(message, wanted):
     found = ErrorDecoderV4().decode(message.encode())
     assert (str(found) if found is not None else None) == wanted
     assert isinstance(found, CodeExitError) == (wanted is not None and wanted.startswith("command"))
+
+
+STATUS = b'{"status": "Success"}'
+LOST = "rror reading from error stream: the connection was lost before the server reported the end of the command"
+
+
+@pytest.mark.parametrize("version", ["", "v2.", "v3.", "v4.", "v5."])
+@pytest.mark.parametrize(
+    ("end", "wanted"),
+    [
+        pytest.param(lambda server, error: server.lose(), LOST, id="lost"),
+        pytest.param(lambda server, error: server.conn.close(), None, id="closed in order, as after an attach"),
+        pytest.param(lambda server, error: server.announce(), None, id="only announced"),
+        pytest.param(lambda server, error: (error.close(), server.lose()), None, id="error stream closed, then lost"),
+        pytest.param(lambda server, error: (error.reset(), server.lose()), None, id="error stream reset, then lost"),
+    ],
+)
+def test_only_a_connection_that_is_lost_without_a_status_is_an_error(version, end, wanted):
+    """Go returns success for all of these over SPDY."""
+    output = io.BytesIO()
+    with SPDYServer() as server:
+        run, error, stdout = server.run(f"{version}channel.k8s.io", StreamOptions(stdout=output))
+        assert (error.headers()["streamType"], stdout.headers()["streamType"]) == ("error", "stdout")
+        stdout.write(b"half")
+        end(server, error)
+        if wanted is None:
+            run.result()
+        else:
+            with pytest.raises(OSError, match=wanted):
+                run.result()
+    assert output.getvalue() == b"half"
+
+
+def test_a_status_counts_even_if_the_connection_is_lost_right_after_it():
+    with SPDYServer() as server:
+        run, error, _ = server.run("v4.channel.k8s.io", StreamOptions(stdout=io.BytesIO()))
+        error.write(STATUS)
+        server.lose()
+        run.result()
+
+
+class SPDYServer:
+    """A server's end of a SPDY connection whose other end is `client`."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._socket = ours
+        self._accepted: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.conn = spdy.new_server_connection(SocketConn(ours), lambda stream, sent: self._accepted.put(stream))
+        self.client = spdy.new_client_connection(SocketConn(theirs))
+
+    def run(self, protocol: str, options: StreamOptions) -> list[Any]:
+        """Return the client's run of a command, and its two streams, after the client has got the replies."""
+        handler, ready = handler_of(protocol, options, klog.background()), threading.Event()
+        run = go(lambda: stream(handler, self.client, ready.set), "test-command")
+        streams = [self._accepted.get(timeout=PATIENCE) for _ in range(2)]
+        assert ready.wait(PATIENCE)
+        return [run, *streams]
+
+    def lose(self) -> None:
+        """End the connection without a word."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+
+    def announce(self) -> None:
+        """Announce the end of the connection, which the client then closes."""
+        self.conn.send_quietly(framer.Encoder().go_away(3))
+
+    def __enter__(self) -> SPDYServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in (self.client, self.conn):
+            each.close()
+            each.join()
 
 
 class FakeExecutor:

@@ -3,7 +3,8 @@
 Mirrors apimachinery/pkg/util/httpstream/spdy/connection.go, and the parts of github.com/moby/spdystream that it needs.
 Differences: one thread reads and calls the handler of new streams, in Go five workers do; a stream stores at most 1 MiB
 that its reader has not taken, in Go 50 frames of any size. While a stream is full, the other streams of the connection
-wait, as in Go. A write to a stream that the peer has reset raises ErrReset; Go sends the data.
+wait, as in Go. A write to a stream that the peer has reset raises ErrReset; Go sends the data. A stream knows that it
+ended because the connection was lost, `was_cut`; in Go this looks like the peer's end of the stream.
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ class _Stream:
         self.remote_finished = False
         self.was_reset = False
         self.was_refused = False
+        # The connection ended before any reply.
+        self.was_unanswered = False
+        # The connection was lost before the peer had ended the stream or announced the end of the connection.
+        self.was_cut = False
 
     def read(self, size: int = -1) -> bytes:
         """See Stream."""
@@ -178,9 +183,9 @@ class SpdyConnection:
             raise TimeoutError("Timeout occurred")
         if stream.was_refused:
             raise ErrReset
-        if self._closed.is_set():
+        if stream.was_unanswered:
             raise ErrClosed
-        return stream
+        return stream  # also if the connection has ended since the reply: its bytes have arrived
 
     def forget(self, number: int) -> None:
         with self._lock:
@@ -200,7 +205,7 @@ class SpdyConnection:
         for stream in streams:
             stream.reset()
         self._announce_end()
-        self._end()
+        self._end(is_lost=False)
 
     def _announce_end(self) -> None:
         """Notify the peer of the end, and of the last of its streams that was accepted."""
@@ -209,11 +214,18 @@ class SpdyConnection:
                 self._outbox.add(self._encoder.go_away(max(self._least_id - 2, 0)))
             self._outbox.finish(_GRACE)
 
-    def _end(self) -> None:
-        """End everything: readers get the bytes that have arrived, then the end."""
+    def _end(self, is_lost: bool) -> None:
+        """End everything: readers get the bytes that have arrived, then the end.
+
+        `is_lost` if the peer has not announced the end.
+        """
         with self._lock:
             streams, self._streams = self._streams, {}
             is_first = self._closed.set()
+        # All are marked before any reader notices the end.
+        for stream in streams.values():
+            stream.was_cut = is_lost and not stream.remote_finished
+            stream.was_unanswered = not stream.replied.is_set()
         for stream in streams.values():
             stream.remote_finished = True
             stream.incoming.close_write()
@@ -238,11 +250,13 @@ class SpdyConnection:
     # ---- reading
 
     def _read_all(self) -> None:
+        is_lost = True
         try:
             while data := self._read():
                 self._last_frame = now()
                 for frame in self._decoder.feed(data):
                     if isinstance(frame, framer.GoAway):
+                        is_lost = False
                         self._announce_end()
                         return
                     self._handle(frame)
@@ -250,7 +264,7 @@ class SpdyConnection:
             if not self._closed.is_set():
                 klog.v(4).info("SPDY connection failed", err=err)
         finally:
-            self._end()
+            self._end(is_lost)
 
     def _read(self) -> bytes:
         while True:

@@ -104,6 +104,54 @@ def test_a_refused_stream_is_an_error_of_its_creation():
         assert client.create_stream(Header({"kind": "kept"})).identifier() == 3
 
 
+def test_a_stream_that_was_accepted_is_returned_even_if_the_connection_has_ended_since():
+    """The server of a short command has replied, sent everything and closed before the client's thread continues."""
+    reply = framer.Encoder().syn_reply(1, Header()) + framer.Encoder.data(1, b"all", True)
+    client = spdy.new_client_connection(HeldConn(reply))
+    stream = client.create_stream(Header())
+    assert client.close_chan().is_set()
+    assert (stream.read(), stream.read()) == (b"all", b"")
+    client.join()
+
+
+class HeldConn:
+    """A connection that ends after `data`, which arrives after the first write. A write returns after the end."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._written, self._closed = threading.Event(), threading.Event()
+
+    def read(self, size: int = 0) -> bytes:
+        assert self._written.wait(PATIENCE)
+        data, self._data = self._data, b""
+        return data
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._written.set()
+        assert self._closed.wait(PATIENCE)
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def local_addr(self) -> str:
+        return "local"
+
+    def remote_addr(self) -> str:
+        return "remote"
+
+
+def test_a_stream_without_a_reply_is_an_error_after_the_end_of_the_connection():
+    one, other = socket.socketpair()
+    client = spdy.new_client_connection(SocketConn(one))
+    created = go(lambda: client.create_stream(Header()), "test-create")
+    assert other.recv(1)
+    other.close()
+    with pytest.raises((ErrClosed, ConnectionError)):
+        created.result()
+    client.close()
+    client.join()
+
+
 def test_each_side_closes_its_own_direction():
     accepted = Accepted()
     with connected(accepted) as (client, _):
