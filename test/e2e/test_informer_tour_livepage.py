@@ -118,12 +118,13 @@ def test_every_tab_is_inside_the_panel(program, width, language):
     assert outside == [5, []]
 
 
+@pytest.mark.parametrize("width", [1400, 1024])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_all_tabs_are_in_one_row_on_a_desktop(program, language):
+def test_all_tabs_are_in_one_row_on_a_desktop(program, language, width):
     page, _ = program
     if page.run("return document.documentElement.lang") != language:
         page.click("#language")
-    page.resize(1400, 900)
+    page.resize(width, 700)
     wait_for_pictures(page)
     rows = "return [...document.querySelectorAll('#tabs button')].map((each) => each.getBoundingClientRect().top)"
     tops = page.run(rows)

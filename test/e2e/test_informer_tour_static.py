@@ -97,6 +97,23 @@ def test_a_lesson_is_walked_to_its_end_and_back_without_a_server(page, lesson, l
         assert page.text("#pane") and (language == "en" or page.english() == [])
 
 
+def test_the_last_lesson_of_an_export_leads_to_another_one_or_to_the_end(page):
+    """Also where the lesson with the next number is missing."""
+    following = {"deltas": "3. ", "queue": "10. ", "resync": "2. "}
+    for scenario, title in following.items():
+        page.open(f"{scenario}?lang=en")
+        while not page.has("#lesson-done"):
+            page.step("#lesson-next")
+        if scenario == "resync":
+            assert not page.has("#next-lesson") and "all lessons" in page.text("#pane")
+            page.run("localStorage.removeItem('informer-tour.progress')")
+            page.step("#lesson-back")
+            page.step("#lesson-next")
+            while not page.has("#lesson-done"):
+                page.step("#lesson-next")
+        assert page.text("#next-lesson").startswith(f"Next lesson: {title}")
+
+
 PROGRAM = ImportedProgram("informer-tour")
 with PROGRAM:
     EVERY: Any = PROGRAM.module("lessons").all_()

@@ -42,7 +42,8 @@ function intro(t, lesson, lessons) {
 }
 
 function ending(t, language, lesson, lessons, act) {
-  const following = lessons.find((each) => each.number === lesson.number + 1) ?? lessons.find((each) => !progressOf(each.name).done);
+  // This lesson is noted as done only after it is drawn; an export may have only some of the lessons.
+  const following = lessons.find((each) => each.number > lesson.number) ?? lessons.find((each) => each.number < lesson.number && !progressOf(each.name).done);
   const title = following && (following[language]?.title || following.title);
   return [
     el("p", { class: "done", id: "lesson-done" }, t("finished")),
