@@ -182,11 +182,24 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
     try:
         obj = normal_form(resource, doc, unknown)
     except schema.DecodeError as err:
-        raise errors.bad_request(f"{head}: {err}") from None
-    strict = _strict_problems(call, options, _in_document_order(doc, unknown), raw, doc)
+        raise errors.bad_request(f"{head}: {_text_of(call, err)}") from None
+    if call.request.media_type() == CBOR:
+        strict = _strict_problems(call, options, unknown, b"", doc, is_cbor=not resource.custom)
+    else:
+        strict = _strict_problems(call, options, _in_document_order(doc, unknown), raw, doc)
     if strict:
         raise errors.bad_request(f"{head}: {strict}")
     return obj
+
+
+def _text_of(call: Call, err: schema.DecodeError) -> str:
+    """Return the error's text in the words of the decoder for the body's format."""
+    resource = call.resource
+    if call.request.media_type() != CBOR or resource.custom:
+        return str(err)
+    from clientgo.testing.apiserver.wire import cborio  # Imported here: it needs the extra `cbor`.
+
+    return cborio.mistyped(str(err), err.value, err.go_type, f"{resource.version}.{resource.kind}")
 
 
 def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
@@ -293,11 +306,21 @@ def _strict_problems(
     raw: bytes,
     parsed: Any,
     of_patch: Iterable[str] = (),
+    *,
+    is_cbor: bool = False,
 ) -> str:
-    """Return the problems that strict field validation rejects, as one text. Other modes warn or ignore them."""
+    """Return the problems that strict field validation rejects, as one text. Other modes warn or ignore them.
+
+    Go's decoder of CBOR reports only the first unknown field of a typed object, by its position in its map.
+    """
     if options is None or options.validation == "Ignore":
         return ""
-    texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
+    if is_cbor and unknown:
+        from clientgo.testing.apiserver.wire import cborio  # Imported here: it needs the extra `cbor`.
+
+        texts = [cborio.unknown_field(parsed, unknown)]
+    else:
+        texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
     if raw and not call.duplicates and may_repeat(raw, parsed):
         # What is unknown is skipped, however often it comes.
         skipped = set(unknown)

@@ -1,15 +1,22 @@
 """CBOR in and out, if the gate CBORServingAndStorage is enabled. The codec is that of the clients.
 
 It needs the extra `cbor`; a server with the gate loads it when it starts.
+
+Differs: documents are decoded in one place for all formats, so the errors of wrong types are those of JSON, and are put
+into the words of Go's CBOR library afterwards. A text is a byte string in them, as Kubernetes' encoder writes it. Of
+several wrong values, Go names the first one of the bytes, and this server the first one in the type's order of fields.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from clientgo.apimachinery.runtime.serializer import cbor
 from clientgo.apimachinery.runtime.serializer.cbor import direct
+from clientgo.apimachinery.runtime.serializer.cbor.internal import modes
 from clientgo.testing.apiserver.wire.jsonio import MAX_DEPTH, Json, ParseError, is_deep
 
-__all__ = ["dumps", "loads", "loads_patch", "watch_event"]
+__all__ = ["dumps", "loads", "loads_patch", "mistyped", "unknown_field", "watch_event"]
 
 
 def dumps(value: Json) -> bytes:
@@ -35,6 +42,54 @@ def loads_patch(body: bytes) -> object:
         raise ParseError(str(err)) from None
     _check_depth(value)
     return value
+
+
+def mistyped(text: str, value: Any, go_type: str, owner: str) -> str:
+    """Return the error of JSON for a value of a wrong type in the words of Go's CBOR library; other texts unchanged.
+
+    `owner` is the type of the whole object, such as "v1.Deployment": Go names its field, however deep the value is.
+    """
+    head, _, path = text.partition(" into Go struct field ")
+    if not head.startswith("json: cannot unmarshal ") or not path:
+        return text
+    field = path.partition(" ")[0].split(".")[1]
+    detail = ""
+    if isinstance(value, bool | float):
+        kind = "primitives"
+    elif isinstance(value, int):
+        kind = "negative integer" if value < 0 else "positive integer"
+        detail = f"{value} overflows {go_type}" if go_type.startswith(("int", "uint")) else ""
+    else:
+        kind = "byte string" if isinstance(value, str) else "array" if isinstance(value, list) else "map"
+    return str(modes.UnmarshalTypeError(kind, go_type, detail, f"{owner}.{field}"))
+
+
+def unknown_field(document: Json, paths: list[str]) -> str:
+    """Return the text of Go's decoder for a typed object with unknown fields, which are at these paths."""
+    index = _first_unknown(document, "", frozenset(paths))
+    return str(modes.UnknownFieldError(index or 0))
+
+
+def _first_unknown(value: object, path: str, unknown: frozenset[str]) -> int | None:
+    """Return the position in its map of the first unknown field. An object's own come before those of its fields."""
+    inner = None
+    if isinstance(value, dict):
+        for index, (name, item) in enumerate(value.items()):
+            below = f"{path}.{name}" if path else name
+            if below in unknown:
+                return index
+            if inner is None:
+                inner = _first_unknown(item, below, unknown)
+    elif isinstance(value, list):
+        inner = next(
+            (
+                found
+                for at, each in enumerate(value)
+                if (found := _first_unknown(each, f"{path}[{at}]", unknown)) is not None
+            ),
+            None,
+        )
+    return inner
 
 
 def watch_event(kind: str, raw: bytes) -> bytes:

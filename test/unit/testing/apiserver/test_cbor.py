@@ -228,11 +228,115 @@ def test_bodies_that_are_too_deep_are_errors(client: Client) -> None:
     assert "exceeded max" in status["message"]
 
 
-def test_strict_validation_names_unknown_fields(client: Client) -> None:
-    body = {**config_map("strict"), "other": 1}
-    code, _, status = client.document("POST", f"{MAPS}?fieldValidation=Strict", CBOR, body)
-    assert code == 400
-    assert 'strict decoding error: unknown field "other"' in status["message"]
+CONTAINER = {"name": "c", "image": "i"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "index"),
+    [
+        # The encoder sorts keys by their length: kind, spec, other, metadata, apiVersion.
+        ({"other": 1}, 2),
+        ({"metadata": {"name": "strict", "other": 1}}, 1),
+        # An object's own unknown field comes before those of its fields.
+        ({"metadata": {"other": 1, "name": "strict"}, "additional": 2}, 3),
+        ({"other": 1, "additional": 2}, 2),
+        ({"spec": {"template": {"spec": {"containers": [CONTAINER, {**CONTAINER, "unknown": 1, "further": 2}]}}}}, 2),
+    ],
+)
+def test_strict_validation_names_the_position_of_an_unknown_field(
+    client: Client, changes: dict[str, Any], index: int
+) -> None:
+    """Go's decoder reports only the first one, for example: golden/apimachinery/cbor_decode.jsonl, "strict"."""
+    body = {**deployment("strict"), **changes}
+    found = f"cbor: found unknown field at map element index {index}"
+    code, _, status = client.document("POST", f"{DEPLOYMENTS}?fieldValidation=Strict", CBOR, body)
+    assert (code, status["message"]) == (
+        400,
+        f'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: {found}',
+    )
+    answer = client.send("POST", f"{DEPLOYMENTS}?fieldValidation=Warn&dryRun=All", CBOR, body)
+    assert [value for value in answer.headers.getlist("Warning") if "unknown" in value] == [f'299 - "{found}"']
+    answer = client.send("POST", f"{DEPLOYMENTS}?fieldValidation=Ignore&dryRun=All", CBOR, body)
+    assert "Warning" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"spec": {"replicas": 1.5}}, "primitives into Go struct field v1.Deployment.spec of type int32"),
+        ({"spec": {"replicas": 2.0}}, "primitives into Go struct field v1.Deployment.spec of type int32"),
+        (
+            {"spec": {"replicas": 3000000000}},
+            "positive integer into Go struct field v1.Deployment.spec of type int32 (3000000000 overflows int32)",
+        ),
+        (
+            {"spec": {"replicas": -3000000000}},
+            "negative integer into Go struct field v1.Deployment.spec of type int32 (-3000000000 overflows int32)",
+        ),
+        ({"spec": {"replicas": True}}, "primitives into Go struct field v1.Deployment.spec of type int32"),
+        ({"spec": {"replicas": []}}, "array into Go struct field v1.Deployment.spec of type int32"),
+        ({"spec": {"replicas": "x"}}, "byte string into Go struct field v1.Deployment.spec of type int32"),
+        ({"spec": {"paused": "x"}}, "byte string into Go struct field v1.Deployment.spec of type bool"),
+        ({"spec": {"paused": 1}}, "positive integer into Go struct field v1.Deployment.spec of type bool"),
+        ({"spec": {"paused": -1}}, "negative integer into Go struct field v1.Deployment.spec of type bool"),
+        ({"spec": {"paused": 1.5}}, "primitives into Go struct field v1.Deployment.spec of type bool"),
+        (
+            {"spec": {"template": {"spec": {"containers": {}}}}},
+            "map into Go struct field v1.Deployment.spec of type []v1.Container",
+        ),
+        (
+            {"spec": {"template": {"spec": {"containers": [1]}}}},
+            "positive integer into Go struct field v1.Deployment.spec of type v1.Container",
+        ),
+        (
+            {"spec": {"template": {"spec": "x"}}},
+            "byte string into Go struct field v1.Deployment.spec of type v1.PodSpec",
+        ),
+        ({"spec": 3}, "positive integer into Go struct field v1.Deployment.spec of type v1.DeploymentSpec"),
+        ({"metadata": "x"}, "byte string into Go struct field v1.Deployment.metadata of type v1.ObjectMeta"),
+        (
+            {"metadata": {"labels": []}},
+            "array into Go struct field v1.Deployment.metadata of type map[string]string",
+        ),
+        (
+            {"metadata": {"labels": {"a": 1}}},
+            "positive integer into Go struct field v1.Deployment.metadata of type string",
+        ),
+        ({"metadata": {"name": 1}}, "positive integer into Go struct field v1.Deployment.metadata of type string"),
+        # An unknown field is not reported beside it.
+        ({"spec": {"paused": 1}, "other": 1}, "positive integer into Go struct field v1.Deployment.spec of type bool"),
+    ],
+)
+def test_wrong_types_are_errors_in_the_words_of_gos_library(
+    client: Client, changes: dict[str, Any], message: str
+) -> None:
+    """The texts are those of apimachinery's serializer for these documents, with fxamacker/cbor."""
+    code, _, status = client.document("POST", f"{DEPLOYMENTS}?fieldValidation=Strict", CBOR, CHANGED | changes)
+    head = 'Deployment in version "v1" cannot be handled as a Deployment: cbor: cannot unmarshal '
+    assert (code, status["message"]) == (400, head + message)
+
+
+CHANGED = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "strict"}, "spec": {"replicas": 1}}
+
+
+def test_strict_validation_names_the_unknown_fields_of_a_custom_object(client: Client) -> None:
+    """The schema finds them, in Go too, so their paths are known."""
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}}}
+    spec = {
+        **CRD["spec"],  # type: ignore[dict-item]
+        "names": {"plural": "parcels", "kind": "Parcel"},
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+    }
+    crd = {**CRD, "metadata": {"name": "parcels.shop.example.com"}, "spec": spec}
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert client.document("POST", path, JSON, crd, JSON)[0] == 201
+    body = {"apiVersion": "shop.example.com/v1", "kind": "Parcel", "metadata": {"name": "strict"}}
+    body |= {"spec": {"a": 1}, "other": 1}
+    where = f"{ORDERS.replace('orders', 'parcels')}?fieldValidation=Strict"
+    code, _, status = client.document("POST", where, CBOR, body)
+    assert (code, "unknown field" in status["message"]) == (400, True)
+    for name in ("spec.a", "other"):
+        assert f'unknown field "{name}"' in status["message"]
 
 
 def test_tables_and_metadata_have_a_form_in_cbor(client: Client) -> None:
