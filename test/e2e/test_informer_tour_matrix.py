@@ -281,7 +281,9 @@ def test_no_tab_of_a_live_page_scrolls_sideways(quiet, language):
         page.until("return document.querySelector('[data-station=queue] [data-key*=cc]')")
         page.run("document.querySelector('[data-station=queue] [data-key*=cc]').dispatchEvent(new Event('click'))")
         page.run("document.getElementById('tab-past').click()")
-        page.until("return document.querySelector('#pane h3').textContent.includes('cccc')")
+        page.until("return document.querySelector('#pane h3')?.textContent.includes('cccc')")
+        page.until("return location.hash.includes('tab=past&key=')")
+        assert page.run("return document.getElementById('tab-past').getAttribute('aria-selected')") == "true"
         for width in (1400, 1024, 360):
             page.resize(width, 700)
             for tab in ("lesson", "source", "object", "past", "break"):

@@ -61,7 +61,7 @@ _NAMELESS = """
       || each.closest("label")?.textContent || each.title;
     const roles = "[role=button], [role=tab], [role=menu], [role=menuitem], [role=tabpanel], [role=toolbar]";
     return [...document.querySelectorAll(`button, select, input, summary, a[href], ${roles}`)]
-      .filter((each) => each.checkVisibility() && !each.closest("[inert]") && !name(each)?.trim())
+      .filter((each) => each.checkVisibility() && !each.closest("[inert]") && !/[\\p{L}\\p{N}]/u.test(name(each) ?? ""))
       .map((each) => each.outerHTML.slice(0, 200));
 """
 
@@ -72,5 +72,5 @@ def faint_texts(driver: Any) -> list[str]:
 
 
 def nameless(driver: Any) -> list[str]:
-    """Return the visible controls without a name for screen readers."""
+    """Return the visible controls without a name for screen readers; a symbol alone is none."""
     return [str(each) for each in driver.execute_script(_NAMELESS)]

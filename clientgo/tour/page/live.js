@@ -53,10 +53,11 @@ async function goOn() {
 }
 
 async function chooseObject(ref, key) {
-  address.mark();
+  // At once: the reader may choose another tab before the answer is there.
+  show("object");
   await fetchObject(ref, key);
   await onlyHopsOf(key);
-  show("object");
+  keepAddress();
 }
 
 async function fetchObject(ref, key) {
