@@ -26,7 +26,10 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "hack"))
 archive_machines: Any = pytest.importorskip("archive_machines", reason="needs the repository's scripts")
 
-pytestmark = pytest.mark.skipif(not (ROOT / "hack" / "archive").exists(), reason="needs the repository's scripts")
+pytestmark = [
+    pytest.mark.skipif(not (ROOT / "hack" / "archive").exists(), reason="needs the repository's scripts"),
+    pytest.mark.takes_turns(4, together=True),
+]
 
 
 @pytest.fixture(scope="module")

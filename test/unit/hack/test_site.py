@@ -163,6 +163,7 @@ def test_the_pages_are_staged_with_their_pictures_and_their_links_to_the_referen
     assert [name for name in pictures if not (tmp_path / name).exists()] == []
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra `site` is missing")
 def test_the_site_builds_and_holds(tmp_path: Path) -> None:
     output = tmp_path / "site"
