@@ -35,7 +35,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -263,8 +263,8 @@ def bench(options: Options, run: Run) -> Json:
         for number, path in enumerate(chosen, 1):
             _show(f"  [{number} of {len(chosen)}] {path}")
             command = ["python", path, *(() if options.full else QUICK[path])]
-            if options.go and (program := go_program(path, options.go, Path(folder), run)):
-                command += ["--go", program]
+            program = go_program(path, options.go, Path(folder), run) if options.go else ""
+            command += ["--go", program] if program else []
             done = run(*command, limit=options.limit)
             output = done.output.replace(f"{folder}{os.sep}", "")
             ok = ok and done.code in (0, None)
@@ -274,7 +274,7 @@ def bench(options: Options, run: Run) -> Json:
                     "output": output.rstrip(),
                     "charts": as_json(charts_of(path, output)),
                     "command": _result([part.replace(f"{folder}{os.sep}", "") for part in command], done),
-                    "about": about_run(options, run),
+                    "about": about_run(options if program else replace(options, go=""), run),
                 }
             )
     return {"commands": [], "header": [], "rows": [], "text": "", "outputs": texts, "ok": ok}
@@ -324,7 +324,7 @@ class Section(NamedTuple):
     title: str
     about: str
     measure: Callable[[Options, Run], Json]
-    # On two quiet cores.
+    # Measured on two busy cores.
     minutes: int
 
 
@@ -359,7 +359,7 @@ SECTIONS: Mapping[str, Section] = {
         "Bugs drawn at random: a draw of this report",
         "One line of the library changes at random; the tests of the area should fail.",
         bugs,
-        6,
+        8,
     ),
     "faults": Section(
         "Faults",
@@ -372,7 +372,7 @@ SECTIONS: Mapping[str, Section] = {
         "What each benchmark prints, next to its baselines; Go's rows need Go on the machine. Below each stands how it "
         "was measured: in the short form, or in full (`hack/report bench --full`).",
         bench,
-        4,
+        5,
     ),
 }
 
@@ -479,7 +479,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     costs = ", ".join(f"{name} {section.minutes or '<1'}" for name, section in SECTIONS.items())
     total = sum(section.minutes for section in SECTIONS.values())
-    about = f"all by default; minutes on two quiet cores: {costs}; together {total}"
+    about = f"all by default; minutes on two busy cores: {costs}; together {total}"
     parser.add_argument("sections", nargs="*", help=about)
     parser.add_argument("--full", action="store_true", help="more bugs, and every benchmark with all objects: hours")
     parser.add_argument("--draws", type=int, help="bugs to draw in each area (default: 1, with --full 5)")
