@@ -25,3 +25,13 @@ def test_the_resources_of_the_fake_are_discovered_and_the_calls_recorded() -> No
     assert [action.get_resource().resource for action in client.fake.actions()] == [
         *("group", "resource", "version", "resource"),
     ]
+
+
+def test_the_versions_of_a_group_are_in_one_group_and_the_first_is_preferred() -> None:
+    fake = testing.Fake()
+    names = ["apps/v1", "v1", "apps/v1beta1"]
+    fake.resources = [metav1.APIResourceList(group_version=name) for name in names]
+    found = FakeDiscovery(fake).server_groups().groups
+    versions = {group.name: [version.group_version for version in group.versions] for group in found}
+    assert versions == {"apps": ["apps/v1", "apps/v1beta1"], "": ["v1"]}
+    assert {group.name: group.preferred_version.version for group in found} == {"apps": "v1", "": "v1"}

@@ -252,12 +252,13 @@ def test_a_server_without_the_version_refuses_the_upgrade():
     assert "bad handshake" in str(caught.value)
 
 
-def test_a_peer_that_answers_no_ping_is_given_up():
+@pytest.mark.parametrize("first", [b"", b"\x8a\x00"], ids=["no pong at all", "no other pong after one"])
+def test_a_peer_that_answers_no_ping_is_given_up(first):
     """Go: TestWebSocketClient_HeartbeatTimeout"""
     stop = Signal()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server = go(lambda: _shake_hands_and_be_silent(listener, stop), "test-silent-server")
+        server = go(lambda: _shake_hands_and_be_silent(listener, stop, first), "test-silent-server")
         executor: Any = remotecommand.new_web_socket_executor(Config(host=url), "GET", url)
         executor.heartbeat_period, executor.heartbeat_deadline = 0.01, 0.2
         with pytest.raises(OSError, match="error reading from error stream: next reader: read: i/o timeout"):
@@ -266,7 +267,7 @@ def test_a_peer_that_answers_no_ping_is_given_up():
         server.result()
 
 
-def _shake_hands_and_be_silent(listener: socket.socket, stop: Signal) -> None:
+def _shake_hands_and_be_silent(listener: socket.socket, stop: Signal, first: bytes) -> None:
     from clientgo.transport.websocket.handshake import ServerHandshake
 
     sock, _ = listener.accept()
@@ -277,7 +278,7 @@ def _shake_hands_and_be_silent(listener: socket.socket, stop: Signal) -> None:
             protocol.receive_data(sock.recv(65536))
             events = protocol.events_received()
         protocol.send_response(protocol.accept(events[0]))
-        sock.sendall(b"".join(protocol.data_to_send()))
+        sock.sendall(b"".join(protocol.data_to_send()) + first)
         stop.wait(PATIENCE)
 
 
