@@ -59,7 +59,9 @@ class Site:
             if file.is_dir():
                 file /= "index.html"
             found = self._by_file.get(file)
-            if not file.exists() or (anchor and found and unquote(anchor) not in found.anchors):
+            # An anchor with a question mark is an address that the page's script reads.
+            is_anchor = anchor and "?" not in anchor
+            if not file.exists() or (is_anchor and found and unquote(anchor) not in found.anchors):
                 yield link
 
     @cached_property

@@ -47,7 +47,7 @@ def setup(app: Sphinx) -> None:
     """Let the search find words in Chinese."""
 
     class EnglishAndChinese(SearchEnglish):
-        js_splitter_code = search.SPLIT_QUERY
+        js_splitter_code = search.SPLIT_QUERY + search.FROM_FILES
 
         def split(self, input: str) -> list[str]:
             return search.words(input)

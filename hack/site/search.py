@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SPLIT_QUERY", "words"]
+__all__ = ["FROM_FILES", "SPLIT_QUERY", "words"]
 
 _CHINESE = r"\u4e00-\u9fff"
 _RUNS = re.compile(rf"[{_CHINESE}]+|[^\W{_CHINESE}]+")
@@ -23,6 +23,11 @@ var splitQuery = (query) =>
     );
 """
 """The function of the same name in JavaScript, for what a reader types."""
+
+FROM_FILES = """
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+"""
+"""Leaves out the summaries of results if the site is opened without a server: browsers refuse to fetch other files."""
 
 
 def words(text: str) -> list[str]:

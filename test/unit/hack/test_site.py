@@ -82,6 +82,16 @@ def test_a_query_is_split_as_the_pages_are(text: str) -> None:
     assert json.loads(printed) == search.words(text)
 
 
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no node")
+@pytest.mark.parametrize(("protocol", "has_summaries"), [("file:", False), ("https:", True)])
+def test_results_have_summaries_unless_the_site_is_opened_from_files(protocol: str, has_summaries: bool) -> None:
+    options = f"var location = {{protocol: '{protocol}'}}, DOCUMENTATION_OPTIONS = {{SHOW_SEARCH_SUMMARY: true}};"
+    program = f"{options}{search.FROM_FILES}\nconsole.log(DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY)"
+    done = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert json.loads(done.stdout) is has_summaries
+
+
 def test_every_page_is_in_a_table_of_contents() -> None:
     listed = {"index"}
     for page in build.PAGES.rglob("*.md"):
@@ -139,7 +149,7 @@ def test_the_checks_of_a_site_find_each_kind_of_problem(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(
         '<script src="https://cdn.example.com/a.js"></script><link rel="stylesheet" href="//fonts.example.com/x">'
         '<a href="https://example.com">fine</a><a href="gone.html">x</a><a href="#nowhere">y</a><p id="here"></p>'
-        '<a href="#here">z</a><div style="background: url(https://img.example.com/a.png)"></div>'
+        '<a href="#here">z</a><a href="#?lang=zh">z</a><a href="gone.html#?x">z</a><div style="background: url(https://img.example.com/a.png)"></div>'
     )
     (tmp_path / "a.css").write_text("@import 'https://css.example.com/a.css'; a { background: url(data:x) }")
     (tmp_path / "a.js").write_text('const help = "https://fine.example.com"; fetch("https://api.example.com/x");')
@@ -148,7 +158,7 @@ def test_the_checks_of_a_site_find_each_kind_of_problem(tmp_path: Path) -> None:
     site = check.Site(tmp_path)
 
     dead = [line.removeprefix("index.html: ") for line in site.dead_links()]
-    assert dead == ["gone.html", "#nowhere"]
+    assert dead == ["gone.html", "#nowhere", "gone.html#?x"]
     hosts = {re.sub(r".*//([\w.]+).*", r"\1", each) for each in site.requests_to_other_hosts()}
     assert hosts == {"cdn.example.com", "fonts.example.com", "img.example.com", "css.example.com", "api.example.com"}
     assert check.missing_names(site, ["clientgo.a", "clientgo.b"]) == ["clientgo.b"]
