@@ -9,6 +9,7 @@ export const app = {
   tab: "lesson", ref: "", station: "", playing: false, language: "en", sources: new Map(), turn: 0,
   start: 0, recorded: null, recordedAt: -1, reading: false, byPointer: false, offers: null,
   pending: null, // the promise of a scenario that is on its way
+  move: null,    // the reader's move through the browser's history that is on its way
 };
 export const address = new Address();
 export const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;

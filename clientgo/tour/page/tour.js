@@ -103,10 +103,21 @@ async function restore({ hop: number, tab, object, station, step, asked }) {
 const here = () => fromHash(location.hash, (name) => app.tour.scenarios.find((each) => each.name === name)?.settings);
 
 async function goToAddress() {
-  address.moved();
   const state = here();
   if (state.language && state.language !== app.language) speak(state.language);
   await open(state.scenario || app.scenario, state.settings, 0, state);
+}
+
+// The browser has gone to another entry of its history. What is still on its way must not write its address there.
+async function follow() {
+  address.moved();
+  const move = app.move = {};
+  try {
+    await whenOpened(() => app.move === move && goToAddress())();
+  } finally {
+    if (app.move === move) app.move = null;
+  }
+  if (!app.move) keepAddress();
 }
 
 async function decide(kind, name) {
@@ -210,7 +221,7 @@ function show(tab) {
 }
 
 function keepAddress() {
-  if (app.tour.replay) return;
+  if (app.tour.replay || app.move) return;
   const { scenario, decisions, settings, language, tab, ref, station, place } = app;
   address.show(toHash({ scenario, hop: app.at + 1, decisions, settings, language, tab, object: ref, station, step: place.step, asked: place.asked }));
 }
@@ -421,7 +432,7 @@ async function begin() {
   $("picture").addEventListener("click", (event) => { app.chosen = choiceOf(event.target); }, true);
   $("break-menu").addEventListener("keydown", onMenuKey);
   $("break-menu").addEventListener("toggle", (event) => { if (event.newState === "closed") $("break-menu").replaceChildren(); });
-  if (!app.tour.replay) addEventListener("popstate", safely(goToAddress));
+  if (!app.tour.replay) addEventListener("popstate", () => follow().catch(fail));
   // After a choice by pointer the keys belong to the page again; after a choice by keys the focus stays in the list.
   document.addEventListener("pointerdown", () => { app.byPointer = true; }, true);
   document.addEventListener("keydown", () => { app.byPointer = false; }, true);
