@@ -201,36 +201,43 @@ class Outbox:
         # Guards _pending. Never held while anything blocks.
         self.lock = threading.RLock()
         self._pending: list[bytes] = []
+        # Numbers of bytes, since the start. A later byte that is lost is no error of a writer whose bytes are sent.
+        self._added = self._sent = 0
         # Held by the thread that sends.
         self._sending = threading.Lock()
         self._error: Exception | None = None
 
-    def add(self, data: bytes) -> None:
-        """Add bytes; `flush` sends them. Raises the error of an earlier `flush`."""
+    def add(self, data: bytes) -> int:
+        """Add bytes and return where they end, for `flush`. Raises the error of an earlier `flush`."""
         if self._error is not None:
             raise self._error
         with self.lock:
             self._pending.append(data)
+            self._added += len(data)
+            return self._added
 
-    def flush(self, *, wait: bool = True) -> None:
-        """Send all bytes. Without `wait` return at once if another thread is sending. Raises OSError."""
+    def flush(self, end: int | None = None, *, wait: bool = True) -> None:
+        """Send all bytes. Without `wait` return at once if another thread is sending.
+
+        Raises OSError if the bytes up to `end`, by default all, could not be sent.
+        """
+        end = self._added if end is None else end
         while self._pending and self._error is None:
             if not self._sending.acquire(blocking=wait or sum(map(len, self._pending)) > self._limit):
                 return
             try:
                 with self.lock:
                     pending, self._pending = self._pending, []
-                if pending:
-                    self._conn.write(b"".join(pending))
+                self._conn.write(data := b"".join(pending))
+                self._sent += len(data)
             except Exception as err:
                 self._error = err
-                raise
             finally:
                 self._sending.release()
         if wait:
             with self._sending:  # the thread that took this one's bytes has sent them
                 pass
-        if self._error is not None:
+        if self._error is not None and self._sent < end:
             raise self._error
 
     def finish(self, timeout: float) -> None:

@@ -123,6 +123,22 @@ def test_the_last_bytes_wait_for_a_writer_but_not_for_a_peer_that_does_not_read(
     peer.close()
 
 
+def test_a_later_byte_that_is_lost_is_no_error_of_an_earlier_writer():
+    conn, peer = pair()
+    outbox = Outbox(conn)
+    end = outbox.add(b"mine")
+    outbox.flush()
+    last = outbox.add(b"goodbye")
+    conn.close()
+    with pytest.raises(ErrClosed):
+        outbox.flush()
+    outbox.flush(end)
+    with pytest.raises(ErrClosed):
+        outbox.flush(last)
+    assert peer.read() == b"mine"
+    peer.close()
+
+
 def test_bytes_of_many_writers_are_not_mixed():
     conn, peer = pair()
     outbox = Outbox(conn)

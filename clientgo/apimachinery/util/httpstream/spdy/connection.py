@@ -144,8 +144,7 @@ class SpdyConnection:
     def send(self, data: bytes) -> None:
         """Send a frame. Blocks while the peer does not read. Raises OSError."""
         self._last_frame = now()
-        self._outbox.add(data)
-        self._outbox.flush()
+        self._outbox.flush(self._outbox.add(data))
 
     def send_quietly(self, data: bytes) -> None:
         """Send a frame, or let the thread do it that is sending. The end of the connection is no error."""
@@ -176,8 +175,8 @@ class SpdyConnection:
                     raise OSError("Unable to get new stream id")
                 self._next_id += 2
                 stream = self._streams[number] = _Stream(self, number, headers)
-            self._outbox.add(self._encoder.syn_stream(number, headers))
-        self._outbox.flush()
+            end = self._outbox.add(self._encoder.syn_stream(number, headers))
+        self._outbox.flush(end)
         if not stream.replied.wait(CREATE_STREAM_RESPONSE_TIMEOUT):
             stream.reset()
             raise TimeoutError("Timeout occurred")
