@@ -285,12 +285,15 @@ def lessons_address() -> Iterator[str]:
 def browser(chromium: Any, request: pytest.FixtureRequest) -> Any:
     """Return the shared browser with an empty console: the last test's page may have logged while it ended.
 
-    Each module begins with an empty page and the browser's own screen and media.
+    Each module begins with an empty page and the browser's own screen and media, each test with a history of one entry:
+    Chromium keeps 50 entries, and drops first those to which no mouse or key led. In a long run such entries of a test
+    would disappear under it.
     """
     if getattr(chromium, "module", None) != request.module.__name__:
         chromium.module = request.module.__name__
         chromium.get("about:blank")
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    chromium.execute_cdp_cmd("Page.resetNavigationHistory", {})
     chromium.get_log("browser")
     return chromium
