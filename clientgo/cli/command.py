@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from clientgo.cli.start import exit_code_of
+
 PROG = "clientgo"
 
 
@@ -36,25 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PROG}: unknown command {name!r}; see {PROG} --help", file=sys.stderr)
         return 2
     try:
-        return command.run(given[1:])
-    except KeyboardInterrupt:
-        return 130
-    except RuntimeError as err:
-        # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
-        if is_interrupt(err):
-            return 130
-        raise
+        return exit_code_of(lambda: command.run(given[1:]))
     except BrokenPipeError:
         # The reader of a pipe has enough: `clientgo explain pod | head`.
         sys.stderr.close()
         return 141
-
-
-def is_interrupt(err: BaseException | None) -> bool:
-    """Report whether an interrupt led to this error."""
-    while err is not None and not isinstance(err, KeyboardInterrupt):
-        err = err.__cause__ or err.__context__
-    return err is not None
 
 
 def _help() -> str:

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clientgo.cli.command import PROG, is_interrupt
+from clientgo.cli.command import PROG
+from clientgo.cli.start import is_interrupt
 
 # The package imports this module for its function, and `clientgo --help` must not wait for the clients.
 if TYPE_CHECKING:

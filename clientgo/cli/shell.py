@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clientgo import klog
-from clientgo.cli.command import PROG, is_interrupt
+from clientgo.cli.command import PROG
+from clientgo.cli.start import is_interrupt
 
 _BANNER = """Python {python}, clientgo {version}, {host}
   client     typed clients: client.core_v1().pods("default").list(ctx)

@@ -1,10 +1,34 @@
-"""The start of a program below `cmd/` by its folder: `python cmd/demo`. Has no Go counterpart.
+"""The start of a program below `cmd/` by its folder: `python cmd/demo`, and Ctrl-C. Has no Go counterpart.
 
 This module imports little, so that Ctrl-C prints no traceback from the program's first moment on.
 """
 
 import signal
+from collections.abc import Callable
 from importlib import import_module
+
+# The exit code that a shell reports for a process that SIGINT ended.
+INTERRUPTED = 130
+
+
+def is_interrupt(err: BaseException | None) -> bool:
+    """Report whether an interrupt led to this error."""
+    while err is not None and not isinstance(err, KeyboardInterrupt):
+        err = err.__cause__ or err.__context__
+    return err is not None
+
+
+def exit_code_of(run: Callable[[], int]) -> int:
+    """Run the function and return its exit code, or 130 if Ctrl-C ends it. Blocks as the function does."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except RuntimeError as err:
+        # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
+        if is_interrupt(err):
+            return INTERRUPTED
+        raise
 
 
 def run_program(module: str = "main") -> int:
@@ -22,16 +46,7 @@ def run_program(module: str = "main") -> int:
     try:
         if is_default:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return int(program.main())
-    except KeyboardInterrupt:
-        return 130
-    except RuntimeError as err:
-        # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
-        from clientgo.cli.command import is_interrupt
-
-        if is_interrupt(err):
-            return 130
-        raise
+        return exit_code_of(program.main)
     finally:
         if is_default:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
