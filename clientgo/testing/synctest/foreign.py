@@ -193,8 +193,16 @@ def _assignment(filename: str, name: str, *, inside: str = "", near: CodeType | 
             found.append(Place(filename, node.lineno, scope or "<module>"))
     if near is not None:
         # The nearest scope around the function that uses the name.
-        found.sort(key=lambda place: near.co_qualname.replace(".<locals>", "").startswith(place.function))
+        user = near.co_qualname.replace(".<locals>", "")
+        found.sort(key=lambda place: _depth_around(user, place.function))
     return found[-1] if found else None
+
+
+def _depth_around(user: str, scope: str) -> int:
+    """Return how deep a scope around the function `user` is nested, or -1 for a scope that is not around it."""
+    if scope == "<module>":
+        return 0
+    return len(scope) if f"{user}.".startswith(f"{scope}.") else -1
 
 
 def _scoped(tree: ast.AST, scope: str) -> Iterator[tuple[ast.AST, str]]:

@@ -18,6 +18,7 @@ import pytest
 from clientgo.testing import synctest
 from clientgo.testing.synctest import frames, scheduler
 from clientgo.testing.synctest.errors import BubbleExit
+from clientgo.testing.synctest.task import Task
 
 
 def spawn(target: Callable[[], object], name: str) -> threading.Thread:
@@ -332,3 +333,83 @@ def test_the_stacks_are_read_without_a_garbage_collection(monkeypatch: pytest.Mo
 
     assert was_enabled == [False]
     assert gc.isenabled()
+
+
+# ---- looks at the thread that runs
+
+
+class Gate:
+    """A gate that opens at the given attempt; keeps how long each attempt was willing to wait."""
+
+    def __init__(self, opens_at: int) -> None:
+        self.opens_at, self.timeouts = opens_at, list[float]()
+
+    def acquire(self, timeout: float) -> bool:
+        self.timeouts.append(timeout)
+        return len(self.timeouts) >= self.opens_at
+
+
+OFTEN, RARELY = scheduler._LOOK_EVERY, scheduler._STAND_BY
+
+
+@pytest.mark.parametrize(
+    ("position", "hang_timeout", "timeouts"),
+    [
+        (0, 30.0, [OFTEN, OFTEN, OFTEN]),
+        (1, 30.0, [OFTEN, OFTEN, OFTEN]),
+        (2, 30.0, [OFTEN, RARELY, RARELY]),
+        (3, 30.0, [OFTEN, RARELY, RARELY]),
+        (0, 0.2, [0.2, 0.2, 0.2]),  # never later than a hang has to be reported
+        (2, 0.2, [0.2, 0.2, 0.2]),
+        (2, 2.0, [OFTEN, 2.0, 2.0]),
+    ],
+)
+def test_the_two_oldest_threads_look_often_and_none_later_than_a_hang(
+    position: int, hang_timeout: float, timeouts: list[float]
+) -> None:
+    b = synctest.bubble(hang_timeout=hang_timeout)
+    b._tasks += [Task(threading.Thread(name=name)) for name in ("second", "third", "fourth")]
+    b._running = b._tasks[-1] if position == 0 else b._tasks[0]
+    me = b._tasks[position]
+    me.gate = gate = Gate(opens_at=3)  # type: ignore[assignment]
+
+    b._wait_for_turn(me)
+
+    assert gate.timeouts == timeouts
+
+
+@pytest.mark.parametrize(
+    ("running", "waiting", "is_ending", "looks"),
+    [
+        ("second", "first", False, 1),  # the first thread looks at any other one
+        ("first", "second", False, 1),  # the next one looks at the first
+        ("second", "third", False, 0),  # the first does that
+        ("first", "third", False, 0),
+        ("second", "first", True, 0),  # threads are unwound one by one, with a limit of its own
+        ("first", "second", True, 0),
+    ],
+)
+def test_one_of_the_waiting_threads_looks_at_the_running_one(
+    running: str, waiting: str, is_ending: bool, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = synctest.bubble()
+    b._tasks += [Task(threading.Thread(name=name)) for name in ("second", "third")]
+    tasks = dict(zip(("first", "second", "third"), b._tasks, strict=True))
+    b._running, b._ending = tasks[running], is_ending
+    seen: list[None] = []
+    monkeypatch.setattr(b, "_look", lambda: seen.append(None))
+    tasks[waiting].gate = Gate(opens_at=2)  # type: ignore[assignment]
+
+    b._wait_for_turn(tasks[waiting])
+
+    assert len(seen) == looks
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+def test_a_thread_of_a_bubble_never_keeps_the_interpreter_from_exiting(is_daemon: bool) -> None:
+    """It may be left behind, blocked forever."""
+    with synctest.bubble():
+        thread = threading.Thread(target=lambda: None, daemon=is_daemon)
+        thread.start()
+        assert thread.daemon
+        thread.join()
