@@ -40,9 +40,10 @@ from clientgo.testing.apiserver.verbs.reading import Reader
 from clientgo.testing.apiserver.verbs.writing import Writer
 from clientgo.testing.apiserver.views.documents import NO_CACHE, Documents, render
 from clientgo.testing.apiserver.views.index import Index
+from clientgo.testing.apiserver.webhooks.matching import GROUP as ADMISSION_GROUP
 from clientgo.testing.apiserver.wire import errors, http, negotiation
 from clientgo.testing.apiserver.wire.certificates import Identity
-from clientgo.testing.apiserver.wire.errors import ApiError, PlainError
+from clientgo.testing.apiserver.wire.errors import ApiError, FieldError, PlainError
 from clientgo.testing.apiserver.wire.http import HttpServer, Request, Response
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.negotiation import Form
@@ -191,7 +192,9 @@ class Server:
             webhooks=AdmissionChain(self._webhooks, store, registry, self._authorizer),
             committed=establisher.committed,
             may_grant=may_grant,
+            may_read=self._may_read,
             authorize=self._authorizer.check,
+            allowed=self._authorizer.allowed,
             new_uid=self._new_uid,
             gates=self._gates,
             containers=self._containers,
@@ -312,6 +315,14 @@ class Server:
     def create(self, resource: Resource, namespace: str, obj: Json) -> Stored:
         """Create an object without a request. Raises ApiError."""
         return self._writer.create_own(resource, namespace, obj)
+
+    def _may_read(self, user: User | None, resource: Resource, obj: Json, old: Json | None) -> FieldError | None:
+        """Return an error if a policy or binding refers to parameters that its writer may not read."""
+        if resource.group != ADMISSION_GROUP:
+            return None
+        from clientgo.testing.apiserver.access import parameters  # Here, not above: few servers need it.
+
+        return parameters.check(self._authorizer.allowed, self.store, self.registry, user, resource, obj, old)
 
     def _lookup(self, storage: str, key: str) -> Json | None:
         stored = self.store.get(storage, key)

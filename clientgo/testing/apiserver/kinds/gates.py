@@ -7,12 +7,14 @@ from typing import Final
 
 from clientgo.golang.strconv import parse_bool
 
+AUTHORIZE_POD_WEBSOCKET_UPGRADE: Final = "AuthorizePodWebsocketUpgradeCreatePermission"
 CBOR_SERVING_AND_STORAGE: Final = "CBORServingAndStorage"
 SHARDED_LIST_AND_WATCH: Final = "ShardedListAndWatch"
 WATCH_LIST: Final = "WatchList"
 
 # Stage and default of each known gate.
 KNOWN: Final[Mapping[str, tuple[str, bool]]] = {
+    AUTHORIZE_POD_WEBSOCKET_UPGRADE: ("BETA", True),
     CBOR_SERVING_AND_STORAGE: ("ALPHA", False),
     SHARDED_LIST_AND_WATCH: ("ALPHA", False),
     WATCH_LIST: ("BETA", True),

@@ -11,6 +11,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from clientgo.golang.strconv import parse_int, quote
+from clientgo.testing.apiserver.kinds.gates import AUTHORIZE_POD_WEBSOCKET_UPGRADE
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.core import Verb
@@ -51,6 +52,8 @@ def log(verb: Verb, call: Call) -> http.Response:
 
 def connect(verb: Verb, call: Call) -> http.Response:
     """Handle the other streams of pods, and the proxies of pods, services and nodes."""
+    if call.resource.storage == "/pods" and call.subresource != "proxy":
+        _check_may_create(verb, call)
     if call.resource.storage == "/services":
         return _service(verb, call)
     current = verb.current(call)
@@ -62,6 +65,23 @@ def connect(verb: Verb, call: Call) -> http.Response:
         if call.subresource != "proxy":
             return _stream(verb, call, current.obj)
     raise _not_available(call)
+
+
+def _check_may_create(verb: Verb, call: Call) -> None:
+    """Raise ApiError 403 when a stream that begins with GET, a WebSocket, has a user who may not begin it with POST.
+
+    Go: ensureAuthorizedForVerb.
+    """
+    request = call.request
+    if request.user is None or request.info is None or request.info.verb == "create":
+        return
+    if not verb.is_enabled(AUTHORIZE_POD_WEBSOCKET_UPGRADE):
+        return
+    wanted = request.info.attributes()
+    wanted.verb = "create"
+    is_allowed, reason = verb.allowed(request.user, wanted)
+    if not is_allowed:
+        raise errors.forbidden(call.resource.group, call.resource.plural, call.name, reason)
 
 
 def _stream(verb: Verb, call: Call, pod: Json) -> http.Response:

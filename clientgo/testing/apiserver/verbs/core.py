@@ -18,6 +18,7 @@ from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import DeleteOptions, ListOptions, WriteOptions
 from clientgo.testing.apiserver.views.documents import Documents
 from clientgo.testing.apiserver.wire import http
+from clientgo.testing.apiserver.wire.errors import FieldError
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 
@@ -28,6 +29,7 @@ _MAX_ATTEMPTS = 50
 
 Hook = Callable[[str, Resource, Stored, Stored | None], None]
 Grant = Callable[[User | None, Resource, str, Json, Json | None], None]
+Parameters = Callable[[User | None, Resource, Json, Json | None], FieldError | None]
 
 
 class Webhooks(Protocol):
@@ -87,8 +89,13 @@ class Services:
     # After the mutating webhooks: (user, resource, namespace, new object, old one). Raises ApiError when the writer may
     # not make it.
     may_grant: Grant
+    # After the validation: (user, resource, new object, old one). Returns an error when the writer may not read the
+    # parameters of a policy.
+    may_read: Parameters
     # Raises ApiError 403 when the user lacks a right that a request needs beside that of its own verb.
     authorize: Callable[[User, Attributes], None]
+    # Reports whether the user has a right, and why.
+    allowed: Callable[[User, Attributes], tuple[bool, str]]
     # The uid of a new object.
     new_uid: Callable[[], str]
     gates: FeatureGates
@@ -109,13 +116,19 @@ class Verb:
         self.webhooks = services.webhooks
         self.committed = services.committed
         self.may_grant = services.may_grant
+        self.may_read = services.may_read
         self.authorize = services.authorize
+        self.allowed = services.allowed
         self.new_uid = services.new_uid
         self.containers = services.containers
         self._gates = services.gates
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.store!r}>"
+
+    def is_enabled(self, gate: str) -> bool:
+        """Report whether a feature gate of the server is on."""
+        return self._gates.enabled(gate)
 
     def retry(self, call: Call, attempt: Callable[[Stored | None], tuple[Stored, bool]]) -> tuple[Stored, bool]:
         """Run `attempt` on the current object until it is not overtaken."""

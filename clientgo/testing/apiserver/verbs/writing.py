@@ -88,7 +88,7 @@ class Writer(Verb):
         name_base = self._set_system_fields(call, obj)
         obj = self._in_order(resource, obj)
         stored_form = resource.to_storage(obj)
-        validate(call, obj, stored_form, None)
+        self._validate(call, obj, stored_form, None)
         call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
         call.warnings += warnings.of_object(resource, obj, created=True)
         self._check_may_create(call)
@@ -141,6 +141,13 @@ class Writer(Verb):
             self.committed("ADDED", resource, stored, None)
             return stored
         raise errors.already_exists(resource.group, resource.plural, stored_form["metadata"]["name"])
+
+    def _validate(self, call: Call, obj: Json, stored_form: Json, old: Json | None) -> None:
+        """Raise ApiError 422 if the object is invalid, or refers to parameters that its writer may not read."""
+        validate(call, obj, stored_form, old)
+        error = self.may_read(call.request.user, call.resource, obj, old)
+        if error is not None:
+            raise errors.invalid(call.resource.group, call.resource.kind, obj["metadata"].get("name", ""), [error])
 
     def _check_may_create(self, call: Call) -> None:
         """Raise ApiError 403 when an update or an apply comes to a creation that its user may not make."""
@@ -348,7 +355,7 @@ class Writer(Verb):
         self.may_grant(call.request.user, resource, call.namespace, obj, live)
         obj = self._in_order(resource, obj)
         stored_form = resource.to_storage(obj)
-        validate(call, obj, stored_form, live)
+        self._validate(call, obj, stored_form, live)
         call.warnings += [
             text
             for text in validation.finalizer_warnings(obj["metadata"].get("finalizers"))

@@ -196,3 +196,179 @@ def test_an_empty_watch_is_a_watch(api: Api) -> None:
 def test_pretty_is_read_as_go_reads_booleans_elsewhere(api: Api, text: str, wanted: bool) -> None:
     response = api.request("GET", f"{MAPS}?pretty={text}", None, "application/json")
     assert ("\n  " in response.text) is wanted
+
+
+# ---- one request, two actions
+
+
+@pytest.mark.parametrize("subresource", ["exec?command=ls", "attach", "portforward?ports=80"])
+def test_a_stream_that_begins_with_get_needs_the_right_to_create(api: Api, subresource: str) -> None:
+    """Go: TestEnsureAuthorizedForVerb. A WebSocket begins with GET, SPDY with POST; both start the same."""
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    for name in ("mine", "other"):
+        api("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": name}, "spec": spec}, want=201)
+    path, _, query = subresource.partition("?")
+    resource = f"pods/{path}"
+    let_bob(api, on(resource, "get"), on(resource, "create", names=("mine",)))
+
+    def connect(name: str) -> tuple[int, str]:
+        response = api.request("GET", f"/api/v1/namespaces/default/pods/{name}/{path}?{query}")
+        return response.status_code, response.json()["message"]
+
+    assert connect("other") == (403, 'pods "other" is forbidden: ')
+    assert connect("mine") == (400, "pod mine does not have a host assigned")
+
+
+def test_a_proxy_needs_only_the_right_of_its_method(api: Api) -> None:
+    let_bob(api, on("services/proxy", "get"))
+    response = api.request("GET", "/api/v1/namespaces/default/services/none/proxy")
+    assert response.status_code == 404
+
+
+def test_a_gate_turns_the_second_right_of_a_stream_off() -> None:
+    with Environment(feature_gates={"AuthorizePodWebsocketUpgradeCreatePermission": False}) as env:
+        api = Api(env)
+        let_bob(api, on("pods/exec", "get"))
+        assert api.request("GET", "/api/v1/namespaces/default/pods/none/exec?command=ls").status_code == 404
+        api.close()
+
+
+POLICY_GROUP = "/apis/admissionregistration.k8s.io/v1"
+VARIANTS = ("validating", "mutating")
+BOB = "&{bob  [system:authenticated] map[]}"
+
+
+def _policy(variant: str, kind: Json | None) -> Json:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    spec: Json = {"matchConstraints": {"resourceRules": [rule]}, **({"paramKind": kind} if kind else {})}
+    if variant == "validating":
+        spec["validations"] = [{"expression": "true"}]
+    else:
+        spec |= {"failurePolicy": "Fail", "reinvocationPolicy": "Never"}
+        expression = 'Object{metadata: Object.metadata{labels: {"a": "b"}}}'
+        spec["mutations"] = [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}]
+    return {"metadata": {"name": "p"}, "spec": spec}
+
+
+def _binding(variant: str, reference: Json | None, policy: str = "p") -> Json:
+    spec: Json = {"policyName": policy, **({"paramRef": reference} if reference else {})}
+    if variant == "validating":
+        spec["validationActions"] = ["Deny"]
+    return {"metadata": {"name": "b"}, "spec": spec}
+
+
+def _policies(variant: str, plural: str = "policies") -> str:
+    return f"{POLICY_GROUP}/{variant}admission{plural}"
+
+
+SECRETS = {"apiVersion": "v1", "kind": "Secret"}
+UNKNOWN = {"apiVersion": "example.com/v1", "kind": "Nothing"}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("kind", "rule", "allowed"),
+    [
+        (None, on("pods", "get"), True),
+        (SECRETS, on("pods", "get"), False),
+        (SECRETS, on("secrets", "list", "watch"), False),
+        (SECRETS, on("secrets", "get", names=("one",)), False),
+        (SECRETS, on("secrets/status", "get"), False),
+        (SECRETS, on("secrets", "get", group="apps"), False),
+        (SECRETS, on("secrets", "get"), True),
+        ({"apiVersion": "apps/v1", "kind": "Deployment"}, on("deployments", "get", group="apps"), True),
+        (UNKNOWN, on("nothings", "get", group="example.com"), False),
+        (UNKNOWN, on("*", "get", group="example.com"), True),
+        ({"apiVersion": "a/b/c", "kind": "Nothing"}, on("*", "get", group="a"), False),
+        ({"apiVersion": "a/b/c", "kind": "Nothing"}, on("*", "get", group="*"), True),
+    ],
+)
+def test_a_policy_reads_only_kinds_that_its_writer_may_read(
+    api: Api, variant: str, kind: Json | None, rule: Json, allowed: bool
+) -> None:
+    policies = on("*", "create", "update", "patch", group="admissionregistration.k8s.io")
+    let_bob(api, policies, rule)
+    answer = api("POST", _policies(variant), _policy(variant, kind))
+    if allowed:
+        assert answer["kind"].endswith("AdmissionPolicy"), answer
+        return
+    assert kind is not None
+    assert answer["code"] == 422
+    assert answer["details"]["causes"] == [
+        {
+            "reason": "FieldValueForbidden",
+            "message": f'Forbidden: user {BOB} must have "get" permission on all objects of the referenced paramKind '
+            f"(kind={kind['kind']}, apiVersion={kind['apiVersion']})",
+            "field": "spec.paramKind",
+        }
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_update_of_a_policy_is_checked_when_it_changes_the_kind(api: Api, variant: str) -> None:
+    api("POST", _policies(variant), _policy(variant, SECRETS), want=201)
+    let_bob(api, on("*", "create", "update", "patch", group="admissionregistration.k8s.io"))
+    path, merge = f"{_policies(variant)}/p", "application/merge-patch+json"
+    api("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, want=200, media=merge)
+    api("PATCH", path, {"spec": {"paramKind": {"kind": "Pod"}}}, want=422, media=merge)
+    whole = {"apiVersion": "admissionregistration.k8s.io/v1", **_policy(variant, {"apiVersion": "v1", "kind": "Node"})}
+    whole["kind"] = f"{variant.title()}AdmissionPolicy"
+    api("PATCH", f"{path}?fieldManager=m&force=true", whole, want=422, media=APPLY)
+    api("PATCH", path, {"spec": {"paramKind": None}}, want=200, media=merge)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("reference", "rule", "missing"),
+    [
+        ({"name": "one", "namespace": "default"}, on("secrets", "get", names=("one",)), ""),
+        ({"name": "one"}, on("secrets", "get"), ""),
+        ({"name": "one"}, on("secrets", "list"), "get"),
+        ({"name": "one"}, on("secrets", "get", names=("two",)), "get"),
+        ({"selector": {}}, on("secrets", "get"), "list"),
+        ({"selector": {"matchLabels": {"a": "b"}}}, on("secrets", "list"), ""),
+    ],
+)
+def test_a_binding_refers_to_what_its_writer_may_read(
+    api: Api, variant: str, reference: Json, rule: Json, missing: str
+) -> None:
+    api("POST", _policies(variant), _policy(variant, SECRETS), want=201)
+    let_bob(api, on("*", "create", "update", "patch", group="admissionregistration.k8s.io"), rule)
+    reference = {**reference, "parameterNotFoundAction": "Deny"}
+    answer = api("POST", _policies(variant, "policybindings"), _binding(variant, reference))
+    if not missing:
+        assert answer["kind"].endswith("Binding"), answer
+        return
+    text = f'Forbidden: user {BOB} does not have "{missing}" permission on the object referenced by paramRef'
+    assert answer["details"]["causes"] == [
+        {"reason": "FieldValueForbidden", "message": text, "field": "spec.paramRef"}
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_binding_to_an_unknown_policy_or_kind_needs_the_right_to_read_all(api: Api, variant: str) -> None:
+    api("POST", _policies(variant), _policy(variant, UNKNOWN), want=201)
+    let_bob(api, on("*", "create", "update", group="admissionregistration.k8s.io"), on("secrets", "get"))
+    bindings, reference = _policies(variant, "policybindings"), {"name": "one", "parameterNotFoundAction": "Deny"}
+    rest = (
+        f"to determine minimum required permissions and user {BOB} does not have "
+        '"get" permission for all groups, versions and resources'
+    )
+    for policy, text in (("none", "unable to get policy none"), ("p", "unable to resolve paramKind")):
+        message = api("POST", bindings, _binding(variant, reference, policy), want=422)["message"]
+        assert text in message
+        assert rest in message
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_binding_that_reads_the_same_may_be_changed(api: Api, variant: str) -> None:
+    api("POST", _policies(variant), _policy(variant, SECRETS), want=201)
+    reference = {"name": "one", "parameterNotFoundAction": "Deny"}
+    bindings, merge = _policies(variant, "policybindings"), "application/merge-patch+json"
+    api("POST", bindings, _binding(variant, reference), want=201)
+    let_bob(api, on("*", "create", "update", "patch", group="admissionregistration.k8s.io"))
+    path = f"{bindings}/b"
+    api("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, want=200, media=merge)
+    api("PATCH", path, {"spec": {"policyName": "q"}}, want=422, media=merge)
+    api("PATCH", path, {"spec": {"paramRef": {"name": "two"}}}, want=422, media=merge)
+    api("PATCH", path, {"spec": {"paramRef": None}}, want=200, media=merge)
