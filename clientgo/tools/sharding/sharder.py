@@ -278,10 +278,11 @@ class Sharder:
         if not self._start_informers(leading, shard):
             candidacy.withdraw()
             return
+        # Before the work on the shard begins, so that the log has no other lines about its objects earlier.
+        logger.info("Acquired shard", group=self._config.name, shard=shard)
         with self._changed:
             if not candidacy.leaving:
                 self._held.add(shard)
-        logger.info("Acquired shard", group=self._config.name, shard=shard)
         forget = leading.add_done_callback(self._notify)
         try:
             with utilruntime.handle_crash_with_context(leading, go_on=True):

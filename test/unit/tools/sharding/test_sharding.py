@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 from collections import Counter
@@ -299,6 +300,29 @@ def test_a_shard_that_is_acquired_is_announced_and_an_announcement_that_fails_co
         b.sleep(SOON)
         assert held([replica]) == list(range(SHARDS))
         replica.end()
+
+
+def test_the_log_has_the_beginning_of_a_shard_before_the_work_and_the_end_after_it() -> None:
+    replica: Replica
+    owned: list[tuple[str, bool]] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            event, _, rest = record.getMessage().partition(" shard")
+            if rest.endswith("shard=0"):
+                owned.append((event.strip('"'), replica.sharder.owns(*keys_of(0))))
+
+    handler = Handler()
+    logging.getLogger("clientgo").addHandler(handler)
+    try:
+        with synctest.bubble() as b:
+            replica = Replica(Server(), "a")
+            b.sleep(SOON)
+            replica.end()
+    finally:
+        logging.getLogger("clientgo").removeHandler(handler)
+
+    assert owned == [("Acquired", False), ("Gave up", False)]
 
 
 def test_a_member_that_never_came_back_is_forgotten() -> None:
