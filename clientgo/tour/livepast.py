@@ -58,6 +58,7 @@ def answer(
     *,
     handler: str = "",
     version: str = "",
+    queued: float | None = None,
 ) -> tuple[list[Link], dict[str, int]]:
     """Return the links of the chain that brought `key` to `place`, and by part the hop that may have changed it last.
 
@@ -77,5 +78,5 @@ def answer(
     if is_queues:
         way = [at for at, hop in enumerate(kept) if hop.station != "queue" or owners.has(hop)]
     asked = [hops[at] for at in way]
-    links = chain(asked, len(asked) - 1, place, key, handler=handler, version=version)
+    links = chain(asked, len(asked) - 1, place, key, handler=handler, version=version, queued=queued)
     return [Link(way[link.at], link.key) for link in links], found

@@ -251,10 +251,11 @@ class LiveScreen:
         self._open_menu(self.words("why-here-none"), items or [(self.words("nothing"), None)])
 
     def _chain_of(self, asked: Place) -> Callable[[], None]:
-        place, key, handler, version = asked
+        place, key = asked.place, asked.key
+        about = {name: str(value) for name, value in asked._asdict().items() if value is not None}
 
         def show() -> None:
-            found = self._request_past(place=place, key=key, handler=handler, version=version)
+            found = self._request_past(**about)
             links = [Link(each["at"], each["key"]) for each in found["links"]]
             items = chain_items(self.words, found["hops"], links, None)
             self._open_menu(f"{self.words('why-here')}: {key} · {place}", items, len(links) - 1)

@@ -26,7 +26,7 @@ from clientgo.tour.livepast import Owners, answer
 from clientgo.tour.picture import Json
 from clientgo.tour.seam import Tap
 from clientgo.tour.secrecy import item_text
-from clientgo.tour.taps import arguments_of, key_of, version_of
+from clientgo.tour.taps import arguments_of, key_of, queued_at, version_of
 from clientgo.tour.viewschema import SCHEMA, check_views
 from clientgo.util.workqueue.beyond.inspection import name_of
 
@@ -185,7 +185,15 @@ class LiveView:
         return found
 
     def past(
-        self, place: str = "", key: str = "", handler: str = "", version: str = "", *, informer: int = 0, queue: int = 0
+        self,
+        place: str = "",
+        key: str = "",
+        handler: str = "",
+        version: str = "",
+        queued: float | None = None,
+        *,
+        informer: int = 0,
+        queue: int = 0,
     ) -> Json:
         """Answer both queries of past.py for one informer and one queue, from the hops that the tour has kept.
 
@@ -198,7 +206,7 @@ class LiveView:
         owners = Owners(parts, None if held is None else held.queue)
         if parts is not None and handler:  # the hops name it without the number that tells equal names apart
             handler = next((each.name() for each in parts.handlers if self._live.name_of(each) == handler), handler)
-        links, changes = answer(kept, hops, owners, place, key, handler=handler, version=version)
+        links, changes = answer(kept, hops, owners, place, key, handler=handler, version=version, queued=queued)
         named = sorted({*(link.at for link in links), *changes.values()})
         index = {at: number for number, at in enumerate(named)}
         sums = self._live.sums().values()
@@ -466,7 +474,7 @@ def _short(hop: Hop, codes: dict[int, tuple[int, Code]]) -> Json:
 
 
 def _flat(more: Mapping[str, Any]) -> Json:
-    return {name: value for name, value in more.items() if not isinstance(value, list)}
+    return {name: value for name, value in more.items() if not isinstance(value, list | Mapping)}
 
 
 def _is_alike(state: Any, kept: Any) -> bool:
@@ -499,6 +507,7 @@ def _notice(notification: Any) -> Json:
         "version": version,
         "ref": f"{key}@{version}",
         "tombstone": isinstance(obj, cache.DeletedFinalStateUnknown),
+        "queued": queued_at(notification),
     }
 
 

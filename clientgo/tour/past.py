@@ -96,15 +96,25 @@ class Change(NamedTuple):
 # ---- why is this key here?
 
 
-def chain(hops: Sequence[Json], at: int, place: str, key: str, *, handler: str = "", version: str = "") -> list[Link]:
+def chain(
+    hops: Sequence[Json],
+    at: int,
+    place: str,
+    key: str,
+    *,
+    handler: str = "",
+    version: str = "",
+    queued: float | None = None,
+) -> list[Link]:
     """Return the hops that brought `key` to `place` by hop `at`, from the API write on; [] if no hop is known.
 
     place: a station or a part of it, see PLACES. The key must be there after hop `at`.
     handler: only that handler's notifications. version: only that version of the object.
+    queued: only the notifications that were queued then; resyncs add others of the same version.
 
     Of an API server outside of the program only the lines of its watch are known: the last such line is the chain.
     """
-    arrived = arrival(hops, at, place, key, handler=handler, version=version)
+    arrived = arrival(hops, at, place, key, handler=handler, version=version, queued=queued)
     if arrived < 0 and place.partition(".")[0] == "apiserver":
         arrived = _last(
             hops,
@@ -112,26 +122,41 @@ def chain(hops: Sequence[Json], at: int, place: str, key: str, *, handler: str =
             lambda hop: _is(hop, "reflector", "line") and hop["key"] == key and version in ("", hop["version"]),
         )
     links: list[Link] = []
-    link: _State | None = None if arrived < 0 else _State(arrived, key, version or _version(hops[arrived], key))
+    link: _State | None = None
+    if arrived >= 0:
+        link = _State(arrived, key, version or _version(hops[arrived], key), queued)
     while link is not None:
         links.append(Link(link.at, link.key))
         link = _cause(hops, link)
     return links[::-1]
 
 
-def arrival(hops: Sequence[Json], at: int, place: str, key: str, *, handler: str = "", version: str = "") -> int:
-    """Return the index of the last hop up to `at` that brought `key` to `place`; -1 if it is not known."""
+def arrival(
+    hops: Sequence[Json],
+    at: int,
+    place: str,
+    key: str,
+    *,
+    handler: str = "",
+    version: str = "",
+    queued: float | None = None,
+) -> int:
+    """Return the index of the last hop up to `at` that brought `key` to `place`, see `chain`; -1 if it is not known."""
     station = place.partition(".")[0]
     kinds = PLACES.get(place, ARRIVALS.get(station, ()))
 
     def brings(hop: Json) -> bool:
-        if handler and hop["more"].get("handler", handler) != handler:
-            return False
-        if version and _version(hop, key) not in ("", version) and not _is_about_all(hop):
-            return False
         if station == "workers" and (hop["station"], hop["kind"]) == ("queue", "taken"):
             return bool(hop["key"] == key)
-        return hop["station"] == station and hop["kind"] in kinds and _mentions(hop, key)
+        if hop["station"] != station or hop["kind"] not in kinds:
+            return False
+        if handler and hop["more"].get("handler", handler) != handler:
+            return False
+        if station == "handlers":
+            return _notifies(hop, key, version, queued)
+        if version and _version(hop, key) not in ("", version) and not _is_about_all(hop):
+            return False
+        return _mentions(hop, key)
 
     return _last(hops, at + 1, brings)
 
@@ -141,6 +166,8 @@ class _State(NamedTuple):
     key: str
     version: str
     """The object's version that travels; "" where keys travel alone."""
+    queued: float | None = None
+    """The time at which the notification was queued that travels; None where it is not known."""
 
 
 def _cause(hops: Sequence[Json], link: _State) -> _State | None:
@@ -150,13 +177,14 @@ def _cause(hops: Sequence[Json], link: _State) -> _State | None:
     if found < 0:
         return None
     cause = hops[found]
+    queued = link.queued if hop["station"] == cause["station"] == "handlers" else None
     # A handler may queue another key than its object's: its owner's.
     key = cause["key"] if (cause["station"], cause["kind"]) == ("handlers", "called") else link.key
-    return _State(found, key, _version(cause, key) or (link.version if key == link.key else ""))
+    return _State(found, key, _version(cause, key) or (link.version if key == link.key else ""), queued)
 
 
 def _cause_in_queue(hops: Sequence[Json], link: _State) -> int:
-    at, key, _ = link
+    at, key = link.at, link.key
     kind, thread = hops[at]["kind"], hops[at]["thread"]
 
     def same(*kinds: str) -> int:
@@ -189,14 +217,14 @@ def _cause_in_queue(hops: Sequence[Json], link: _State) -> int:
 
 
 def _cause_at_workers(hops: Sequence[Json], link: _State) -> int:
-    at, key, _ = link
+    at, key = link.at, link.key
     thread = hops[at]["thread"]
     wanted = ("queue", "taken") if hops[at]["kind"] == "reconcile" else ("workers", "reconcile")
     return _last(hops, at, lambda hop: hop["thread"] == thread and hop["key"] == key and _is(hop, *wanted))
 
 
 def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
-    at, key, version = link
+    at, key, version, queued = link
     hop = hops[at]
     handler = hop["more"].get("handler")
     if hop["kind"] in ("returned", "raised"):
@@ -206,14 +234,14 @@ def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
             lambda each: each["thread"] == hop["thread"] and each["key"] == key and _is(each, "handlers", "called"),
         )
     if hop["kind"] in ("called", "taken"):
+        queued = hop["more"].get("queued", queued)
         return _last(
             hops,
             at,
             lambda each: (
                 _is(each, "handlers", "buffered")
                 and each["more"].get("handler") == handler
-                and _mentions(each, key)
-                and version in ("", *_versions(each, key))
+                and _notifies(each, key, version, queued)
             ),
         )
     causes = {("indexer", kind) for kind in ("stored", "replaced", "removed", "relisted")} | {("fifo", "popped")}
@@ -227,7 +255,7 @@ def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
 
 
 def _cause_at_indexer(hops: Sequence[Json], link: _State) -> int:
-    at, key, _ = link
+    at, key = link.at, link.key
     thread = hops[at]["thread"]
     # A streaming list collects its objects in a store of its own, in the reflector's thread.
     return _last(
@@ -242,7 +270,7 @@ def _cause_at_indexer(hops: Sequence[Json], link: _State) -> int:
 
 
 def _cause_in_fifo(hops: Sequence[Json], link: _State) -> int:
-    at, key, version = link
+    at, key, version = link.at, link.key, link.version
     hop = hops[at]
     if hop["kind"] == "popped":
         is_about_all = _is_about_all(hop)
@@ -281,7 +309,7 @@ def _cause_in_fifo(hops: Sequence[Json], link: _State) -> int:
 
 
 def _cause_at_reflector(hops: Sequence[Json], link: _State) -> int:
-    at, key, _ = link
+    at, key = link.at, link.key
     hop = hops[at]
     if hop["kind"] == "bookmark":  # the end of a streaming list's first objects
         return _last(
@@ -308,7 +336,7 @@ def _cause_at_reflector(hops: Sequence[Json], link: _State) -> int:
 
 
 def _cause_of_event(hops: Sequence[Json], link: _State) -> int:
-    at, key, _ = link
+    at, key = link.at, link.key
     hop = hops[at]
     if hop["kind"] == "recorded":
         return _last(
@@ -353,19 +381,34 @@ def _is_about_all(hop: Json) -> bool:
 def _mentions(hop: Json, key: str) -> bool:
     if hop["key"] == key or _is_about_all(hop):
         return True
+    return key in hop["more"].get("keys", ()) or any(True for _ in _notices(hop, key))
+
+
+def _notices(hop: Json, key: str) -> Iterator[tuple[str, float | None]]:
+    """Yield the version of each of a hop's notifications of an object, and the time at which it was queued."""
     more = hop["more"]
-    return key in more.get("keys", ()) or any(each["key"] == key for each in more.get("notifications", ()))
+    for each in more.get("notifications", ()):
+        if each["key"] == key:
+            yield each["version"], each.get("queued")
+    if others := more.get("others"):
+        for at, name in enumerate(others["keys"]):
+            if name == key:
+                yield others["versions"][at], others["queued"][at]
 
 
-def _versions(hop: Json, key: str) -> list[str]:
-    return [each["version"] for each in hop["more"].get("notifications", ()) if each["key"] == key]
+def _notifies(hop: Json, key: str, version: str, queued: float | None) -> bool:
+    """Report whether a handler's hop has a notification of an object: of a version and of a time, if they are given."""
+    named = list(_notices(hop, key))
+    if not named and hop["key"] == key:
+        named = [(hop["version"], hop["more"].get("queued"))]
+    return any(version in ("", each) and (None in (queued, time) or queued == time) for each, time in named)
 
 
 def _version(hop: Json, key: str) -> str:
     """Return the version of the object with this key that a hop is about; "" if it names none."""
     if hop["key"] == key:
         return str(hop["version"])
-    versions = _versions(hop, key)
+    versions = [version for version, _ in _notices(hop, key)]
     return versions[-1] if versions else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from clientgo.tour.menus import Item
 from clientgo.tour.past import Link
@@ -12,32 +12,46 @@ from clientgo.tour.words import Words
 __all__ = ["Place", "chain_items", "change_items", "keys_in"]
 
 Json = Mapping[str, Any]
-Place = tuple[str, str, str, str]
-"""A place of past.PLACES, a key that is there, and the handler and the version if they are known, else ""."""
+
+
+class Place(NamedTuple):
+    """A place of past.PLACES and a key that is there, with the notification that has it there, if it is one."""
+
+    place: str
+    key: str
+    handler: str = ""
+    version: str = ""
+    queued: float | None = None
+
+
 
 
 def keys_in(state: Mapping[str, Json]) -> Iterator[Place]:
     """Yield every key in every place of the stations' views, those of the work queue first."""
     queue = state.get("queue", {})
     for part in ("order", "dirty", "processing"):
-        yield from ((f"queue.{part}", key, "", "") for key in queue.get(part, ()))
-    yield from (("queue.waiting", each["key"], "", "") for each in queue.get("waiting", ()))
-    yield from (("queue.failures", key, "", "") for key in queue.get("failures", ()))
+        yield from (Place(f"queue.{part}", key) for key in queue.get(part, ()))
+    yield from (Place("queue.waiting", each["key"]) for each in queue.get("waiting", ()))
+    yield from (Place("queue.failures", key) for key in queue.get("failures", ()))
     for worker in state.get("workers", {}).get("workers", {}).values():
         if worker["key"]:
-            yield "workers", worker["key"], "", ""
+            yield Place("workers", worker["key"])
     for handler in state.get("handlers", {}).get("handlers", ()):
         for part in ("pending", "taken"):
-            yield from ((f"handlers.{part}", each["key"], handler["name"], each["version"]) for each in handler[part])
+            yield from (_notice(f"handlers.{part}", handler["name"], each) for each in handler[part])
         if handler["delivering"]:
-            called = handler["delivering"]
-            yield "handlers.delivering", called["key"], handler["name"], called["version"]
+            yield _notice("handlers.delivering", handler["name"], handler["delivering"])
     for station, name, place in (("fifo", "keys", "fifo.deltas"), ("indexer", "objects", "indexer.objects")):
         view = state.get(station, {})
         for each in view.get("informers", [view]):
-            yield from ((place, one["key"], "", one.get("version", "")) for one in each.get(name, ()) if one["key"])
+            shown = (one for one in each.get(name, ()) if one["key"])
+            yield from (Place(place, one["key"], "", one.get("version", "")) for one in shown)
     objects = state.get("apiserver", {}).get("objects", ())
-    yield from (("apiserver.objects", each["key"], "", each["version"]) for each in objects)
+    yield from (Place("apiserver.objects", each["key"], "", each["version"]) for each in objects)
+
+
+def _notice(place: str, handler: str, about: Json) -> Place:
+    return Place(place, about["key"], handler, about["version"], about.get("queued"))
 
 
 def chain_items(

@@ -19,7 +19,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.tools import cache
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.secrecy import item_text
-from clientgo.tour.taps import arguments_of, key_of, version_of
+from clientgo.tour.taps import arguments_of, key_of, queued_at, version_of
 
 __all__ = ["Json", "Painter", "Scene"]
 
@@ -305,6 +305,7 @@ class Painter:
             "version": version_of(obj),
             "ref": self._reference(obj),
             "tombstone": isinstance(obj, cache.DeletedFinalStateUnknown),
+            "queued": queued_at(notification),
         }
 
     def _paint_handlers(self) -> Json:

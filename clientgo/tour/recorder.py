@@ -21,7 +21,7 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TextIO
@@ -44,7 +44,7 @@ from clientgo.tour.quiet import signals_for_others
 from clientgo.tour.recording import FORMAT
 from clientgo.tour.seam import Probe, Seam, Tap
 from clientgo.tour.secrecy import Secrecy
-from clientgo.tour.taps import TAPS
+from clientgo.tour.taps import FEW, TAPS
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import PassiveClock, WithTicker
 
@@ -266,7 +266,7 @@ class Recorder(Attached):
         if hop.merged:
             entry["merged"] = hop.merged
         if hop.more:
-            entry["more"] = self.secrecy.scrubbed_fields(hop.more)
+            entry["more"] = self.secrecy.scrubbed_fields(_brief(hop.more))
         entry["code"] = number
         yield _line(time, entry)
 
@@ -282,6 +282,13 @@ class Recorder(Attached):
     def _document(self, obj: Any, *, is_secret: bool) -> Json:
         document = self.secrecy.shown(obj, is_secret=is_secret)
         return document if self._redact is None else self._redact(document)
+
+
+def _brief(more: Mapping[str, Any]) -> Json:
+    """Return a hop's facts without the names of hundreds of objects, which queries about the past of a run need."""
+    return {
+        name: value[:FEW] if isinstance(value, list) else value for name, value in more.items() if name != "others"
+    }
 
 
 def _open_new(path: str | os.PathLike[str]) -> TextIO:

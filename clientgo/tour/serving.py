@@ -76,8 +76,13 @@ class LivePage(PageServer):
         return self._view.object(_number(query, "informer"), query.get("key", ""))
 
     def _past(self, request: Request, query: dict[str, str]) -> Json:
-        about = (query.get(name, "") for name in ("place", "key", "handler", "version"))
-        return self._view.past(*about, informer=_number(query, "informer"), queue=_number(query, "queue"))
+        about = {name: query.get(name, "") for name in ("place", "key", "handler", "version")}
+        try:
+            queued = float(query["queued"]) if query.get("queued") else None
+        except ValueError:
+            raise Refused(400, "queued is a number of seconds") from None
+        informer, queue = _number(query, "informer"), _number(query, "queue")
+        return self._view.past(**about, queued=queued, informer=informer, queue=queue)
 
     def _stay_connected(self, request: Request, query: dict[str, str]) -> Json:
         self.live.stay_connected()

@@ -8,7 +8,7 @@ hold: `contents()` needs none.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 # Importing a module puts its hops into the table.
@@ -25,7 +25,7 @@ from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tour.seam import Around, Call, Tap
 from clientgo.tour.secrecy import item_text
 
-__all__ = ["TAPS", "arguments_of", "key_of", "version_of", "worker_tap"]
+__all__ = ["FEW", "TAPS", "arguments_of", "key_of", "queued_at", "version_of", "worker_tap"]
 
 callers.mark_inserted()
 
@@ -161,13 +161,8 @@ def _back_off(call: Call, reflector: Any, ctx: Any, err: Any) -> None:
 # ---- the FIFO
 
 
-# Of how many a hop tells that is about many.
-_FEW = 50
-
-
-def _more_than(few: Sized, all_: Sized) -> dict[str, int]:
-    """Return the number of all, if a hop does not name each."""
-    return {"count": len(all_)} if len(all_) > len(few) else {}
+FEW = 50
+"""Number of notifications that a hop describes; of the others it names key, version and time."""
 
 
 def _types(deltas: Sequence[Any]) -> tuple[str, ...]:
@@ -187,9 +182,13 @@ def _append(call: Call, fifo: Any, delta: Any) -> None:
 @_tap("fifo.process")
 def _process(call: Call, fifo: Any, trace_name: str, process: Any, deltas: Any, *args: Any, **kwargs: Any) -> None:
     about = _about(deltas[0]) if len(deltas) == 1 else {"key": ""}
-    first = deltas[:_FEW]
-    more = {"types": [str(delta.type) for delta in first], "keys": [key_of(delta) for delta in first]}
-    call.emit("popped", more={**more, **_more_than(first, deltas)}, **about)
+    # Every type is named: one may say that the hop is about all objects.
+    types = [str(delta.type) for delta in deltas[:FEW]]
+    types += dict.fromkeys(str(delta.type) for delta in deltas[FEW:])
+    more: dict[str, Any] = {"types": types, "keys": [key_of(delta) for delta in deltas]}
+    if len(deltas) > FEW:
+        more["count"] = len(deltas)
+    call.emit("popped", more=more, **about)
     call()
 
 
@@ -263,7 +262,29 @@ def arguments_of(notification: Any) -> tuple[str, Any, Any]:
 
 def _notice(notification: Any) -> dict[str, Any]:
     method, obj, old = arguments_of(notification)
-    return {"method": method, "key": key_of(obj), "version": version_of(obj), "old": version_of(old)}
+    about = {"method": method, "key": key_of(obj), "version": version_of(obj), "old": version_of(old)}
+    return {**about, "queued": queued_at(notification)}
+
+
+def queued_at(notification: Any) -> float:
+    """Return when a notification was queued for the handlers: it tells those of one state of an object apart."""
+    return getattr(notification, "queued_at", 0.0)
+
+
+def _notices(notifications: Collection[Any]) -> dict[str, Any]:
+    """Return the fields that name each of many notifications: the first few in `notifications`, see _notice."""
+    described = {"notifications": [_notice(each) for each in itertools.islice(notifications, FEW)]}
+    if len(notifications) <= FEW:
+        return described
+    # A resync of a large cache: lists cost a tenth of a dictionary for each notification.
+    others = [*itertools.islice(notifications, FEW, None)]
+    objects = [arguments_of(each)[1] for each in others]
+    names = {
+        "keys": [key_of(each) for each in objects],
+        "versions": [version_of(each) for each in objects],
+        "queued": [queued_at(each) for each in others],
+    }
+    return {**described, "others": names, "count": len(notifications)}
 
 
 @_tap("handlers.buffer")
@@ -271,8 +292,7 @@ def _buffer(call: Call, listener: Any, notifications: Sequence[Any]) -> None:
     call()
     if notifications:
         first = _notice(notifications[0])
-        few = [_notice(each) for each in notifications[:_FEW]]
-        more = {"handler": listener.name(), "notifications": few, **_more_than(few, notifications)}
+        more = {"handler": listener.name(), **_notices(notifications)}
         key = first["key"] if len(notifications) == 1 else ""
         call.emit("buffered", key=key, version=first["version"], old=first["old"], more=more)
 
@@ -281,15 +301,19 @@ def _buffer(call: Call, listener: Any, notifications: Sequence[Any]) -> None:
 def _take(call: Call, listener: Any) -> None:
     taken = call()
     if taken:
-        few = [_notice(each) for each in itertools.islice(taken, _FEW)]
-        more = {"handler": listener.name(), "notifications": few, **_more_than(few, taken)}
+        more = {"handler": listener.name(), **_notices(taken)}
         call.emit("taken", key=more["notifications"][0]["key"] if len(taken) == 1 else "", more=more)
 
 
 def _deliver(call: Call, notification: Any, handler: Any) -> None:
     method, obj, old = arguments_of(notification)
     tombstone = isinstance(obj, cache.DeletedFinalStateUnknown)
-    more = {"handler": name_for_handler(handler), "method": method, "tombstone": tombstone}
+    more = {
+        "handler": name_for_handler(handler),
+        "method": method,
+        "tombstone": tombstone,
+        "queued": queued_at(notification),
+    }
     about = {**_about(obj), "old": version_of(old)}
     call.emit("called", more=more, **about)
     try:

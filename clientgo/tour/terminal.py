@@ -362,18 +362,18 @@ class Screen:
         items: list[Item] = [
             (f"{place}  {key.removeprefix('default/')}{'  ' + handler if handler else ''}", self._chain_of(each))
             for each in locations
-            for place, key, handler, _ in [each]
+            for place, key, handler, *_ in [each]
         ]
         here = self.trace.points[self.at].hop.key if self.at >= 0 else ""
         chosen = next((number for number, each in enumerate(locations) if each[1] == here), 0)
         self._open_menu(self.words("why-here-none"), items or [(self.words("nothing"), None)], chosen)
 
     def _chain_of(self, asked: KeyPlace) -> Callable[[], None]:
-        place, key, handler, version = asked
+        place, key, handler, version, queued = asked
 
         def show() -> None:
             hops = self._hops()
-            links = past.chain(hops, self.at, place, key, handler=handler, version=version)
+            links = past.chain(hops, self.at, place, key, handler=handler, version=version, queued=queued)
             title = f"{self.words('why-here')}{self.words('colon')}{key.removeprefix('default/')} · {place}"
             self._open_menu(title, chain_items(self.words, hops, links, self._go), len(links) - 1)
 
@@ -436,7 +436,7 @@ class Screen:
         more = ", ".join(
             f"{words.about(name)}{colon}{words.error(value) if isinstance(value, str) else value}"
             for name, value in hop.more.items()
-            if isinstance(value, str | float)
+            if isinstance(value, str | float) and name != "queued"
         )
         merged = f" {words('merged')} {', '.join(hop.merged)}" if hop.merged else ""
         version = f" @{hop.version}" if hop.version else ""

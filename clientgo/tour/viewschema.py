@@ -26,7 +26,16 @@ _TEXTS: Type = {"list": "text"}
 _OBJECT: Type = {"fields": {"key": "text", "version": "text", "ref": "text", "kind?": "text"}}
 _CHANGE: Type = {"fields": {"type": "text", "key": "text", "version": "text", "ref": "text", "kind?": "text"}}
 _DELTA: Type = {"fields": {"type": "text", "version": "text", "ref": "text", "tombstone": "flag", "keys?": _TEXTS}}
-_NOTICE: Type = {"fields": {"method": "text", "key": "text", "version": "text", "ref": "text", "tombstone": "flag"}}
+_NOTICE: Type = {
+    "fields": {
+        "method": "text",
+        "key": "text",
+        "version": "text",
+        "ref": "text",
+        "tombstone": "flag",
+        "queued": "number",
+    }
+}
 _HANDLER: Type = {
     "fields": {
         "name": "text",

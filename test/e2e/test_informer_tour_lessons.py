@@ -177,6 +177,8 @@ def test_the_page_draws_the_same_figures_as_the_terminal(page, scenario):
 
 # ---- the past
 
+_NOTICE = ("key", "version", "queued")
+
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_page_knows_the_same_past_as_the_terminal(page, scenario):
@@ -192,6 +194,21 @@ def test_the_page_knows_the_same_past_as_the_terminal(page, scenario):
     expression = "a[1].map(([place, key]) => m.chain(a[0], a[2], place, key).map((link) => [link.at, link.key]))"
     found = computed(page, "past.js", expression, hops, asked, at)
     assert found == [[list(link) for link in past.chain(hops, at, place, key)] for place, key in asked]
+    notified = [
+        (number, f"handlers.{part}", {"handler": view["name"], **{name: each[name] for name in _NOTICE}})
+        for number, state in enumerate(states)
+        for view in state.get("handlers", {}).get("handlers", [])
+        for part in ("pending", "taken")
+        for each in view[part]
+    ]
+    expression = (
+        "a[1].map(([at, place, options]) => m.chain(a[0], at, place, options.key, options)"
+        ".map((link) => [link.at, link.key]))"
+    )
+    found = computed(page, "past.js", expression, hops, notified)
+    assert notified and found == [
+        [list(link) for link in past.chain(hops, number, place, **about)] for number, place, about in notified
+    ]
     parts = dict(past.fields(states[at]))
     expression = "a[1].map((part) => m.lastChange(a[0], a[2], part)?.at ?? null)"
     changes = [past.last_change(states, at, part) for part in parts]

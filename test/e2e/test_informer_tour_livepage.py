@@ -395,3 +395,44 @@ def test_a_tab_that_is_left_and_opened_again_at_once_is_shown(program):
         page.run(f"document.getElementById('tab-{tab}').click()")
         page.until(f"return document.querySelector('#pane > {part}, #pane > * > {part}')")
     page.key(" ")
+
+
+def test_the_past_of_a_pending_notification_stays_its_own_behind_a_resync(browser):
+    source = new_fake_controller_source()
+    informer = cache.new_shared_index_informer(source, corev1.ConfigMap(), 1.0, {})
+    informer.add_event_handler(First())
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=informer.run_with_context, args=(ctx,), name="informer", daemon=True)
+    with tour.serve(informer, title="a program") as served:
+        page = Page(browser, served.url)
+        page.resize(1280, 800)
+        page.open("")
+        thread.start()
+        page.click("#tab-break", draws=False)
+        page.until("return document.querySelector('[data-handler]')")
+        page.run("document.querySelector('[data-handler]').click()")
+        page.until("return document.querySelector('[data-handler][aria-pressed=true]')")
+        for name in ("first", "apple"):  # the handler waits in its call about the first one
+            source.add(corev1.ConfigMap(metadata=metav1.ObjectMeta(name=name, namespace="default")))
+            page.until(f"""return document.querySelector("[data-station=handlers] [data-key='default/{name}']")""")
+        chips = ".chip[data-part='handlers.pending'][data-key='default/apple']"
+        page.until(f'return document.querySelectorAll("{chips}").length >= 1')
+        click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+        page.run(f'document.querySelector("{chips}").{click}')
+        page.run("document.getElementById('tab-past').click()")
+        page.until("return document.getElementById('chain')")
+        chain = page.text("#chain")
+        assert chain.startswith("FIFO") and "everything known is queued once more" not in chain
+        before = page.run(f'return document.querySelectorAll("{chips}").length')
+        page.until(f'return document.querySelectorAll("{chips}").length > {before}')
+        page.run("window.table = document.getElementById('changes')")
+        page.until("return document.getElementById('changes') !== window.table")  # asked again
+        assert page.text("#chain") == chain
+        page.driver.refresh()
+        page.until("return document.body.dataset.ready === 'true' && document.getElementById('chain')")
+        assert page.text("#chain") == chain, "the address says which notification"
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
+        cancel()
+        thread.join()
+    source.shutdown()

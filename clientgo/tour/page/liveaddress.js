@@ -3,11 +3,12 @@
 //   #live?informer=2&queue=3&lang=zh&tab=past&key=default/apple&place=indexer.objects&of=default/apple&version=12
 //
 // The numbers count from 1. `key`: only that object's hops are listed. `object`: the state that the object's tab shows.
-// `place`, `of`, `handler` and `version`: the key whose past is shown. All may be missing. The informers and queues of a
-// program that was started again may have other numbers: one that is not there is shown as soon as it is.
+// `place`, `of`, `handler`, `version` and `queued`: the key whose past is shown; `queued` is a notification's time. All
+// may be missing. The informers and queues of a program that was started again may have other numbers: one that is not
+// there is shown as soon as it is.
 
 const TABS = ["source", "object", "break", "past"];
-const PAST = [["place", "place"], ["of", "key"], ["handler", "handler"], ["version", "version"]];
+const PAST = [["place", "place"], ["of", "key"], ["handler", "handler"], ["version", "version"], ["queued", "queued"]];
 
 export function toLiveHash({ informer, queue, language, tab, key, ref, station, chosen }) {
   const query = new URLSearchParams();

@@ -100,7 +100,7 @@ export function now(t, kinds, app, point) {
   const { hop } = point;
   const what = kinds(hop.station, hop.kind);
   const about = { ...hop.more };
-  delete about.resource; delete about.deleting; delete about.notifications; delete about.keys;
+  delete about.resource; delete about.deleting; delete about.notifications; delete about.others; delete about.keys; delete about.queued;
   const more = Object.entries(about).filter(([, value]) => value !== "" && value !== false && value !== 0 && !(Array.isArray(value) && !value.length))
     .map(([name, value]) => about_(t, app.language, name, value));
   if (hop.merged.length) more.push(`${t("merged")} ${hop.merged.join(", ")}`);

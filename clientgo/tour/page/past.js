@@ -41,23 +41,35 @@ function isAboutAll(hop) {
   return hop.station === "fifo" && !hop.key && types.some((each) => each === "ReplacedAll" || each === "SyncAll");
 }
 
-function mentions(hop, key) {
-  if (hop.key === key || isAboutAll(hop)) return true;
-  return (hop.more.keys ?? []).includes(key) || (hop.more.notifications ?? []).some((each) => each.key === key);
+// The version of each of a hop's notifications of an object, and the time at which it was queued: [[version, queued]].
+function noticesOf({ more: { notifications = [], others } }, key) {
+  const found = notifications.filter((each) => each.key === key).map((each) => [each.version, each.queued]);
+  others?.keys.forEach((each, at) => { if (each === key) found.push([others.versions[at], others.queued[at]]); });
+  return found;
 }
 
-const versionsIn = (hop, key) => (hop.more.notifications ?? []).filter((each) => each.key === key).map((each) => each.version);
-const versionIn = (hop, key) => (hop.key === key ? hop.version : versionsIn(hop, key).at(-1) ?? "");
+const mentions = (hop, key) => hop.key === key || isAboutAll(hop) || (hop.more.keys ?? []).includes(key) || noticesOf(hop, key).length > 0;
+
+// Whether a handler's hop has a notification of an object: of a version and of a time, if they are given.
+function notifies(hop, key, version, queued) {
+  const named = noticesOf(hop, key);
+  if (!named.length && hop.key === key) named.push([hop.version, hop.more.queued]);
+  return named.some(([each, time]) => ["", each].includes(version) && (queued === null || time === undefined || time === queued));
+}
+
+const versionIn = (hop, key) => (hop.key === key ? hop.version : noticesOf(hop, key).at(-1)?.[0] ?? "");
 const numberOf = (version) => (/^\d+$/.test(version) ? Number(version) : -1);
 
-export function arrival(hops, at, place, key, { handler = "", version = "" } = {}) {
+export function arrival(hops, at, place, key, { handler = "", version = "", queued = null } = {}) {
   const station = stationOf(place);
   const kinds = PLACES[place] ?? ARRIVALS[station] ?? [];
   return lastIndex(hops, at + 1, (hop) => {
-    if (handler && (hop.more.handler ?? handler) !== handler) return false;
-    if (version && !["", version].includes(versionIn(hop, key)) && !isAboutAll(hop)) return false;
     if (station === "workers" && nameOf(hop) === "queue.taken") return hop.key === key;
-    return hop.station === station && kinds.includes(hop.kind) && mentions(hop, key);
+    if (hop.station !== station || !kinds.includes(hop.kind)) return false;
+    if (handler && (hop.more.handler ?? handler) !== handler) return false;
+    if (station === "handlers") return notifies(hop, key, version, queued);
+    if (version && !["", version].includes(versionIn(hop, key)) && !isAboutAll(hop)) return false;
+    return mentions(hop, key);
   });
 }
 
@@ -77,11 +89,11 @@ const CAUSES = {
     const wanted = hops[at].kind === "reconcile" ? "queue.taken" : "workers.reconcile";
     return lastIndex(hops, at, (hop) => hop.thread === hops[at].thread && hop.key === key && nameOf(hop) === wanted);
   },
-  handlers(hops, { at, key, version }) {
+  handlers(hops, { at, key, version, queued }) {
     const { kind, thread, more } = hops[at];
     if (kind === "returned" || kind === "raised") return lastIndex(hops, at, (hop) => hop.thread === thread && hop.key === key && nameOf(hop) === "handlers.called");
     if (kind === "called" || kind === "taken") {
-      return lastIndex(hops, at, (hop) => nameOf(hop) === "handlers.buffered" && hop.more.handler === more.handler && mentions(hop, key) && ["", ...versionsIn(hop, key)].includes(version));
+      return lastIndex(hops, at, (hop) => nameOf(hop) === "handlers.buffered" && hop.more.handler === more.handler && notifies(hop, key, version, more.queued ?? queued));
     }
     const causes = ["indexer.stored", "indexer.replaced", "indexer.removed", "indexer.relisted", "fifo.popped"];
     return lastIndex(hops, at, (hop) => hop.thread === thread && causes.includes(nameOf(hop)) && mentions(hop, key));
@@ -126,14 +138,15 @@ export function chain(hops, at, place, key, options = {}) {
     arrived = lastIndex(hops, at + 1, (hop) => nameOf(hop) === "reflector.line" && hop.key === key && ["", hop.version].includes(version));
   }
   const links = [];
-  let link = arrived < 0 ? null : { at: arrived, key, version: options.version || versionIn(hops[arrived], key) };
+  let link = arrived < 0 ? null : { at: arrived, key, version: options.version || versionIn(hops[arrived], key), queued: options.queued ?? null };
   while (link) {
     links.unshift({ at: link.at, key: link.key });
     const found = CAUSES[hops[link.at].station]?.(hops, link) ?? -1;
     if (found < 0) return links;
     // A handler may queue another key than its object's: its owner's.
     const next = nameOf(hops[found]) === "handlers.called" ? hops[found].key : link.key;
-    link = { at: found, key: next, version: versionIn(hops[found], next) || (next === link.key ? link.version : "") };
+    const queued = hops[link.at].station === "handlers" && hops[found].station === "handlers" ? link.queued : null;
+    link = { at: found, key: next, version: versionIn(hops[found], next) || (next === link.key ? link.version : ""), queued };
   }
   return links;
 }
@@ -177,7 +190,7 @@ const brief = (value) => {
   return spaced.length > 160 ? `${spaced.slice(0, 159)}…` : spaced;
 };
 
-// `chosen`: {place, key, handler, version} of a click, or null. `hops`: all that are known; `at`: the index that is shown.
+// `chosen`: {place, key, handler, version, queued} of a click, or null. `hops`: all that are known; `at`: the index that is shown.
 // `changes`: [part, index, before, after]. `act.go(index)`: go to a hop; without it the hops are only listed.
 export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, act) {
   const when = (index) => (act.go ? `${t("hop")} ${index + 1}` : `+${hops[index].time.toFixed(2)}s`);
@@ -210,8 +223,10 @@ export function choiceOf(target) {
   const chip = target.closest?.(".chip");
   if (!chip) return null;
   const station = chip.closest("[data-station]")?.dataset.station;
-  const { part, key, listener: handler = "", ref = "" } = chip.dataset;
-  return station && key ? { place: PLACES[part] ? part : station, key, handler, version: ref.slice(ref.lastIndexOf("@") + 1) } : null;
+  const { part, key, listener: handler = "", ref = "", queued } = chip.dataset;
+  // Only a notification has a time: resyncs add others of the same version.
+  const when = queued === undefined ? {} : { queued: Number(queued) };
+  return station && key ? { place: PLACES[part] ? part : station, key, handler, version: ref.slice(ref.lastIndexOf("@") + 1), ...when } : null;
 }
 
 // The pane of a run: `chosen` by a click, or the key of the hop that is shown.

@@ -174,7 +174,7 @@ function station_(station, view, t) {
     return [{ part: "indexer.objects", label: t("objects"), chips: view.objects.map(object), total: factOf(view, view.objects.length) }, ...tables];
   }
   if (station === "handlers") return (view.handlers ?? []).flatMap((each) => {
-    const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone,
+    const notice = (one) => ({ text: `${one.method.replace("on_", "")} ${shortKey(one.key)}`, key: one.key, ref: one.ref, stone: one.tombstone, queued: one.queued,
       title: `${one.method} ${one.key} @${one.version}${one.tombstone ? " (DeletedFinalStateUnknown)" : ""}` });
     return [
       { text: `${each.informer ? `${each.informer}: ` : ""}${each.name.split("+")[0].split(".").at(-1)}`, kind: "text", keep: 18 },
@@ -470,7 +470,7 @@ export class Picture {
 
   chip(chip, text, x, y, width, id) {
     const classes = ["chip", hue(chip.key), chip.gone && "gone", chip.stone && "stone"].filter(Boolean).join(" ");
-    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, "data-key": chip.key, "data-ref": chip.ref, "data-listener": chip.handler, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
+    const group = make("g", { class: classes, "data-id": id, "data-part": chip.part, "data-key": chip.key, "data-ref": chip.ref, "data-listener": chip.handler, "data-queued": chip.queued, role: "button", tabindex: 0, "aria-label": chip.title ?? chip.text },
       make("title", {}, chip.title ?? (chip.key || chip.text)),
       make("rect", { x, y, width, height: 21, rx: 10.5 }),
       make("circle", { cx: x + 10, cy: y + 10.5, r: 3.6 }),

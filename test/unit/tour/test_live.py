@@ -33,12 +33,12 @@ def config_map(name: str, text: str = "") -> corev1.ConfigMap:
 class Program:
     """An informer, a handler that queues keys, and a worker that takes `takes` seconds for each."""
 
-    def __init__(self, bubble: Any) -> None:
+    def __init__(self, bubble: Any, options: cache.SharedIndexInformerOptions | None = None) -> None:
         self.bubble = bubble
         self.source = new_fake_controller_source()
-        self.informer = cache.new_shared_index_informer(
-            self.source, corev1.ConfigMap(), 0.0, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
-        )
+        options = options or cache.SharedIndexInformerOptions()
+        options.indexers = {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
+        self.informer = cache.new_shared_index_informer_with_options(self.source, corev1.ConfigMap(), options)
         limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 100.0)
         self.queue: Any = workqueue.new_typed_rate_limiting_queue(limiter)
         self.informer.add_event_handler(Handler(self.queue))
@@ -193,6 +193,96 @@ def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
     assert past["kept"] > len(past["hops"]) and past["skipped"] == 0
     assert nothing["links"] == [] and "indexer.objects" in nothing["changes"]
     assert json.loads(json.dumps(past)) == past
+
+
+RESYNC = 10.0
+
+
+@contextmanager
+def resyncing(*, in_order: bool = True) -> Iterator[tuple[Program, tour.Live, tour.LiveView]]:
+    """Run a program whose informer resyncs every RESYNC seconds, with a paused handler that is in its first call."""
+    with synctest.bubble() as bubble:
+        live = tour.Live()
+        view = tour.LiveView(live)
+        live.attach()
+        options = cache.SharedIndexInformerOptions(resync_period=RESYNC, in_order=in_order)
+        program = Program(bubble, options)
+        program.start()
+        try:
+            live.pause(NAME)
+            program.source.add(config_map("first"))
+            bubble.sleep(1.0)
+            yield program, live, view
+        finally:
+            program.stop()
+            live.detach()
+
+
+def chain_of(view: tour.LiveView, notice: Any, place: str = "handlers.pending") -> list[tuple[str, float]]:
+    about = {name: notice[name] for name in ("key", "version", "queued")}
+    past = view.past(place, handler=NAME, **about)
+    hops = [past["hops"][link["at"]] for link in past["links"]]
+    return [(f"{hop['station']}.{hop['kind']}", hop["time"]) for hop in hops]
+
+
+def pending(view: tour.LiveView, key: str) -> list[Any]:
+    (handler,) = view.paint()["views"]["handlers"]["handlers"]
+    return [each for each in handler["pending"] if each["key"] == key]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_chain_of_a_pending_notification_stays_its_own_when_a_resync_adds_another_one(in_order):
+    with resyncing(in_order=in_order) as (program, _, view):
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(1.0)
+        (added,) = pending(view, "default/apple")
+        before = chain_of(view, added)
+        program.bubble.sleep(20.0)  # two resyncs, which notify of the same version
+        shown = pending(view, "default/apple")
+        chains = [chain_of(view, each) for each in shown]
+    assert shown[0] == added and [each["version"] for each in shown] == [added["version"]] * 3
+    assert [name for name, _ in before] == ["fifo.queued", "fifo.popped", "indexer.stored", "handlers.buffered"]
+    assert chains[0] == before
+    arrived = [chain[-1][1] for chain in chains]
+    assert arrived == sorted(set(arrived)), "each notification has a chain of its own"
+    assert all("fifo.resync" in dict(chain) for chain in chains[1:])
+
+
+def test_the_chain_of_a_delivered_notification_begins_at_its_own_arrival_in_the_buffer():
+    with resyncing() as (program, live, view):
+        program.source.add(config_map("apple"))
+        program.bubble.sleep(1.0)
+        (added,) = pending(view, "default/apple")
+        before = chain_of(view, added)
+        program.bubble.sleep(20.0)
+        live.go_on(NAME)
+        program.bubble.sleep(1.0)
+        chains = [
+            chain_of(view, {**added, "queued": hop.more["queued"]}, "handlers.delivering")
+            for hop in live.hops(key="default/apple")
+            if hop.kind == "called"
+        ]
+    assert len(chains) == 3 and chains[0][:-1] == before
+    assert [chain[-1][0] for chain in chains] == ["handlers.called"] * 3
+    assert len({chain[-2][1] for chain in chains}) == 3
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_every_notification_of_a_large_resync_is_known(in_order):
+    count = 3 * 60
+    with resyncing(in_order=in_order) as (program, live, view):
+        for number in range(count):
+            program.source.add(config_map(f"n-{number:03}"))
+        live.go_on(NAME)
+        program.bubble.sleep(5.0)
+        live.pause(NAME)
+        program.bubble.sleep(10.0)
+        answers = [view.past("handlers.pending", f"default/n-{number:03}", NAME) for number in range(1, count)]
+    for past in answers:
+        hops = past["hops"]
+        assert [hops[link["at"]]["kind"] for link in past["links"]][-1] == "buffered"
+        assert hops[past["links"][-1]["at"]]["time"] == RESYNC
+        assert hops[past["changes"]["handlers.handlers"]]["time"] == RESYNC
 
 
 def test_the_end_of_a_program_is_no_error_of_its_watch():
