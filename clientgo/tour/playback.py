@@ -40,11 +40,12 @@ from clientgo.apimachinery.watch import Event, EventType
 from clientgo.apimachinery.watch import Interface as Watching
 from clientgo.golang import channel
 from clientgo.golang.channel import Channel, Send, Signal
+from clientgo.golang.stop import Done
 from clientgo.kubernetes import scheme
 from clientgo.tools import cache
 from clientgo.tour.picture import Json
 from clientgo.tour.recording import Known, Recording, Source, is_end_of_initial_objects, key_of, version_of
-from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 from clientgo.utils.clock.clock import Clock
 
 __all__ = ["Playback", "RecordedError", "fixture", "kind_of", "play", "source_of"]
@@ -162,7 +163,6 @@ class Playback:
         played = _PlayedWatch(self)
         with self._lock:
             self._watches.append(played)
-        played.start()
         return played
 
     def moment(self) -> float:
@@ -367,56 +367,77 @@ def kind_of(document: Json) -> type[Object]:
 
 
 class _PlayedWatch:
-    """One watch. Its thread ends soon after `stop`, or with it."""
+    """One watch, and a Reader of it: use either `read_events` or `result_chan`.
+
+    The reader's thread decodes what it reads, as that of a connection. The thread of the channel ends soon after
+    `stop`, or with it.
+    """
 
     def __init__(self, playback: Playback) -> None:
+        self.read_at = 0.0
         self._playback = playback
-        self._events: Channel[Event] = Channel()
         self._stopped = Signal()
-        self._thread = threading.Thread(target=self._run, name=f"playback {playback.source.type}", daemon=True)
+        # Guards both fields below.
+        self._lock = threading.Lock()
+        self._events: Channel[Event] | None = None
+        self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        self._thread.start()
+    def read_events(self, done: Done, clock: PassiveClock) -> Iterator[Event]:
+        """Yield each event when its time has come, until the watch ends. See Reader."""
+        for entry, event in self._due_events(done):
+            self.read_at = clock.now()
+            # An event was received even if the caller leaves the iteration here.
+            self._playback.took(entry)
+            if event is not None:
+                yield event
+
+    def result_chan(self) -> Channel[Event]:
+        with self._lock:
+            if self._events is None:
+                self._events = Channel()
+                if self._stopped.is_set():
+                    self._events.close()
+                    return self._events
+                name = f"playback {self._playback.source.type}"
+                self._thread = threading.Thread(target=self._send, args=(self._events,), name=name, daemon=True)
+                self._thread.start()
+            return self._events
 
     def stop(self) -> None:
         self._stopped.set()
 
-    def result_chan(self) -> Channel[Event]:
-        return self._events
-
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
     def join(self) -> None:
-        self._thread.join()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join()
 
-    def _run(self) -> None:
+    def _send(self, events: Channel[Event]) -> None:
+        """Send each event. One that is not received is left for the next watch."""
         try:
-            for event in self._due_events():
-                if channel.select([self._stopped, Send(self._events, event)]).case == 0:
+            for entry, event in self._due_events(self._stopped):
+                if event is not None and channel.select([self._stopped, Send(events, event)]).case == 0:
                     return
+                self._playback.took(entry)
         finally:
-            self._events.close()
+            events.close()
 
-    def _due_events(self) -> Iterator[Event]:
-        """Yield each event when its time has come, until the watch ends. An event not taken is left for the next."""
+    def _due_events(self, done: Done) -> Iterator[tuple[Json, Event | None]]:
+        """Yield each line when its time has come, and its event, until the watch ends or `done` is set."""
         playback = self._playback
         while (entry := playback.next_event(self._stopped.is_set())) is not None:
-            if not self._wait(playback.due(entry["t"])) or entry["what"] == "ended":
+            if not self._wait(done, playback.due(entry["t"])) or entry["what"] == "ended":
                 return
-            event = playback.event(entry)
-            if event is not None:
-                yield event
-            playback.took(entry)
-        self._stopped.wait()
+            yield entry, playback.event(entry)
+        channel.select([self._stopped, done])
 
-    def _wait(self, seconds: float) -> bool:
-        """Report whether it was not stopped in the meantime."""
+    def _wait(self, done: Done, seconds: float) -> bool:
+        """Report whether neither the watch was stopped nor `done` set in the meantime."""
         if seconds > 0:
             timer = self._playback.clock().new_timer(seconds)
-            if channel.select([self._stopped, timer.c()]).case == 0:
+            if channel.select([self._stopped, done, timer.c()]).case != 2:
                 timer.stop()
-        return not self._stopped.is_set()
+        return not self._stopped.is_set() and not done.is_set()
 
 
 # ---- what a test needs

@@ -18,6 +18,8 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache.testing import new_fake_controller_source
+from clientgo.tour import past
+from clientgo.tour.pastmenu import keys_in
 from clientgo.tour.recording import Source
 from clientgo.tour.replay import scenario_of
 
@@ -216,3 +218,22 @@ def test_threads_are_named_after_the_recorded_programs_reflector(recording):
     threads = {point.hop.thread for point in tour.replay(recording, source).points}
     assert f"reflector {source.name}" in threads and f"{source.name} list" in threads
     assert [each for each in threads if "tour/replay" in each] == []
+
+
+@pytest.mark.parametrize("fifo", ["RealFIFO", "DeltaFIFO"])
+@pytest.mark.parametrize("start", [0.0, 3.0])
+def test_every_key_that_is_shown_has_a_chain_from_what_the_reflector_received(recording, fifo, start):
+    source = recording.sources[0]
+    trace = tour.replay(recording, source, tour.Settings(fifo=fifo, handlers=2, resync=15.0), start=start)
+    hops = [point.hop.to_dict() for point in trace.points]
+    assert {hop["thread"] for hop in hops if hop["station"] == "reflector" and hop["kind"] == "line"} == {
+        f"reflector {source.name}"
+    }
+    asked = 0
+    for at in range(len(hops)):
+        for where in keys_in(trace.state(at)):
+            links = past.chain(hops, at, **where._asdict())
+            first = hops[links[0].at] if links else None
+            assert first is not None and first["station"] == "reflector", (at, where, first)
+            asked += 1
+    assert asked > 400
