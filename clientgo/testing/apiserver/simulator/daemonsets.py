@@ -81,11 +81,11 @@ class DaemonSets:
     def _place(
         self, ctx: Context, daemon_set: appsv1.DaemonSet, code: str, nodes: set[str], pods: dict[str, list[corev1.Pod]]
     ) -> None:
-        """Create and delete pods until each suitable node has one, and other nodes none. A failed pod is replaced."""
+        """Create and delete pods until each suitable node has one, and other nodes none. A pod that has ended is replaced."""
         for node in sorted(nodes | pods.keys()):
             mine = [pod for pod in pods.get(node, ()) if pod.metadata.deletion_timestamp is None]
-            failed = [pod for pod in mine if pod.status.phase == "Failed"]
-            surplus = failed if node in nodes else mine
+            ended = [pod for pod in mine if pod.status.phase in ("Failed", "Succeeded")]
+            surplus = ended if node in nodes else mine
             for pod in surplus:
                 self._delete(ctx, daemon_set, pod)
             if node in nodes and not pods.get(node):
