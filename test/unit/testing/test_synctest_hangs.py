@@ -233,6 +233,30 @@ def test_no_other_thread_is_unwound_beside_one_that_blocks_for_real(monkeypatch:
     assert ended == []
 
 
+def test_a_thread_that_unwinds_lets_no_other_run() -> None:
+    """It is unwound alone: another one would start or go on with what the test has given up."""
+    ran: list[str] = []
+    is_ending = False
+
+    def unwinds() -> None:
+        try:
+            time.sleep(60.0)
+        finally:
+            threading.Lock().locked()
+            ran.append("unwound")
+
+    b = synctest.bubble(lambda candidates, forced: int(is_ending and not forced))
+    with pytest.raises(ZeroDivisionError), b:
+        spawn(unwinds, "unwinds")
+        b.wait()
+        spawn(lambda: ran.append("started"), "ready")
+        is_ending, steps = True, b._steps
+        raise ZeroDivisionError
+
+    assert ran == ["unwound"]
+    assert b._steps == steps
+
+
 def test_the_end_of_a_bubble_waits_for_each_thread_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     join = scheduler._real_thread_join
