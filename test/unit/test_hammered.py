@@ -316,7 +316,7 @@ def test_every_handler_gets_all_events_while_handlers_come_and_go() -> None:
         eventually(lambda: notified.versions == versions or registration.statistics().failed, "the handler knows all")
         assert registration.statistics().failed == 0
         assert {obj.get_name() for obj in informer.get_store().list()} == names
-        check_invariants(informer.get_store()._cache_storage)
+        check_invariants(*informer.get_store().components())
     finally:
         stop.set()
         running.join()

@@ -152,7 +152,7 @@ def test_indexer(case: dict[str, Any]) -> None:
     for step in case["steps"]:
         before = replay.indexer.list()
         result = replay.run(step["op"], step["args"])
-        check_invariants(replay.indexer._cache_storage)
+        check_invariants(*replay.indexer.components())
         if "panic" in step["expect"]:
             assert result == {"panic": step["expect"]["panic"]}, step
             assert step["op"] not in ("add", "update") or replay.indexer.list() == before

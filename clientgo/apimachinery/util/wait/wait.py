@@ -101,10 +101,6 @@ def forever(f: Callable[[], object], period: float) -> None:
     until(f, period, NEVER_STOP)
 
 
-# Tests replace this function.
-_jitter_rand: Callable[[], float] = random.random
-
-
 def jitter(duration: float, max_factor: float) -> float:
     """Return `duration` plus a random part of up to `max_factor` times it; a factor that is not positive means 1.
 
@@ -112,7 +108,7 @@ def jitter(duration: float, max_factor: float) -> float:
     """
     if max_factor <= 0.0:
         max_factor = 1.0
-    return duration + _jitter_rand() * max_factor * duration
+    return duration + random.random() * max_factor * duration
 
 
 class ConditionFunc:

@@ -24,7 +24,6 @@ from scriptedwatch import Script, ScriptedListerWatcher
 from clientgo import context, features, klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.features.testing import set_feature_during_test
 from clientgo.golang.channel import Signal
 from clientgo.testing import synctest
@@ -146,7 +145,7 @@ def test_the_pauses_start_again_two_minutes_after_they_began(
     healthy: float, starts_again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server refuses three connections, is up for a while, and refuses again."""
-    monkeypatch.setattr(wait_module, "_jitter_rand", lambda: 0.0)
+    monkeypatch.setattr(random, "random", lambda: 0.0)
     refused = {"error": "connection_refused"}
     listed = {"items": [{"name": "a", "rv": "1"}], "resource_version": "1"}
     pauses = 4 / 3 + 8 / 3 + 16 / 3

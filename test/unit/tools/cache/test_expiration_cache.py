@@ -18,7 +18,10 @@ def key_of_entry(entry: Any) -> str:
 
 def new(deleted: Channel[str], *never_expire: str) -> Any:
     """Return a store in which all objects except the named ones have expired."""
-    policy = cache.FakeExpirationPolicy(set(never_expire), key_of_entry)
+    return new_with_policy(deleted, cache.FakeExpirationPolicy(set(never_expire), key_of_entry))
+
+
+def new_with_policy(deleted: Channel[str], policy: cache.FakeExpirationPolicy) -> Any:
     return cache.new_fake_expiration_store(key_of, deleted, policy, clocktesting.new_fake_clock(0.0))
 
 
@@ -35,11 +38,12 @@ def test_what_has_expired_is_gone_with_the_first_look() -> None:
 def test_an_expired_key_can_come_back() -> None:
     """Go: TestReAddExpiredItem"""
     deleted: Channel[str] = Channel(1)
-    store = new(deleted)
+    policy = cache.FakeExpirationPolicy(set(), key_of_entry)
+    store = new_with_policy(deleted, policy)
     store.add(Item("foo", "bar"))
     assert store.get_by_key("foo") == (None, False)
     assert deleted.receive(0) == ("foo", True)
-    store._expiration_policy.never_expire = {"foo"}
+    policy.never_expire = {"foo"}
     store.add(Item("foo", "baz"))
     assert store.get_by_key("foo") == (Item("foo", "baz"), True)
 

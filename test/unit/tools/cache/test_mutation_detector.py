@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -25,9 +26,7 @@ def pod() -> corev1.Pod:
 
 def new(monkeypatch: pytest.MonkeyPatch, clock: clocktesting.FakeClock) -> Any:
     monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
-    detector = cache.new_cache_mutation_detector("test", clock=clock)
-    assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
-    return detector
+    return cache.new_cache_mutation_detector("test", clock=clock)
 
 
 def test_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,8 +58,7 @@ def test_it_looks_every_second_until_it_is_stopped(monkeypatch: pytest.MonkeyPat
     """Also at what was added, and what was changed, after it had begun."""
     monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
     with synctest.bubble() as bubble:
-        detector = cache.new_cache_mutation_detector("test")
-        assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+        detector: Any = cache.new_cache_mutation_detector("test")
         noticed: list[float] = []
         began = REAL_CLOCK.now()
         detector._failure_func = lambda message: noticed.append(round(REAL_CLOCK.since(began), 6))
@@ -95,8 +93,7 @@ def test_the_run_ends_with_an_error_when_an_object_was_changed(monkeypatch: pyte
 def test_the_run_forgets_objects_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
     with synctest.bubble() as bubble:
-        detector = cache.new_cache_mutation_detector("test")
-        assert isinstance(detector, mutation_detector._DefaultCacheMutationDetector)
+        detector: Any = cache.new_cache_mutation_detector("test")
         stop = Signal()
         thread = threading.Thread(target=detector.run, args=(stop,))
         thread.start()
@@ -104,10 +101,10 @@ def test_the_run_forgets_objects_in_the_end(monkeypatch: pytest.MonkeyPatch) -> 
         kept = []
         for seconds in (119.5, 3.0, 119.0, 3.0):
             bubble.sleep(seconds)
-            kept.append((len(detector._cached_objs), len(detector._retained_cached_objs)))
+            kept.append(repr(detector))
         stop.set()
         thread.join()
-        assert kept == [(1, 0), (0, 1), (0, 1), (0, 0)]
+        assert kept == [f"<MutationDetector 'test' {count} objects>" for count in (1, 1, 1, 0)]
 
 
 def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,21 +113,30 @@ def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -
     detector.add_object(obj)
     detector.add_object(cache.DeletedFinalStateUnknown("a", obj))
     detector.add_object("no API object")
-    assert len(detector._added_objs) == 1
+    assert repr(detector) == "<MutationDetector 'test' 1 objects>"
     obj.metadata.name = "b"
     with pytest.raises(RuntimeError, match="cache test modified"):
         detector.compare_objects()
 
 
-def test_objects_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = clocktesting.new_fake_clock(1000.0)
-    detector = new(monkeypatch, clock)
-    detector.add_object(pod())
-    for expected in ((1, 0), (0, 1), (0, 0)):
-        detector._rotate()
-        detector.compare_objects()
-        assert (len(detector._cached_objs), len(detector._retained_cached_objs)) == expected
-        clock.step(121.0)
+@pytest.mark.parametrize(("age", "noticed"), [(119.5, True), (122.5, True), (241.5, True), (244.5, False)])
+def test_a_change_is_noticed_until_the_object_is_forgotten(
+    age: float, noticed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    with synctest.bubble() as bubble:
+        detector: Any = cache.new_cache_mutation_detector("test")
+        stop = Signal()
+        thread = threading.Thread(target=detector.run, args=(stop,))
+        thread.start()
+        obj = pod()
+        detector.add_object(obj)
+        bubble.sleep(age)
+        stop.set()
+        thread.join()
+        obj.metadata.name = "b"
+        with pytest.raises(RuntimeError, match="cache test modified") if noticed else contextlib.nullcontext():
+            detector.compare_objects()
 
 
 def test_switched_off_it_does_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import re
 import threading
@@ -90,12 +91,14 @@ def handle_watch(
     resync_ctx: context.Context | None = None,
     expected: object = corev1.Pod,
 ) -> cache.Reflector:
+    if store is None:
+        store = cache.new_store(cache.meta_namespace_key_func)
     reflector = new_reflector(cache.ListWatch(), store, expected)
 
     def set_version(rv: str, _: bool) -> None:
         reflector._last_sync_resource_version = rv
 
-    reflector._handle_watch(ctx, REAL_CLOCK.now(), new_reader(w), reflector._store, set_version, resync_ctx or ctx)
+    reflector._handle_watch(ctx, REAL_CLOCK.now(), new_reader(w), store, set_version, resync_ctx or ctx)
     return reflector
 
 
@@ -682,6 +685,23 @@ def test_a_version_from_the_future_is_followed_by_the_newest_at_once(kind: str) 
     assert versions(calls) == ["0", "20", ""]
 
 
+def versions_asked_after(err: Exception) -> list[str]:
+    """Return the versions of a reflector's lists at a server that answers the second one, at version 20, with `err`."""
+    asked: list[str] = []
+
+    def answer(options: metav1.ListOptions) -> corev1.PodList:
+        asked.append(options.resource_version)
+        if options.resource_version == "20":
+            raise err
+        return mk_list("20")
+
+    reflector = new_reflector(list_only(answer))
+    list_once(reflector)
+    with pytest.raises((RuntimeError, type(err))):
+        reflector.list_and_watch_with_context(BACKGROUND)
+    return asked
+
+
 @pytest.mark.parametrize(
     ("status", "too_large"),
     [
@@ -692,13 +712,13 @@ def test_a_version_from_the_future_is_followed_by_the_newest_at_once(kind: str) 
     ],
 )
 def test_servers_have_said_too_large_in_different_ways(status: Exception, too_large: bool) -> None:
-    assert reflector_module._is_too_large_resource_version_error(status) is too_large
+    assert versions_asked_after(status) == (["0", "20", ""] if too_large else ["0", "20"])
 
 
 def test_the_old_servers_said_it_in_a_cause_without_type() -> None:
     err = apierrors.new_timeout_error("see below", 1)
     err.status().details.causes = [metav1.StatusCause(message="Too large resource version")]
-    assert reflector_module._is_too_large_resource_version_error(err)
+    assert versions_asked_after(err) == ["0", "20", ""]
 
 
 SERVICE = Unstructured.from_dict({"apiVersion": "mygroup.example.com/v1", "kind": "MyKind"})
@@ -843,12 +863,23 @@ def test_a_store_with_the_method_gets_every_version() -> None:
 
 def test_a_paged_list_is_stored_complete_and_pages_are_not_kept() -> None:
     """Go: TestReflectorListExtract"""
-    pages = [mk_list("1", *(mk_pod(f"p{i}", "1") for i in range(3)), token="C"), mk_list("1", mk_pod("last", "1"))]
+
+    class Page(corev1.PodList):
+        """The lists of this test alone."""
+
+    pages: list[Any] = [
+        Page(
+            metadata=metav1.ListMeta(resource_version="1", continue_=token), items=[mk_pod(name, "1") for name in names]
+        )
+        for names, token in ((("p0", "p1", "p2"), "C"), (("last",), ""))
+    ]
     store = cache.new_store(cache.meta_namespace_key_func)
     list_once(new_reflector(list_only(lambda options: pages[1] if options.continue_ else pages[0]), store))
     assert sorted(store.list_keys()) == ["ns/last", "ns/p0", "ns/p1", "ns/p2"]
     # An item must not lead back to the list it came in, or it would keep all the others in memory.
-    assert all(pod._parent is None for pod in store.list())
+    pages.clear()
+    gc.collect()
+    assert not [each for each in gc.get_objects() if isinstance(each, Page)]
 
 
 def test_a_corrupt_object_deleted_by_force_leads_to_a_new_list() -> None:

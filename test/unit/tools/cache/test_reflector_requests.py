@@ -26,7 +26,6 @@ from scriptedwatch import Script, ScriptedListerWatcher
 
 from clientgo import context, features
 from clientgo.api.core import v1 as corev1
-from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.features.testing import set_feature_during_test
 from clientgo.testing import synctest
 from clientgo.tools import cache
@@ -85,7 +84,7 @@ def requests_in(
     seconds: float, watches: Answers, lists: Answers, monkeypatch: pytest.MonkeyPatch, seed: int, retry_for: float = 0.0
 ) -> Calls:
     """Return a reflector's calls to a server that repeats these answers."""
-    monkeypatch.setattr(wait_module, "_jitter_rand", random.Random(seed).random)
+    monkeypatch.setattr(random, "random", random.Random(seed).random)
     with synctest.bubble() as bubble:
         server = ScriptedListerWatcher(bubble, Script(deque(lists * 500), deque(watches * 500)))
         reflector = cache.new_reflector_with_options(

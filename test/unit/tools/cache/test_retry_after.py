@@ -12,7 +12,6 @@ import threading
 import pytest
 from virtualserver import Call, Reply, VirtualServer, document, failure, pod_informer, pod_list
 
-from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.testing import synctest
 
 BUSY = "TooManyRequests"
@@ -20,7 +19,7 @@ BUSY = "TooManyRequests"
 
 def calls_in(seconds: float, to_watch: Reply, monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     """Return the calls of an informer whose watches, including watch-lists, all get this answer."""
-    monkeypatch.setattr(wait_module, "_jitter_rand", random.Random(0).random)
+    monkeypatch.setattr(random, "random", random.Random(0).random)
     with synctest.bubble() as bubble:
         lists = document(200, pod_list("1", "a"))
         server = VirtualServer(bubble, lambda call: to_watch if call.verb == "watch" else lists)

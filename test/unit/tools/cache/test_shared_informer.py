@@ -98,6 +98,20 @@ class World:
             self._thread.join()
 
 
+@pytest.fixture
+def detectors(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Enable the mutation detection, and return the list of the informers' detectors."""
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    made: list[Any] = []
+
+    def make(name: str) -> Any:
+        made.append(mutation_detector.new_cache_mutation_detector(name))
+        return made[-1]
+
+    monkeypatch.setattr(shared_informer_module, "new_cache_mutation_detector", make)
+    return made
+
+
 @contextmanager
 def world(resync_period: float = 0.0, **options: Any) -> Iterator[World]:
     with synctest.bubble() as bubble:
@@ -174,22 +188,27 @@ def test_a_shorter_period_before_the_start_lowers_the_check_period() -> None:
 
 
 @pytest.mark.parametrize(
-    ("period", "asked", "started", "given", "text"),
+    ("period", "asked", "started", "resyncs", "text"),
     [
-        (30.0, 0.5, False, 1.0, "resync period is too small"),
-        (30.0, 10.0, True, 30.0, "smaller than resync check period and the informer has already started"),
-        (0.0, 10.0, True, 0.0, "doesn't support resyncing"),
-        (30.0, 60.0, True, 60.0, ""),
+        (30.0, 0.5, False, 120, "resync period is too small"),
+        (30.0, 10.0, True, 4, "smaller than resync check period and the informer has already started"),
+        (0.0, 10.0, True, 0, "doesn't support resyncing"),
+        (30.0, 60.0, True, 2, ""),
     ],
 )
 def test_a_period_that_cannot_be_is_changed_with_a_warning(
-    period: float, asked: float, started: bool, given: float, text: str, caplog: pytest.LogCaptureFixture
+    period: float, asked: float, started: bool, resyncs: int, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with world(period) as w:
+        w.source.add(pod("a"))
         if started:
             w.start()
-        registration: Any = w.informer.add_event_handler_with_resync_period(Listener(), asked)
-        assert registration._resync_period == given
+        listener = Listener()
+        w.informer.add_event_handler_with_resync_period(listener, asked)
+        if not started:
+            w.start()
+        w.bubble.sleep(120.5)
+        assert listener.take() == ["add a"] + ["update a"] * resyncs
     warnings = [record.getMessage() for record in caplog.records if "Warning" in record.getMessage()]
     assert [text in warning for warning in warnings] == [True] * bool(text)
 
@@ -676,15 +695,12 @@ def test_the_controller_it_shows_only_answers() -> None:
         assert repr(w.informer).startswith("<SharedIndexInformer *v1.Pod running, synced")
 
 
-def test_the_mutation_detector_watches_when_it_is_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+def test_the_mutation_detector_watches_when_it_is_on(detectors: list[Any]) -> None:
     with world() as w:
         w.source.add(pod("a"))
         w.informer.add_event_handler(Listener())
         w.start()
-        detector: Any = w.informer._cache_mutation_detector
+        [detector] = detectors
         detector.compare_objects()
         (cached,) = w.informer.get_store().list()
         metadata = document_of(cached)["metadata"]
@@ -695,13 +711,12 @@ def test_the_mutation_detector_watches_when_it_is_on(
 
 
 def test_the_mutation_detector_watches_what_was_added_and_what_was_updated_once_each(
-    monkeypatch: pytest.MonkeyPatch,
+    detectors: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
     with world() as w:
         w.source.add(pod("a"))
         w.start()
-        detector: Any = w.informer._cache_mutation_detector
+        [detector] = detectors
         # The objects in the order in which they come.
         watched: list[Any] = []
         monkeypatch.setattr(detector, "add_object", watched.append)

@@ -13,7 +13,6 @@ from virtualserver import SILENCE, Reply, VirtualServer, document, event, failur
 from clientgo.apimachinery.runtime.serializer import protobuf
 from clientgo.apimachinery.runtime.serializer.protobuf.wire import put_bytes
 from clientgo.apimachinery.util.net import ErrUnexpectedEOF
-from clientgo.apimachinery.util.wait import wait as wait_module
 from clientgo.testing import synctest
 from clientgo.testing.apiserver.kinds.protobuf import watch_event
 
@@ -159,7 +158,7 @@ def test_no_answer_leads_to_a_storm_and_every_server_may_recover(
     to_watch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jitter = random.Random(to_watch)
-    monkeypatch.setattr(wait_module, "_jitter_rand", jitter.random)
+    monkeypatch.setattr(random, "random", jitter.random)
     # Each answer to a watch with a list that works, and with some others.
     for to_list in ["a list", *jitter.sample(sorted(STRANGE), 4)]:
         times, stored = misbehave(to_list, to_watch, 30.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import Any
 
@@ -487,39 +488,58 @@ def test_a_delta_of_everything_goes_alone() -> None:
     assert sizes == [2, 1, 1, 2]
 
 
+def blocks_others(bubble: synctest.Bubble, queue: Any) -> bool:
+    """Report whether another thread that uses the queue now has to wait."""
+    other = threading.Thread(target=queue.is_closed, name="other")
+    other.start()
+    bubble.wait()
+    return other.is_alive()
+
+
 @pytest.mark.parametrize("unlock", [True, False])
 def test_producers_may_go_on_while_one_processes(unlock: bool) -> None:
     """With unlock_while_processing the process function itself could add; without, the lock is held."""
-    queue = new_atomic(unlock_while_processing=unlock)
-    queue.add(A)
-    held: list[bool] = []
-    queue.pop(lambda popped, is_in_initial_list: held.append(queue._lock.locked()))
-    assert held == [not unlock]
-    assert not queue._lock.locked()
+    with synctest.bubble() as bubble:
+        queue = new_atomic(unlock_while_processing=unlock)
+        queue.add(A)
+        added: list[int] = []
+
+        def process(popped: Any, is_in_initial_list: bool) -> None:
+            threading.Thread(target=queue.add, args=(B,), name="producer").start()
+            bubble.wait()
+            added.append(queue.contents().length)
+
+        queue.pop(process)
+        assert added == [int(unlock)]
+        bubble.wait()
+        assert queue.contents().length == 1
 
 
 def test_a_full_queue_makes_its_producers_wait() -> None:
-    queue = new_atomic(unlock_while_processing=True)
-    queue._batch_size = 2
-    for obj in (A, B, C, D, A):
-        queue.add(obj)
-    held: list[bool] = []
-    while queue.statistics().items:
-        queue.pop(lambda popped, is_in_initial_list: held.append(queue._lock.locked()))
-    assert held == [True, False, False, False, False]
+    with synctest.bubble() as bubble:
+        queue = new_atomic(unlock_while_processing=True)
+        queue._batch_size = 2
+        for obj in (A, B, C, D, A):
+            queue.add(obj)
+        held: list[bool] = []
+        while queue.statistics().items:
+            queue.pop(lambda popped, is_in_initial_list: held.append(blocks_others(bubble, queue)))
+        assert held == [True, False, False, False, False]
 
 
 def test_the_lock_is_held_again_after_a_failure() -> None:
-    queue = new_atomic(unlock_while_processing=True)
-    queue.replace([A], "1")
+    """And released: it would be released twice if it were not taken again."""
 
     def fail(popped: Any, is_in_initial_list: bool) -> None:
         raise RuntimeError("boom")
 
-    with pytest.raises(RuntimeError, match="boom"):
-        queue.pop(fail)
-    assert not queue._lock.locked()
-    assert queue.has_synced()  # processed, if in vain
+    with synctest.bubble() as bubble:
+        queue = new_atomic(unlock_while_processing=True)
+        queue.replace([A], "1")
+        with pytest.raises(RuntimeError, match="boom"):
+            queue.pop(fail)
+        assert not blocks_others(bubble, queue)
+        assert queue.has_synced()  # processed, if in vain
 
 
 def test_the_name_comes_from_the_identity_first() -> None:

@@ -1081,9 +1081,10 @@ def test_an_elector_shows_its_identity_its_lock_and_the_leader():
 
 
 def test_a_lease_of_a_part_of_a_second_is_rounded_up():
-    elector = LeaderElector(config_for(lease_lock(FakeLeases()), lease_duration=1.5), FakeClock(START))
+    client = FakeLeases()
+    elector = LeaderElector(config_for(lease_lock(client), lease_duration=1.5), FakeClock(START))
     assert elector._try_acquire_or_renew(context.background())
-    assert elector._observed_record.lease_duration_seconds == 2
+    assert client.stored("bar").spec.lease_duration_seconds == 2
 
 
 def test_statistics_count_renewals_and_failures():

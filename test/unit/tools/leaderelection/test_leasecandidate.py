@@ -136,16 +136,18 @@ def test_run_returns_once_the_renewal_that_it_is_in_has_ended():
 
 
 def test_the_worker_keeps_no_interpreter_alive():
-    candidate, _ = leaderelection.new_candidate(fake.new_clientset(), "default", "foo", "lease", "1", "1", "")
+    clientset = fake.new_clientset()
+    candidate, _ = leaderelection.new_candidate(clientset, "default", "foo", "lease", "1", "1", "")
     ctx, cancel = context.with_cancel(context.background())
     runs = threading.Event()
     daemons: list[bool] = []
 
-    def worker(ctx: object) -> None:
+    def created(action: object) -> tuple[bool, None]:
         daemons.append(threading.current_thread().daemon)
         runs.set()
+        return False, None
 
-    candidate._run_worker = worker
+    clientset.prepend_reactor("create", "leasecandidates", created)
     thread = threading.Thread(target=candidate.run, args=(ctx,), name="candidate")
     thread.start()
     assert runs.wait(PATIENCE)

@@ -92,7 +92,7 @@ class _Client:
 
 
 class Replica:
-    def __init__(self, server: Server, identity: str) -> None:
+    def __init__(self, server: Server, identity: str, on_acquired: Callable[[int], None] | None = None) -> None:
         self.acquired: list[int] = []
         self.sharder: Sharder = sharding.new_sharder(
             ShardingConfig(
@@ -101,7 +101,7 @@ class Replica:
                 name="test",
                 identity=identity,
                 shards=SHARDS,
-                on_acquired=self.acquired.append,
+                on_acquired=on_acquired or self.acquired.append,
                 lease_duration=LEASE,
                 renew_deadline=DEADLINE,
                 retry_period=PERIOD,
@@ -295,8 +295,7 @@ def test_a_shard_that_is_acquired_is_announced_and_an_announcement_that_fails_co
         def fail(shard: int) -> None:
             raise RuntimeError("the cache is not there")
 
-        replica = Replica(server, "a")
-        replica.sharder._config.on_acquired = fail
+        replica = Replica(server, "a", on_acquired=fail)
         b.sleep(SOON)
         assert held([replica]) == list(range(SHARDS))
         replica.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import pytest
@@ -116,7 +117,7 @@ def test_forever_runs_until_it_is_stopped(monkeypatch):
 
 def test_jitter(monkeypatch):
     """Go: TestJitterUntilNegativeFactor, TestJitteredBackoffManagerGetNextBackoff, TestBackoffDelayWithResetJitter."""
-    monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
+    monkeypatch.setattr(random, "random", lambda: 0.5)
     assert wait.jitter(10.0, 0.2) == 11.0
     assert wait.jitter(10.0, 0.0) == 15.0
     assert wait.jitter(10.0, -1.0) == 15.0
@@ -124,7 +125,7 @@ def test_jitter(monkeypatch):
 
 def test_jitter_until(monkeypatch):
     """Go: TestJitterUntil."""
-    monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
+    monkeypatch.setattr(random, "random", lambda: 0.5)
     with synctest.bubble() as b:
         calls = Calls(b)
         wait.jitter_until(calls, 1.0, 1.0, True, stop_after(4.0))
@@ -177,7 +178,7 @@ def test_backoff_delay_func_leaves_the_backoff_alone():
 
 def test_backoff_jitter_does_not_add_up(monkeypatch):
     """Go: TestBackoff_Step."""
-    monkeypatch.setattr(wait.wait, "_jitter_rand", lambda: 0.5)
+    monkeypatch.setattr(random, "random", lambda: 0.5)
     backoff = Backoff(duration=1.0, factor=2.0, jitter=1.0, steps=2)
     assert [backoff.step() for _ in range(4)] == [1.5, 3.0, 6.0, 6.0]
 
