@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from patience import PATIENCE
 
+from clientgo.testing import synctest
 from clientgo.tools import cache
 
 
@@ -59,6 +61,29 @@ def tombstone(obj: Any) -> cache.DeletedFinalStateUnknown:
     return cache.DeletedFinalStateUnknown(obj.name, obj)
 
 
+class EqualItems:
+    """Items that are all equal: how many are referred to shows how many entries of an item a queue keeps."""
+
+    class _Item:
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, EqualItems._Item)
+
+        def __hash__(self) -> int:
+            return 1
+
+    def __init__(self) -> None:
+        self._made: list[weakref.ref[EqualItems._Item]] = []
+
+    def new(self) -> Any:
+        item = EqualItems._Item()
+        self._made.append(weakref.ref(item))
+        return item
+
+    def kept(self) -> int:
+        """Return the number of items that something refers to."""
+        return sum(each() is not None for each in self._made)
+
+
 def in_threads(functions: Iterable[Callable[[], object]]) -> list[threading.Thread]:
     """Start each function in its own thread. The caller must join the threads with `join`."""
     threads = [
@@ -76,28 +101,21 @@ def join(threads: Iterable[threading.Thread]) -> None:
         assert not thread.is_alive(), f"{thread.name} does not end"
 
 
-def errors_of_blocked_pops(queue: Any, n: int, act: Callable[[], None]) -> list[Exception]:
-    """Return the errors of `n` threads that are blocked in pop during `act`."""
+def errors_of_closed_pops(new: Callable[[], Any], n: int) -> list[Exception]:
+    """Return the errors of `n` threads that are blocked in pop when their new queue is closed."""
     errors: list[Exception] = []
+    with synctest.bubble() as bubble:
+        queue = new()
 
-    def consume() -> None:
-        try:
-            pop(queue)
-        except Exception as err:
-            errors.append(err)
+        def consume() -> None:
+            try:
+                pop(queue)
+            except Exception as err:
+                errors.append(err)
 
-    threads = in_threads([consume] * n)
-    wait_until_blocked(queue, n)
-    act()
-    join(threads)
+        threads = in_threads([consume] * n)
+        bubble.wait()
+        assert errors == []
+        queue.close()
+        join(threads)
     return errors
-
-
-def wait_until_blocked(queue: Any, n: int) -> None:
-    """Return as soon as `n` threads wait on the condition of the queue."""
-    pause = threading.Event()
-    while True:
-        with queue._lock:
-            if len(queue._cond._waiters) >= n:
-                return
-        pause.wait(0.001)

@@ -38,6 +38,11 @@ class Running:
         return self._result
 
 
+def threads_of(name: str) -> list[threading.Thread]:
+    """Return the living threads with `name` in their names."""
+    return [thread for thread in threading.enumerate() if name in thread.name]
+
+
 def in_thread(fn: Callable[[], Any], name: str = "test-thread") -> Running:
     """Start `fn` in a thread; ask the returned object for its `result()`."""
     return Running(fn, name)

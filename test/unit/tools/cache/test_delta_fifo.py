@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from invariants import check_invariants
-from queueobjects import Item, Known, deltas, errors_of_blocked_pops, ignore, in_threads, join, key_of, pop, tombstone
+from queueobjects import Item, Known, deltas, errors_of_closed_pops, ignore, in_threads, join, key_of, pop, tombstone
 
 from clientgo.testing import synctest
 from clientgo.tools import cache
@@ -324,8 +324,7 @@ def test_has_synced(actions: list[Any], synced: bool) -> None:
 
 def test_close_ends_every_pop() -> None:
     """Go: TestDeltaFIFO_PopShouldUnblockWhenClosed"""
-    queue = new()
-    errors = errors_of_blocked_pops(queue, 5, queue.close)
+    errors = errors_of_closed_pops(new, 5)
     assert len(errors) == 5
     assert all(isinstance(err, cache.ErrFIFOClosed) for err in errors)
 

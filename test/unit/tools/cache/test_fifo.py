@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from invariants import check_invariants
-from queueobjects import Item, errors_of_blocked_pops, in_threads, join, key_of, pop, wait_until_blocked
+from queueobjects import Item, errors_of_closed_pops, in_threads, join, key_of, pop
 
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import FIFO
 
@@ -99,8 +100,7 @@ def test_has_synced(actions: list[tuple[Any, ...]], pops: int, synced: bool) -> 
 
 def test_close_ends_every_pop() -> None:
     """Go: TestFIFO_PopShouldUnblockWhenClosed"""
-    queue = new()
-    errors = errors_of_blocked_pops(queue, 5, queue.close)
+    errors = errors_of_closed_pops(new, 5)
     assert len(errors) == 5
     assert all(isinstance(err, cache.ErrFIFOClosed) for err in errors)
 
@@ -114,10 +114,11 @@ def test_close_ends_every_pop() -> None:
     ],
 )
 def test_every_write_wakes_a_waiting_pop(write: Callable[[FIFO], None]) -> None:
-    queue = new()
     popped: list[Item] = []
-    threads = in_threads([lambda: popped.append(pop(queue))])
-    wait_until_blocked(queue, 1)
-    write(queue)
-    join(threads)
+    with synctest.bubble() as bubble:
+        queue = new()
+        threads = in_threads([lambda: popped.append(pop(queue))])
+        bubble.wait()
+        write(queue)
+        join(threads)
     assert popped == [Item("a", 1)]

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from invariants import check_invariants
-from queueobjects import Item, in_threads, join, key_of, wait_until_blocked
+from queueobjects import Item, in_threads, join, key_of
 
+from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import Heap
 
@@ -52,30 +53,32 @@ def test_add_puts_a_known_key_where_it_belongs_now() -> None:
 
 def test_bulk_add_wakes_a_consumer() -> None:
     """Go: TestHeap_BulkAdd"""
-    heap = new()
     popped: list[int] = []
-    consumer = in_threads([lambda: popped.extend(heap.pop().val for _ in range(500))])
-    wait_until_blocked(heap, 1)
-    heap.bulk_add([Item(str(value), value) for value in reversed(range(500))])
-    join(consumer)
+    with synctest.bubble() as bubble:
+        heap = new()
+        consumer = in_threads([lambda: popped.extend(heap.pop().val for _ in range(500))])
+        bubble.wait()
+        heap.bulk_add([Item(str(value), value) for value in reversed(range(500))])
+        join(consumer)
     assert popped == list(range(500))
 
 
 def test_close_ends_a_waiting_pop() -> None:
     """Go: TestHeapEmptyPop"""
-    heap = new()
     errors: list[str] = []
+    with synctest.bubble() as bubble:
+        heap = new()
 
-    def consume() -> None:
-        try:
-            heap.pop()
-        except RuntimeError as err:
-            errors.append(str(err))
+        def consume() -> None:
+            try:
+                heap.pop()
+            except RuntimeError as err:
+                errors.append(str(err))
 
-    consumer = in_threads([consume])
-    wait_until_blocked(heap, 1)
-    heap.close()
-    join(consumer)
+        consumer = in_threads([consume])
+        bubble.wait()
+        heap.close()
+        join(consumer)
     assert errors == ["heap is closed"]
 
 
@@ -175,10 +178,11 @@ def test_any_order_of_changes_keeps_the_heap() -> None:
     ids=["add", "update", "add if not present", "bulk add"],
 )
 def test_each_way_to_add_wakes_a_consumer(add: Callable[[Heap, Item], None]) -> None:
-    heap = new()
     popped: list[str] = []
-    consumer = in_threads([lambda: popped.append(heap.pop().name)])
-    wait_until_blocked(heap, 1)
-    add(heap, Item("a", 1))
-    join(consumer)
+    with synctest.bubble() as bubble:
+        heap = new()
+        consumer = in_threads([lambda: popped.append(heap.pop().name)])
+        bubble.wait()
+        add(heap, Item("a", 1))
+        join(consumer)
     assert popped == ["a"]

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from invariants import check_invariants
+from queueobjects import EqualItems
+from threadtools import threads_of
 
 from clientgo import logr
 from clientgo.testing import synctest
@@ -23,12 +25,22 @@ def bubble() -> Iterator[synctest.Bubble]:
         yield b
 
 
+class CountingClock(FakeClock):
+    """Counts how often a thread has begun to wait: a thread that is woken too early waits again."""
+
+    waits = 0
+
+    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+        self.waits += 1
+        return super().wait(cond, timeout)
+
+
 class Case:
     """A delaying queue on a clock that only the test moves."""
 
     def __init__(self, bubble: synctest.Bubble) -> None:
         self.bubble = bubble
-        self.clock = FakeClock(1000.0)
+        self.clock = CountingClock(1000.0)
         self.queue: Any = workqueue.new_delaying_queue_with_config(workqueue.DelayingQueueConfig(clock=self.clock))
         bubble.wait()
 
@@ -151,34 +163,37 @@ def test_infinite_delay_waits_for_ever(case: Case) -> None:
 
 
 def test_replaced_entries_do_not_pile_up(case: Case) -> None:
+    items = EqualItems()
     for step in range(10_000):
-        case.queue.add_after("foo", 10_000.0 - step)
-    assert len(case.queue._heap) <= 2 + 64
+        case.queue.add_after(items.new(), 10_000.0 - step)
+    assert items.kept() <= 1 + 2 + 64, "the first one is also the key"
     check_invariants(case.queue)
 
 
-@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 72)])
+@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 69)])
 def test_there_are_at_most_64_more_replaced_entries_than_items(case: Case, others: int, most: int) -> None:
+    items = EqualItems()
     for number in range(others):
         case.queue.add_after(number, 20_000.0)
     sizes = []
     for step in range(200):
-        case.queue.add_after("foo", 10_000.0 - step)
-        sizes.append(len(case.queue._heap))
-    assert max(sizes) == most
+        case.queue.add_after(items.new(), 10_000.0 - step)
+        sizes.append(items.kept())
+    assert max(sizes) == 1 + most, "the first one is also the key"
 
 
-@pytest.mark.parametrize(("replaced", "left"), [(65, 66), (66, 1)])
+@pytest.mark.parametrize(("replaced", "left"), [(65, 66), (66, 2)])
 def test_replaced_entries_are_dropped_when_the_items_that_justified_them_are_due(
     case: Case, replaced: int, left: int
 ) -> None:
+    items = EqualItems()
     for number in range(40):
         case.queue.add_after(number, 1.0)
     for step in range(replaced + 1):
-        case.queue.add_after("foo", 10_000.0 - step)
-    assert len(case.queue._heap) == 40 + replaced + 1
+        case.queue.add_after(items.new(), 10_000.0 - step)
+    assert items.kept() == replaced + 1
     case.step(1.0)
-    assert len(case.queue._heap) == left
+    assert items.kept() == left, "the last one, and the first one, which is the key"
 
 
 def test_items_keep_their_order_when_replaced_entries_are_dropped(case: Case) -> None:
@@ -194,17 +209,12 @@ def test_items_keep_their_order_when_replaced_entries_are_dropped(case: Case) ->
 def test_thread_sleeps_while_later_items_are_added(case: Case) -> None:
     """Only an item due before the thread would wake by itself wakes it."""
     case.add_after("first", 1.0)
-    notified: list[None] = []
-    case.queue._wakeup.notify = lambda: notified.append(None)
+    waits = case.clock.waits
     for number in range(100):
-        case.queue.add_after(number, 1.0 + number)
-    assert notified == []
-    case.queue.add_after("earlier", 0.5)
-    assert notified == [None]
-    del case.queue._wakeup.notify
-    case.queue._wakes_at = 0.0
-    with case.queue._lock:
-        case.queue._wakeup.notify()
+        case.add_after(str(number), 1.0 + number)
+    assert case.clock.waits == waits
+    case.add_after("earlier", 0.5)
+    assert case.clock.waits == waits + 1
 
 
 def test_an_inner_queue_that_raises_does_not_end_the_thread(bubble: synctest.Bubble) -> None:
@@ -230,7 +240,7 @@ def test_an_inner_queue_that_raises_does_not_end_the_thread(bubble: synctest.Bub
 
 @pytest.mark.parametrize("drain", [False, True])
 def test_shutdown_drops_what_waits_and_ends_the_thread(bubble: synctest.Bubble, drain: bool) -> None:
-    queue: Any = workqueue.new_delaying_queue()
+    queue: Any = workqueue.new_named_delaying_queue("drops")
     queue.add_after("later", 5.0)
     queue.add("now")
     if drain:
@@ -242,7 +252,7 @@ def test_shutdown_drops_what_waits_and_ends_the_thread(bubble: synctest.Bubble, 
     assert queue.get() == ("now", False)
     queue.done("now")
     assert queue.get() == (None, True)
-    assert not queue._thread.is_alive()
+    assert threads_of("drops") == []
 
 
 def test_shut_down_ends_a_drain_also_when_it_is_not_the_first(bubble: synctest.Bubble) -> None:
@@ -328,19 +338,21 @@ def test_after_a_shutdown_the_thread_and_the_waiting_items_are_gone(bubble: sync
     class Item:
         pass
 
-    queue: Any = workqueue.new_delaying_queue()
+    queue: Any = workqueue.new_named_delaying_queue("ends")
     item = Item()
     gone = weakref.ref(item)
     queue.add_after(item, 5.0)
     bubble.wait()
     del item
+    assert len(threads_of("ends")) == 1
     getattr(queue, shut_down)()
-    assert not queue._thread.is_alive()
+    assert threads_of("ends") == []
     gc.collect()
     assert gone() is None
 
 
 def test_the_thread_keeps_no_interpreter_alive() -> None:
-    queue: Any = workqueue.new_delaying_queue()
-    assert queue._thread.daemon
+    queue = workqueue.new_named_delaying_queue("kept by nothing")
+    daemons = [thread.daemon for thread in threads_of("kept by nothing")]
     queue.shut_down()
+    assert daemons == [True]

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from invariants import check_invariants
+from queueobjects import EqualItems
+from threadtools import threads_of
 
 from clientgo import logr
 from clientgo.apimachinery.util import runtime as utilruntime
@@ -249,7 +251,7 @@ def test_shutdown_hands_out_what_is_ready_and_drops_what_waits(
     queue.done("ready")
     assert queue.get() == ("ready", False)
     assert queue.get() == (None, True)
-    assert not any(thread.is_alive() for thread in queue._threads)
+    assert threads_of("priorityqueue") == []
 
 
 def test_drain_waits_for_work_in_progress(queue: PriorityQueue[str], bubble: synctest.Bubble) -> None:
@@ -458,13 +460,14 @@ def test_finished_items_are_not_kept(bubble: synctest.Bubble) -> None:
     queue.shut_down()
 
 
-def test_replaced_entries_do_not_pile_up(queue: PriorityQueue[str]) -> None:
+def test_replaced_entries_do_not_pile_up(queue: PriorityQueue[Any]) -> None:
+    ready, waiting = EqualItems(), EqualItems()
     for priority in range(5000):
-        queue.add_with_opts(AddOpts(priority=priority), "a")
-        queue.add_with_opts(AddOpts(after=10_000.0 - priority), "b")
+        queue.add_with_opts(AddOpts(priority=priority), ("ready", ready.new()))
+        queue.add_with_opts(AddOpts(after=10_000.0 - priority), ("waiting", waiting.new()))
     check_invariants(queue)
-    assert len(queue._ready) < 100
-    assert len(queue._waiting) < 100
+    assert 1 < ready.kept() < 100
+    assert 1 < waiting.kept() < 100
 
 
 class Model:
@@ -664,56 +667,73 @@ def test_an_item_added_after_no_delay_is_ready_at_once(queue: PriorityQueue[str]
 
 
 def test_an_addition_that_changes_nothing_leaves_no_entry(queue: PriorityQueue[str]) -> None:
+    items = EqualItems()
     for after in (5.0, 5.0, 6.0, 7.0):
-        add(queue, "a", 1, after=after)
-    assert len(queue._waiting) == 1
+        add(queue, items.new(), 1, after=after)
+    assert items.kept() == 1
 
 
 def test_the_thread_sleeps_while_items_are_added_that_are_not_due_before_it_wakes(
-    bubble: synctest.Bubble, monkeypatch: pytest.MonkeyPatch
+    bubble: synctest.Bubble,
 ) -> None:
-    queue: Any = workqueue.new_priority_queue(PriorityQueueConfig(clock=FakeClock()))
+    class CountingClock(FakeClock):
+        """Counts how often a thread has begun to wait: a thread that is woken too early waits again."""
+
+        waits = 0
+
+        def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+            self.waits += 1
+            return super().wait(cond, timeout)
+
+    clock = CountingClock()
+    queue: Any = workqueue.new_priority_queue(PriorityQueueConfig(clock=clock))
     queue.add_after("first", 1.0)
     bubble.wait()
-    notified: list[None] = []
-    notify = queue._wakeup.notify
-    monkeypatch.setattr(queue._wakeup, "notify", lambda *n: (notified.append(None), notify(*n)))
+    waits = clock.waits
     for item, after in (("same", 1.0), ("later", 2.0)):
         queue.add_after(item, after)
-    assert notified == []
+        bubble.wait()
+    assert clock.waits == waits
     queue.add_after("earlier", 0.5)
-    assert notified == [None]
+    bubble.wait()
+    assert clock.waits == waits + 1
     queue.shut_down()
 
 
-@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 72)])
+@pytest.mark.parametrize(("others", "most"), [(0, 66), (3, 69)])
 def test_there_are_at_most_64_more_replaced_entries_than_items(
-    queue: PriorityQueue[str], others: int, most: int
+    queue: PriorityQueue[Any], others: int, most: int
 ) -> None:
     """On the waiting heap, whose bound ready items do not raise, and on the ready heap."""
     for number in range(others):
         add(queue, f"waiting-{number}", after=20_000.0)
         add(queue, f"ready-{number}")
+    foo, bar = EqualItems(), EqualItems()
     waiting, ready = [], []
     for step in range(200):
-        add(queue, "foo", after=10_000.0 - step)
-        waiting.append(len(queue._waiting))
-    assert max(waiting) == most
+        add(queue, ("foo", foo.new()), after=10_000.0 - step)
+        waiting.append(foo.kept())
+    assert max(waiting) == 1 + most, "the first one is also the key"
     for step in range(200):
-        add(queue, "bar", step)
-        ready.append(len(queue._ready))
-    assert max(ready) == most
+        add(queue, ("bar", bar.new()), step)
+        ready.append(bar.kept())
+    assert max(ready) == 1 + most
 
 
-def test_items_are_examined_again_only_when_replaced_entries_are_dropped(
-    queue: PriorityQueue[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_items_are_examined_again_only_when_replaced_entries_are_dropped(queue: PriorityQueue[Any]) -> None:
     """Otherwise the cost of an addition would grow with the number of items."""
-    examined: list[Any] = []
-    monkeypatch.setattr(queue, "_is_live", lambda entry: examined.append(entry) or True)
-    for number in range(300):
-        queue.add(f"item-{number}")
-    assert examined == []
+
+    class Item:
+        looked_up = 0
+
+        def __hash__(self) -> int:
+            self.looked_up += 1
+            return id(self)
+
+    items = [Item() for _ in range(300)]
+    for item in items:
+        queue.add(item)
+    assert {item.looked_up for item in items} == {items[-1].looked_up}
 
 
 def test_items_keep_their_order_when_replaced_entries_are_dropped(queue: PriorityQueue[str]) -> None:
@@ -736,14 +756,15 @@ def test_after_a_shutdown_the_threads_and_the_waiting_items_are_gone(bubble: syn
     class Item:
         pass
 
-    queue: PriorityQueue[Any] = workqueue.new_priority_queue()
+    queue: PriorityQueue[Any] = workqueue.new_priority_queue(PriorityQueueConfig(name="ends"))
     item = Item()
     gone = weakref.ref(item)
     queue.add_after(item, 5.0)
     bubble.wait()
     del item
+    assert threads_of("ends") != []
     getattr(queue, shut_down)()
-    assert not any(thread.is_alive() for thread in queue._threads)
+    assert threads_of("ends") == []
     gc.collect()
     assert gone() is None
 
@@ -752,7 +773,7 @@ def test_metrics_that_raise_do_not_end_the_thread_that_makes_items_ready(bubble:
     metrics = RecordingMetrics()
     queue: PriorityQueue[str] = workqueue.new_priority_queue(PriorityQueueConfig(name="q", metrics_provider=metrics))
     queue.add_after("a", 1.0)
-    metrics.failing_in = queue._threads[0]
+    [metrics.failing_in] = threads_of("priorityqueue-q-delay")
     bubble.sleep(1.5)
     metrics.failing_in = None
     queue.add_after("b", 1.0)
