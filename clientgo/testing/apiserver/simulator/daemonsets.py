@@ -81,7 +81,7 @@ class DaemonSets:
     def _place(
         self, ctx: Context, daemon_set: appsv1.DaemonSet, code: str, nodes: set[str], pods: dict[str, list[corev1.Pod]]
     ) -> None:
-        """Create and delete pods until each suitable node has one, and other nodes none. A pod that has ended is replaced."""
+        """Create and delete pods until each suitable node has one that has not ended, and other nodes none."""
         for node in sorted(nodes | pods.keys()):
             mine = [pod for pod in pods.get(node, ()) if pod.metadata.deletion_timestamp is None]
             ended = [pod for pod in mine if pod.status.phase in ("Failed", "Succeeded")]
