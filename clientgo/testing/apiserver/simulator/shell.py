@@ -1,7 +1,8 @@
 """The programs of simulated containers: a small shell with the commands that kubectl and tests use.
 
 `sh -c` understands commands after one another (`;`, `&&`, `||`, newlines), quotes, `$NAME`, and the redirections
-`> file`, `>> file` and `< file`. There are no pipes, jobs, loops or functions. kubectl cp needs `tar` and `test`.
+`> file`, `>> file`, `< file` and `>&2`. There are no pipes, jobs, loops or functions. kubectl cp needs `tar` and
+`test`.
 """
 
 from __future__ import annotations
@@ -198,6 +199,10 @@ class Shell:
         position = 0
         while position < len(words):
             word = words[position]
+            if words[position : position + 2] == [">&", "2"]:
+                redirected.stdout = streams.stdout if streams.tty else streams.stderr
+                position += 2
+                continue
             if word in (">", ">>", "<") and position + 1 < len(words):
                 path = self._path(self._expanded(words[position + 1]))
                 if word == "<":
@@ -265,8 +270,6 @@ class Shell:
         if args[:1] == ["-n"]:
             streams.stdout.write(utf8.encode(" ".join(args[1:])))
             return 0
-        if args[:1] == [">&2"]:
-            return self._fail(streams, " ".join(args[1:]), 0)
         return self._print(streams, " ".join(args))
 
     def _env(self, args: list[str], streams: Streams) -> int:
