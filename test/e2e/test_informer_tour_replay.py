@@ -110,6 +110,88 @@ def test_a_fast_replay_draws_the_hops_that_are_there_before_it_executes_more(lon
     assert [shown for shown, _ in asked] == [there for _, there in asked], "each time the last hop was drawn before"
 
 
+HOLD_RUNS = """
+    window.isSpoiled = true;
+    window.asked = [];
+    window.held = [];
+    const real = window.fetch;
+    window.fetch = async (...given) => {
+      if (!given[0].includes("/api/run")) return real(...given);
+      window.asked.push(JSON.parse(given[1].body).limit);
+      await new Promise((done) => window.held.push(done));
+      return real(...given);
+    };
+"""
+LET_GO = "for (const each of window.held.splice(0)) each()"
+PRESS = "document.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0]}))"
+COUNT = "document.getElementById('count').textContent"
+BUSY = {"en": "Executing more of the run …", "zh": "正在执行后面的部分……"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_way_to_the_end_is_one_request_and_shows_at_once_that_it_goes_on(long, language):
+    page = long
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.run(HOLD_RUNS)
+    page.run(PRESS, "End")
+    page.until("return window.held.length")
+    said = "document.getElementById('said')"
+    assert page.run(f"return [{said}.hidden, {said}.textContent]") == [False, BUSY[language]]
+    page.run(PRESS, "End")  # asks for nothing anew
+    page.run(LET_GO)
+    page.until("return document.getElementById('next').disabled")
+    assert page.hop > 500 and page.run("return window.asked") == [stepping.MAX_HOPS]
+    assert page.run(f"return {said}.hidden")
+
+
+MOVES = {
+    "Home": "0 / ",
+    "ArrowRight": "1 / ",
+    "the timeline": "7 / ",
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("first", ["End", "a breakpoint"])
+def test_a_later_move_is_not_overridden_by_the_one_before_that_takes_long(long, first, move):
+    page = long
+    page.run(HOLD_RUNS)
+    if first == "End":
+        page.run(PRESS, "End")
+    else:
+        page.run("document.getElementById('bp-station').value = 'events'")
+        page.run("document.querySelector('#breakpoint button').click()")
+    page.until("return window.held.length")
+    if move == "the timeline":
+        page.run(
+            "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))", 6
+        )
+    else:
+        page.run(PRESS, move)
+    page.until(f"return {COUNT}.startsWith('{MOVES[move]}')")
+    page.run(LET_GO)
+    page.until("return document.getElementById('said').hidden")
+    page.until(f"return !{COUNT}.includes('/ 250')")  # what was executed meanwhile is there
+    assert page.run(f"return {COUNT}").startswith(MOVES[move])
+    assert page.run("return document.getElementById('problem').hidden")
+    assert page.run("return window.asked.length") == 1
+
+
+def test_a_step_behind_the_executed_hops_is_not_made_after_a_later_move(long):
+    page = long
+    page.to(250)
+    page.run(HOLD_RUNS)
+    page.run(PRESS, "ArrowRight")
+    page.until("return window.held.length")
+    page.run(PRESS, "Home")
+    page.until(f"return {COUNT}.startsWith('0 / ')")
+    page.run(LET_GO)
+    page.until("return document.getElementById('said').hidden")
+    page.until(f"return !{COUNT}.includes('/ 250')")
+    assert page.run(f"return {COUNT}").startswith("0 / ")
+
+
 @pytest.mark.parametrize("speed", [1, 10])
 def test_a_replay_is_never_ahead_of_the_chosen_speed(page, speed):
     found = page.driver.execute_async_script(

@@ -30,7 +30,7 @@ export function player({ to, reach }) {
       while (number + 1 < app.trace.points.length && time(number + 1) <= moment) number += 1;
       if (number > app.at) await to(number);
       if (app.playing !== playing) return undefined;
-      if (!(await reach(number + 1))) return stop();
+      if (!(await reach(number + 1))) return app.playing === playing ? stop() : undefined;
     }
     return undefined;
   }
@@ -43,7 +43,7 @@ export function player({ to, reach }) {
     if ($("speed").value.startsWith("r")) return playByTimes(playing);
     while (app.playing === playing) {
       const began = performance.now();
-      if (!(await to(app.at + 1, true))) return stop();
+      if (!(await to(app.at + 1, true))) return app.playing === playing ? stop() : undefined;
       await reach(app.at + 1);
       if ($("speed").value.startsWith("r")) return playByTimes(playing);
       const pause = Math.max(30, pace());

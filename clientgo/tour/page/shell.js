@@ -67,6 +67,23 @@ export function say(text) {
   say.timer = setTimeout(() => { $("said").hidden = true; }, 3000);
 }
 
+// Do work that may take seconds, and say so at once.
+export async function whileBusy(text, work) {
+  const mine = whileBusy.last = {};
+  clearTimeout(say.timer);
+  $("said").textContent = text;
+  $("said").hidden = false;
+  document.body.dataset.busy = "true";
+  try {
+    return await work();
+  } finally {
+    if (whileBusy.last === mine) {
+      document.body.dataset.busy = "false";
+      if ($("said").textContent === text) $("said").hidden = true;
+    }
+  }
+}
+
 export function fail(error) {
   if (!error.isUnavailable && !error.unreachable) console.error(error);
   complain(errorIn(document.documentElement.lang, error.message));

@@ -3,7 +3,7 @@
 import { copy, fromHash, link, toHash } from "/page/address.js";
 import { drawTicks } from "/page/ticks.js";
 import { AT_ONCE, breakPane, closestOffer, faultsAt, isCut, marks, obstacle, onMenuKey, openMenu } from "/page/breaks.js";
-import { $, complain, fail, flipTheme, giveKeysBack, keepFocusInView, paint, remember, remembered, say } from "/page/shell.js";
+import { $, complain, fail, flipTheme, giveKeysBack, keepFocusInView, paint, remember, remembered, say, whileBusy } from "/page/shell.js";
 import { errorIn } from "/page/errors.js";
 import { live } from "/page/live.js";
 import { drawMachine } from "/page/machine.js";
@@ -21,13 +21,14 @@ import { tips } from "/page/tip.js";
 import { SPEEDS, momentOf, replayPane } from "/page/replay.js";
 import { address, app, faultOf, hop, kindOf, t, titleOf } from "/page/state.js";
 
-const { play, stop } = player({ to, reach });
+const { play: playOn, stop } = player({ to, reach });
 const { openQuestion, judged, isLost, ...walk } = lessonWalk(
   { run, find, to, draw, stop, withDecisions, drawSettings: () => drawSettings(), noted: () => drawScenarios() });
 // A reader's act while a scenario is on its way waits for it: it is not meant for what is still shown.
 const afterOpening = (act) => async (...all) => { while (app.pending) await app.pending; return act(...all); };
 const whenOpened = (act) => (...all) => (app.pending ? afterOpening(act)(...all) : act(...all));
-const [lessonAnswer, lessonNext, lessonBack, toLesson, toBranch] = [walk.lessonAnswer, walk.lessonNext, walk.lessonBack, walk.toLesson, walk.toBranch].map(whenOpened);
+const [lessonAnswer, lessonNext, lessonBack, toLesson, toBranch] = [walk.lessonAnswer, walk.lessonNext, walk.lessonBack, walk.toLesson, walk.toBranch]
+  .map((act) => whenOpened((...all) => { newMove(); return act(...all); }));
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => {
   app.ref = ref || newest(key);
   show("object");
@@ -48,11 +49,21 @@ async function run(limit = 250) {
   return true;
 }
 
+// Whether the run has such a hop: execute as far as needed.
 async function reach(number) {
   while (number >= app.trace.points.length && !app.trace.complete && number < app.tour.maxHops) {
-    if (!(await run(Math.max(2 * app.trace.points.length, number + 1)))) return false;
+    if (!(await extend(Math.max(2 * app.trace.points.length, number + 1)))) return false;
   }
   return number < app.trace.points.length;
+}
+
+// Execute more of the run, which may take seconds. The request that is on its way serves everyone whom it is enough for.
+let extending = null;
+function extend(limit) {
+  if (extending?.turn === app.turn && extending.limit >= limit) return extending.there;
+  const there = whileBusy(t("busy"), () => run(limit)).finally(() => { if (extending === mine) extending = null; });
+  const mine = extending = { turn: app.turn, limit, there };
+  return there;
 }
 
 // Open a scenario, after those that are on their way. `state`: what an address says beside scenario and settings, see
@@ -64,7 +75,7 @@ function open(...all) {
 }
 
 async function openNow(scenario, settings, start = 0, state = null) {
-  stop();
+  halt();
   if (!state) address.mark();
   Object.assign(app, { start, scenario, settings, decisions: state?.decisions ?? [], at: -1, ref: "", station: "", stops: [], place: { step: -1, asked: false } });
   const about = app.tour.lessons.find((lesson) => lesson.scenario === scenario);
@@ -122,7 +133,7 @@ async function follow() {
 
 async function decide(kind, name) {
   if (app.at < 0) return complain(t("break-start"));
-  stop();
+  halt();
   address.mark();
   const { at, decisions: before } = app;
   app.decisions = [...before.filter((each) => each.at <= at), { at, kind, name }];
@@ -147,7 +158,7 @@ async function undo() {
 }
 
 async function withDecisions(decisions, at) {
-  stop();
+  halt();
   address.mark();
   Object.assign(app, { decisions, at });
   if (!(await run(Math.max(250, at + 1)))) return;
@@ -164,14 +175,25 @@ function breakAt(place, node) {
   if (AT_ONCE[place] && !why(AT_ONCE[place])) return decide("fault", AT_ONCE[place]).catch(fail);
   const title = place === "wire" || place === "clock" ? t(`break-${place}`) : `${t("break")}${t("colon")}${t(place)}`;
   openMenu(t, node, { title, names, faultOf, why, closest: closestOffer(app.offers, app.at, names), canUndo: app.decisions.length > 0 },
-    { fault: (name) => decide("fault", name).catch(fail), undo: () => undo().catch(fail), to: (number) => { stop(); return to(number).catch(fail); } });
+    { fault: (name) => decide("fault", name).catch(fail), undo: () => undo().catch(fail), to: (number) => { halt(); return to(number).catch(fail); } });
   return undefined;
 }
 
 // ---- moving
 
+// Begin a move of the reader. It ends those before it that still wait for their hops: the last move counts.
+let move = null;
+const newMove = () => (move = {});
+const halt = () => { stop(); return newMove(); };
+const play = () => { newMove(); return playOn(); };
+
 async function to(number, moving = false) {
+  const mine = move;
   const there = await reach(number);
+  if (move !== mine) {
+    draw(); // there are more hops than before
+    return false;
+  }
   const before = app.at;
   app.at = Math.max(-1, Math.min(number, app.trace.points.length - 1));
   app.station = "";
@@ -183,21 +205,22 @@ async function to(number, moving = false) {
 // Whether the run goes on behind the last hop that the tour executes.
 const isLimited = () => !app.trace.complete && app.trace.points.length >= app.tour.maxHops;
 
-async function find(matches, behind = app.at) {
-  for (let number = behind + 1; await reach(number); number++) if (matches(app.trace.points[number].hop)) return number;
+async function find(matches, behind = app.at, isWanted = () => true) {
+  for (let number = behind + 1; isWanted() && await reach(number); number++) if (matches(app.trace.points[number].hop)) return number;
   return -1;
 }
 
 async function findAndGo(matches) {
-  stop();
+  const mine = halt();
   address.mark();
-  const number = await find(matches);
+  const number = await find(matches, app.at, () => move === mine);
+  if (move !== mine) return draw();
   if (number < 0) return complain(isLimited() ? t("limit") : t("notfound"));
   await to(number, true);
 }
 
-const next = () => { stop(); return to(app.at + 1, true); };
-const back = () => { stop(); return to(app.at - 1); };
+const next = () => { halt(); return to(app.at + 1, true); };
+const back = () => { halt(); return to(app.at - 1); };
 const same = () => {
   const key = app.ref ? app.ref.slice(0, app.ref.lastIndexOf("@")) : hop()?.key;
   return key ? findAndGo((each) => each.key === key) : next();
@@ -206,8 +229,14 @@ const breakpoint = () => {
   const [station, kind, key] = [$("bp-station").value, $("bp-kind").value, $("bp-key").value];
   return findAndGo((each) => (!station || each.station === station) && (!kind || each.kind === kind) && (!key || each.key === key));
 };
-const first = () => { stop(); address.mark(); return to(-1); };
-const last = async () => { stop(); address.mark(); while (await reach(app.trace.points.length)) { /* all of it */ } return to(app.trace.points.length - 1); };
+const first = () => { halt(); address.mark(); return to(-1); };
+const last = async () => {
+  const mine = halt();
+  address.mark();
+  // At once: to execute a part, and then more of it, takes twice as long.
+  if (!app.trace.complete && app.trace.points.length < app.tour.maxHops) await extend(app.tour.maxHops);
+  return move === mine ? to(app.trace.points.length - 1) : draw();
+};
 
 // ---- showing
 
@@ -245,7 +274,7 @@ function drawStrayed() {
 }
 
 function opening() {
-  stop();
+  halt();
   playOpening({ language: () => app.language, t, speak: (language) => { speak(language); drawSettings().catch(fail); draw(); }, done: draw });
 }
 
@@ -316,7 +345,7 @@ async function drawPane() {
   if (app.tab === "lesson" && app.tour.replay) return drawRecording(fill);
   if (app.tab === "lesson") return fill(lessonPane(t, app.language, lessonIn(app.language, app.lesson), app.tour.lessons, app.place, app.states[app.at] ?? {}, act));
   if (app.tab === "object") return fill(objectPane(t, app.trace.objects, app.ref));
-  if (app.tab === "past") return fill(pastOfRun(t, kindOf, app, (number) => { stop(); to(number).catch(fail); }));
+  if (app.tab === "past") return fill(pastOfRun(t, kindOf, app, (number) => { halt(); to(number).catch(fail); }));
   if (app.tab === "break") return fill(breakPane(t, faultOf, app, app.trace.points[app.at], act));
   let shown = hop();
   if (app.station) shown = app.trace.points.slice(0, app.at + 1).reverse().find((point) => point.hop.station === app.station)?.hop
@@ -421,7 +450,7 @@ async function begin() {
   for (const [id, act] of Object.entries(click)) $(id).addEventListener("click", safely(act));
   for (const tab of $("tabs").children) tab.addEventListener("click", safely(() => show(tab.id.slice(4))));
   $("scenario").addEventListener("change", safely((event) => open(event.target.value, {})));
-  $("time").addEventListener("input", safely((event) => { stop(); return to(Number(event.target.value)); }));
+  $("time").addEventListener("input", safely((event) => { halt(); return to(Number(event.target.value)); }));
   $("bp-station").addEventListener("change", drawBreakpoint);
   $("breakpoint").addEventListener("submit", safely((event) => { event.preventDefault(); return breakpoint(); }));
   document.addEventListener("keydown", onKey);
