@@ -13,6 +13,7 @@ import protobuf_documents
 import protobuf_engines
 import pytest
 from decoding import TYPED, decoding_at_once, is_undecoded
+from fieldnames import field_names
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,11 +48,11 @@ KINDS = _kinds()
 
 def everything(value: Any, chance: random.Random) -> Any:
     """Read all that is in a value, in an order of its own."""
-    if isinstance(value, Struct) and value._fields:
-        attributes = [*value._fields]
+    if isinstance(value, Struct) and (names := field_names(type(value))):
+        attributes = [*names]
         chance.shuffle(attributes)
         read = {attr: everything(outcome(value, attr), chance) for attr in attributes}
-        return type(value), {attr: read[attr] for attr in value._fields}
+        return type(value), {attr: read[attr] for attr in names}
     if isinstance(value, Struct):
         return value.to_dict()
     if isinstance(value, ListView):

@@ -16,6 +16,7 @@ import protobuf_documents
 import protobuf_engines
 import pytest
 from decoding import is_undecoded
+from fieldnames import field_names
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,7 +125,7 @@ def wander(pair: Pair, chance: random.Random, seen: list[Pair], steps: int) -> N
 def _step(of: Any, chance: random.Random) -> Callable[[Any], Any]:
     if isinstance(of, Struct):
         present = [attr for attr, info in of._fields.items() if info.json in of.to_dict()]
-        attr = chance.choice((present if chance.random() < 0.9 else []) or [*of._fields] or ["frozen"])
+        attr = chance.choice((present if chance.random() < 0.9 else []) or [*field_names(type(of))] or ["frozen"])
         return lambda value: getattr(value, attr, None)
     if isinstance(of, ListView):
         index = chance.randrange(-1, len(of)) if len(of) else 0
@@ -333,7 +334,7 @@ def test_a_known_field_of_another_wire_type_is_refused_by_both(seed: int) -> Non
     attr = next(attr for attr, info in cls._fields.items() if info.json == section.json)
     with pytest.raises(protobuf.WireError, match="wrong wireType"):
         part_read = getattr(here, attr)
-        getattr(part_read, chance.choice([*part_read._fields]))
+        getattr(part_read, chance.choice([*field_names(type(part_read))]))
 
 
 @given(seeds)
@@ -377,7 +378,7 @@ def explore(here: Any, chance: random.Random, steps: int) -> None:
     for _ in range(steps):
         try:
             if isinstance(here, Struct):
-                explore(getattr(here, chance.choice([*here._fields] or ["frozen"]), None), chance, steps - 1)
+                explore(getattr(here, chance.choice([*field_names(type(here))] or ["frozen"]), None), chance, steps - 1)
             elif isinstance(here, ListView):
                 for each in here:
                     explore(each, chance, steps - 1)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
 import pytest
 from hypothesis import strategies as st
+from synctesttools import steps_of
 
 from clientgo.testing import synctest
 from clientgo.testing.synctest.task import Timer
@@ -185,10 +188,19 @@ def test_a_bubble_that_is_not_open_yet_can_be_printed() -> None:
 
 
 def test_a_bubble_forgets_its_callers_frame_when_it_closes() -> None:
-    b = synctest.bubble()
-    with b:
-        assert b._outermost is sys._getframe()
-    assert b._outermost is None
+    class Local:
+        pass
+
+    def opened() -> tuple[synctest.Bubble, weakref.ref[Local]]:
+        local = Local()
+        b = synctest.bubble()
+        with b:
+            assert "opened" in b.stacks()
+        return b, weakref.ref(local)
+
+    b, kept = opened()
+    gc.collect()
+    assert kept() is None, b
 
 
 def test_a_thread_of_a_bubble_keeps_no_interpreter_alive() -> None:
@@ -209,14 +221,15 @@ def test_a_bubble_that_is_made_directly_has_the_defaults_of_the_function(name: s
 
 
 def test_steps_and_switches_are_counted_one_by_one() -> None:
-    with synctest.bubble() as b:
-        assert (b._steps, b._switches) == (0, 0)
+    switches: list[str] = []
+    with synctest.bubble(log=switches.append) as b:
+        assert (steps_of(b), len(switches)) == (0, 0)
         lock = threading.Lock()
         lock.locked()
-        assert (b._steps, b._switches) == (1, 0)
+        assert (steps_of(b), len(switches)) == (1, 0)
         thread = spawn(lambda: None, "other")
         thread.join()
-        assert b._switches == 2
+        assert len(switches) == 2
 
 
 def test_lines_are_counted_as_steps_in_the_modules_named_only() -> None:
@@ -226,7 +239,7 @@ def test_lines_are_counted_as_steps_in_the_modules_named_only() -> None:
             thread = spawn(several_lines, "other")
             thread.join()
             several_lines()
-            steps[bool(modules)] = b._steps
+            steps[bool(modules)] = steps_of(b)
 
     assert steps[True] - steps[False] >= 2 * 3
 

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from synctesttools import REAL_JOIN
 
 from clientgo.testing import synctest
 from clientgo.testing.synctest import frames, scheduler
@@ -259,7 +260,7 @@ def test_a_thread_that_unwinds_lets_no_other_run() -> None:
 
 def test_the_end_of_a_bubble_waits_for_each_thread_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    join = scheduler._real_thread_join
+    join = REAL_JOIN
 
     def recorded(thread: threading.Thread, timeout: float | None = None) -> None:
         if timeout is not None:
@@ -299,7 +300,7 @@ def test_an_interrupt_ends_the_operation_that_the_first_thread_is_in(alarm: None
         thread.join()
         went_on.append("after the join")
     stuck.release()
-    scheduler._real_thread_join(thread)
+    REAL_JOIN(thread)
 
     assert went_on == []
 

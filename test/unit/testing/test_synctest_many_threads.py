@@ -8,6 +8,7 @@ import time
 import weakref
 
 import pytest
+from synctesttools import steps_of
 
 from clientgo.testing import synctest
 
@@ -63,9 +64,9 @@ def test_joining_one_that_ended_long_ago_is_a_place_to_hand_over() -> None:
             with synctest.bubble() as b:
                 first = pass_through(1)[0]
                 pass_through(before)
-                so_far = b._steps
+                so_far = steps_of(b)
                 getattr(first, ask.__name__)()
-                steps.append(b._steps - so_far)
+                steps.append(steps_of(b) - so_far)
         assert steps[0] == steps[1] > 0
 
 

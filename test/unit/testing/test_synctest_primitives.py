@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from patience import PATIENCE
+from synctesttools import REAL_JOIN
 
 from clientgo.testing import synctest
-from clientgo.testing.synctest import scheduler
 from clientgo.utils.clock import clock
 
 
@@ -37,7 +37,7 @@ def beside_a_bubble(target: Callable[[], object]) -> None:
     thread = spawn(outside, "outside")
     with synctest.bubble():
         go.set()
-        scheduler._real_thread_join(thread, PATIENCE)
+        REAL_JOIN(thread, PATIENCE)
     assert not thread.is_alive()
     for failure in failures:
         raise failure
@@ -127,7 +127,7 @@ def test_a_condition_of_a_bubble_has_waiters_and_notifiers_inside_only() -> None
         waiter = spawn(lambda: condition.__enter__() and condition.wait() and condition.release(), "waiter")
         b.wait()
         go.set()
-        scheduler._real_thread_join(outside, PATIENCE)
+        REAL_JOIN(outside, PATIENCE)
         with condition:
             condition.notify()
         waiter.join()

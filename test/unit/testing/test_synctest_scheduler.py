@@ -13,9 +13,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import settings
 from patience import PATIENCE
+from synctesttools import REAL_JOIN
 
 from clientgo.testing import synctest
-from clientgo.testing.synctest import scheduler
 from clientgo.testing.synctest.schedule import Chooser
 from clientgo.utils.clock import clock
 
@@ -218,16 +218,23 @@ def test_timers_of_threads_outside_keep_real_time_while_a_bubble_is_open() -> No
     thread = spawn(outside, "outside")
     with synctest.bubble():
         go.set()
-        scheduler._real_thread_join(thread, PATIENCE)
+        REAL_JOIN(thread, PATIENCE)
     assert fired.is_set()
     assert seen[0] > 1_700_000_000
 
 
 def test_the_clocks_source_is_the_one_of_before_after_a_bubble() -> None:
-    before = clock._source
-    with synctest.bubble():
-        assert clock._source is not before
-    assert clock._source is before
+    class Frozen(clock.SystemTime):
+        def now(self) -> float:
+            return 42.0
+
+    before = clock.set_time_source(Frozen())
+    try:
+        with synctest.bubble():
+            assert clock.REAL_CLOCK.now() != 42.0
+        assert clock.REAL_CLOCK.now() == 42.0
+    finally:
+        clock.set_time_source(before)
 
 
 # ---- errors

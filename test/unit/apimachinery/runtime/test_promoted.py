@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from decoding import DYNAMIC, TYPED, event, is_undecoded, needs_msgspec
+from fieldnames import field_names
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
@@ -40,9 +41,9 @@ def test_the_lines_of_the_texts_run() -> None:
 
 def test_every_field_of_the_metadata_is_promoted() -> None:
     obj, listed = pod(), corev1.PodList(metadata=metav1.ListMeta(continue_="c", remaining_item_count=3))
-    for attr in metav1.ObjectMeta._fields:
+    for attr in field_names(metav1.ObjectMeta):
         assert getattr(obj, attr) == getattr(obj.metadata, attr)
-    for attr in metav1.ListMeta._fields:
+    for attr in field_names(metav1.ListMeta):
         assert getattr(listed, attr) == getattr(listed.metadata, attr)
 
 

@@ -579,9 +579,10 @@ def test_of_labels_of_one_key_the_last_counts() -> None:
 )
 def test_an_unusually_encoded_label_reads_as_decoded(odd: bytes) -> None:
     for _ in range(2):
-        pod = with_entries(label("b", "1"), odd, label("c", "3"))
-        assert dict(pod.metadata.labels) == decoded(pod._source.data).get_labels()
-        assert pod.metadata.labels.get("a") == decoded(pod._source.data).get_labels().get("a")
+        data = entered(label("b", "1"), odd, label("c", "3"))
+        pod, expected = from_event(data).freeze(), decoded(data).get_labels()
+        assert dict(pod.metadata.labels) == expected
+        assert pod.metadata.labels.get("a") == expected.get("a")
 
 
 @pytest.mark.parametrize("odd", [b"", label(""), label("a"), put_bytes(b"\x12", b"1")])
@@ -594,7 +595,7 @@ def test_an_entry_without_key_or_value_may_be_the_last_of_a_message(odd: bytes) 
 
 def test_a_label_that_is_not_utf8_costs_only_itself() -> None:
     for _ in range(2):
-        metadata = labelled(("a", "b"), ("c", "d"))._source.data.replace(b"\x12\x01d", b"\x12\x01\xff")
+        metadata = entered(label("a", "b"), label("c", "d")).replace(b"\x12\x01d", b"\x12\x01\xff")
         labels = from_event(metadata).freeze().metadata.labels
         assert labels["a"] == "b"
         with pytest.raises(KeyError):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from fieldnames import field_names
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
@@ -366,7 +367,9 @@ def test_what_a_field_cannot_be_made_of_is_refused_in_words(
 
 def test_the_signature_of_a_class_has_its_fields() -> None:
     """help(), notebooks and interactive shells show this signature."""
-    assert list(inspect.signature(metav1.OwnerReference).parameters) == list(metav1.OwnerReference._fields)
+    assert list(inspect.signature(metav1.OwnerReference).parameters) == [
+        *("api_version", "kind", "name", "uid", "controller", "block_owner_deletion")
+    ]
     assert inspect.signature(appsv1.Deployment).parameters["spec"].annotation == "DeploymentSpec"
     assert "object" in inspect.signature(Unstructured).parameters
 
@@ -481,7 +484,7 @@ def test_every_generated_class_can_be_made_and_read() -> None:
     from clientgo.kubernetes.scheme import SCHEME
 
     def read(struct: runtime.Struct, depth: int) -> None:
-        for attr in struct._fields:
+        for attr in field_names(type(struct)):
             assert get_type_hints(getattr(type(struct), attr).fget)
             value = getattr(struct, attr)
             if isinstance(value, runtime.Struct) and depth:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from httpscript import Answer, ScriptedServer
@@ -70,15 +71,23 @@ def test_a_server_that_stops_in_the_middle_of_a_body() -> None:
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="these options are Linux's")
-def test_a_connection_is_probed_when_it_is_idle_and_given_up_45_seconds_later() -> None:
+def test_a_connection_is_probed_when_it_is_idle_and_given_up_45_seconds_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[socket.socket] = []
+
+    class Recorded(socket.socket):
+        def connect(self, address: Any) -> None:
+            made.append(self)
+            super().connect(address)
+
     def silent() -> Iterator[bytes]:
         server.closing.wait()
         yield from ()
 
     with ScriptedServer(lambda request: Answer(chunks=silent())) as server:
         config = rest.Config(host=server.url, group_version=GroupVersion("", "v1"))
+        monkeypatch.setattr(socket, "socket", Recorded)
         watcher = rest.rest_client_for(config).get().resource("pods").watch(CTX)
-        sock = watcher._source._body._exchange._socket  # type: ignore[attr-defined]
+        [sock] = made
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         tcp = {
             name: sock.getsockopt(socket.IPPROTO_TCP, getattr(socket, name))
