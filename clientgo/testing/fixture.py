@@ -23,7 +23,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
-from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go
+from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go, drop_zero_values, to_go_document
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder, ObjectCreater, ObjectTyper
 from clientgo.apimachinery.runtime.object import Object
@@ -224,9 +224,18 @@ def _check_type_and_metadata(document: dict[str, Any]) -> None:
 def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
     """Return a new object of the same class, decoded as Go decodes it.
 
-    Raises ValueError if the patch is malformed, does not apply, or changes the object's type.
+    Go patches what it encodes, which has more fields than the object's document: `status: {}`, `containers: null`.
+    They decide whether a patch applies, and how it merges. Raises ValueError if the patch is malformed, does not apply,
+    or changes the object's type.
     """
-    document = obj.to_dict()
+    if isinstance(obj, Unstructured):
+        return _patched_document(obj, obj.to_dict(), patch_type, patch)
+    patched = _patched_document(obj, to_go_document(obj, nulls=True), patch_type, patch)
+    drop_zero_values(patched, obj.to_dict())
+    return patched
+
+
+def _patched_document(obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes) -> Object:
     if patch_type == PatchType.JSON:
         return _decoded(type(obj), jsonpatch.apply(document, _operations(patch)))
     if patch_type == PatchType.MERGE:

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
+from clientgo.apimachinery.runtime.field_types import StructType
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
@@ -167,19 +168,21 @@ def _drop_unknown(value: Any, raw: Any) -> None:
         for key, item in raw.items():
             if isinstance(item, (dict, list)):
                 _drop_unknown(getattr(value, declared[key]), item)
-    elif isinstance(value, ListView):
-        for each, item in zip(value, raw):
-            _drop_unknown(each, item)
-    elif isinstance(value, MapView):
-        for key, each in value.items():
-            _drop_unknown(each, raw[key])
+    elif isinstance(value, (ListView, MapView)):
+        keys: Any = range(len(raw)) if isinstance(raw, list) else raw
+        for key in keys:
+            if raw[key] is None:
+                # Go's decoder makes a null element the zero value of its type.
+                raw[key] = {} if isinstance(value._item, StructType) else value._item.zero
+            elif isinstance(raw[key], (dict, list)):
+                _drop_unknown(value[key], raw[key])
 
 
-def to_go_document(obj: Struct) -> JSONObject:
+def to_go_document(obj: Struct, *, nulls: bool = False) -> JSONObject:
     """Return the document that Go's encoder writes: without unknown fields, with the zero values that Go writes.
 
-    Go writes null for an absent list or map; this function leaves it out. For code that imitates a Go program;
-    `to_dict` returns the document as it is.
+    Go writes null for an absent list or map without omitempty and for an absent time; this function does so only with
+    `nulls`. For code that imitates a Go program; `to_dict` returns the document as it is.
     """
     if not type(obj)._fields:
         return obj.to_dict()  # FieldsV1, which is any JSON.
@@ -187,36 +190,84 @@ def to_go_document(obj: Struct) -> JSONObject:
     raw = obj._document
     for info in type(obj)._fields.values():
         value = raw.get(info.json)
-        is_struct = info.default is EMPTY and not (info.is_list or info.is_map) and info.type not in _TEXT_TYPES
-        if is_struct:
-            document[info.json] = to_go_document(getattr(obj, info.attr))
+        if _is_struct(info):
+            document[info.json] = to_go_document(getattr(obj, info.attr), nulls=nulls)
         elif info.is_pointer:
-            if value is not None or not info.omitempty:
-                document[info.json] = _go_value(obj, info, value)
+            if value is not None or not info.omitempty or (nulls and _is_null_when_absent(info)):
+                document[info.json] = _go_value(obj, info, value, nulls)
         elif value:
-            document[info.json] = _go_value(obj, info, value)
-        elif not info.omitempty and not (info.is_list or info.is_map):
-            document[info.json] = "0" if info.type in _TEXT_TYPES else info.default
+            document[info.json] = _go_value(obj, info, value, nulls)
+        elif not (info.is_list or info.is_map) and (not info.omitempty or info.type in _SCALAR_STRUCTS):
+            document[info.json] = _scalar_zero(info)
+        elif not info.omitempty and nulls:
+            document[info.json] = value
     return raw.copy_with(document) if type(raw) is UnknownFields else document
+
+
+def drop_zero_values(obj: Struct, before: Any) -> None:
+    """Remove, at any depth, the zero values that `to_go_document` adds, unless the document `before` has the field.
+
+    Such a field reads the same when it is absent. The elements of both lists correspond by their positions.
+    """
+    _drop_zero_values(obj, obj._writable(), before)
+
+
+def _drop_zero_values(value: Any, raw: Any, before: Any) -> None:
+    if isinstance(value, Struct):
+        known = before if isinstance(before, dict) else {}
+        for info in type(value)._fields.values():
+            if info.json not in raw:
+                continue
+            found = raw[info.json]
+            if isinstance(found, (dict, list)):
+                _drop_zero_values(getattr(value, info.attr), found, known.get(info.json))
+            if info.json not in known and not info.is_pointer:
+                zero = {} if _is_struct(info) else None if info.is_list or info.is_map else _scalar_zero(info)
+                if type(found) is type(zero) and found == zero:
+                    del raw[info.json]
+    elif isinstance(value, ListView):
+        known_items = before if isinstance(before, list) else []
+        for index, (each, item) in enumerate(zip(value, raw)):
+            _drop_zero_values(each, item, known_items[index] if index < len(known_items) else None)
+    elif isinstance(value, MapView):
+        known = before if isinstance(before, dict) else {}
+        for key, each in value.items():
+            _drop_zero_values(each, raw[key], known.get(key))
+
+
+def _is_struct(info: FieldInfo) -> bool:
+    """Report whether the field is a struct and no pointer; Go's omitempty does not omit it."""
+    return info.default is EMPTY and not (info.is_list or info.is_map) and info.type not in _TEXT_TYPES
+
+
+def _is_null_when_absent(info: FieldInfo) -> bool:
+    """Report whether the field is a time that Go writes as null. Only creationTimestamp has omitzero."""
+    return info.type in ("time", "microtime") and info.json != "creationTimestamp"
+
+
+def _scalar_zero(info: FieldInfo) -> Any:
+    return "0" if info.type in _TEXT_TYPES else info.default
 
 
 # Written as text; absent they are zero, not an empty struct.
 _TEXT_TYPES: Final = ("resource.Quantity", "quantity")
+# Structs that JSON writes as a scalar. Go's omitempty does not omit them.
+_SCALAR_STRUCTS: Final = (*_TEXT_TYPES, "intstr.IntOrString", "intorstring")
 
 
-def _go_value(obj: Struct, info: FieldInfo, value: Any) -> Any:
+def _go_value(obj: Struct, info: FieldInfo, value: Any, nulls: bool) -> Any:
     """Return a field's value in the form that Go's encoder writes."""
-    return _go_json(getattr(obj, info.attr), value) if isinstance(value, (dict, list)) else value
+    return _go_json(getattr(obj, info.attr), value, nulls) if isinstance(value, (dict, list)) else value
 
 
-def _go_json(value: Any, raw: Any) -> Any:
+def _go_json(value: Any, raw: Any, nulls: bool) -> Any:
     """Return `raw` in the form that Go's encoder writes. `value` holds the same value as an object."""
     if isinstance(value, Struct):
-        return to_go_document(value)
+        return to_go_document(value, nulls=nulls)
     if isinstance(value, ListView):
-        return [_go_json(each, item) for each, item in zip(value, raw)]
+        return [_go_json(each, item, nulls) for each, item in zip(value, raw)]
     if isinstance(value, MapView):
-        return {key: _go_json(each, raw[key]) for key, each in value.items()}
+        return {key: _go_json(each, raw[key], nulls) for key, each in value.items()}
     return deep_copy_json_value(raw)
 
 

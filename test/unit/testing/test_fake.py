@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from clientgo import testing
+from clientgo import context, testing
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import PatchType
+from clientgo.kubernetes import fake
+from clientgo.kubernetes.clientset import Clientset
 
 PODS = GroupVersionResource("", "v1", "pods")
 POD = GroupVersionKind("", "v1", "Pod")
@@ -230,3 +233,56 @@ def test_every_public_name_loads() -> None:
     assert set(testing.__all__) <= set(dir(testing))
     with pytest.raises(AttributeError):
         _ = testing.no_such_name  # type: ignore[attr-defined]
+
+
+CTX = context.background()
+_POD: dict[str, Any] = {"metadata": {"name": "web", "namespace": "default"}}
+
+
+def patched(clientset: Clientset, patch_type: PatchType, patch: Any) -> corev1.Pod:
+    pods = clientset.core_v1().pods("default")
+    return pods.patch(CTX, "web", patch_type, json.dumps(patch).encode(), metav1.PatchOptions())
+
+
+@pytest.mark.parametrize(
+    ("spec", "patch"),
+    [
+        ({}, {"spec": {"$patch": "unknown"}}),
+        ({}, {"metadata": {"$patch": "merge"}}),
+        ({}, {"status": {"$patch": None}}),
+        (
+            {"containers": [{"name": "a"}]},
+            {"spec": {"containers": [{"name": "a", "resources": {"$patch": "unknown"}}]}},
+        ),
+    ],
+)
+def test_an_unknown_directive_for_a_struct_that_the_object_lacks_is_refused(spec: Any, patch: Any) -> None:
+    """Go's encoder writes such a struct as {}, and the patch meets it there."""
+    clientset = fake.new_clientset(corev1.Pod.from_dict({**_POD, **({"spec": spec} if spec else {})}))
+    with pytest.raises(ValueError, match="unknown patch type: "):
+        patched(clientset, PatchType.STRATEGIC_MERGE, patch)
+
+
+@pytest.mark.parametrize(
+    ("patch", "changed"),
+    [
+        ([{"op": "add", "path": "/status/phase", "value": "Running"}], {"status": {"phase": "Running"}}),
+        ([{"op": "test", "path": "/status", "value": {}}], {}),
+        ([{"op": "test", "path": "/spec/containers", "value": None}], {}),
+        (
+            [{"op": "replace", "path": "/spec/containers", "value": [{"name": "a"}]}],
+            {"spec": {"containers": [{"name": "a"}]}},
+        ),
+    ],
+)
+def test_a_json_patch_finds_the_zero_values_that_go_writes(patch: Any, changed: dict[str, Any]) -> None:
+    """The patched object has no zero values that neither the object nor the patch has."""
+    clientset = fake.new_clientset(corev1.Pod.from_dict(_POD))
+    assert patched(clientset, PatchType.JSON, patch).to_dict() == {**_POD, **changed}
+
+
+def test_a_null_element_becomes_the_zero_value_of_its_type() -> None:
+    clientset = fake.new_clientset(corev1.Pod.from_dict(_POD))
+    change = {"metadata": {"finalizers": [None]}, "spec": {"containers": [None]}}
+    pod = patched(clientset, PatchType.MERGE, change)
+    assert pod.spec.containers[0].name == "" and list(pod.metadata.finalizers) == [""]

@@ -90,7 +90,14 @@ _GO_TYPES = {
 
 def err_bad_patch_type(t: Any, m: Mapping[str, Any]) -> MergePatchError:
     """Return the error for an unknown $patch directive. Go: mergepatch.ErrBadPatchType."""
-    return MergePatchError(f"unknown patch type: {t} in map: {go_value(m)}")
+    return MergePatchError(f"unknown patch type: {_as_text(t)} in map: {go_value(m)}")
+
+
+def _as_text(value: Any) -> str:
+    """Return the text of Go's %s, which marks a value that is no text."""
+    if value is None:
+        return "%!s(<nil>)"
+    return f"%!s({_GO_TYPES[type(value)]}={go_value(value)})" if isinstance(value, (int, float)) else go_value(value)
 
 
 def is_precondition_failed(err: BaseException | None) -> bool:

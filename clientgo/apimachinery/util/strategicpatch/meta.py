@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 
 from clientgo.apimachinery.runtime.fields import FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
-from clientgo.apimachinery.util.strategicpatch.errors import FieldNotFoundError, InvalidTypeError
+from clientgo.apimachinery.util.mergepatch import MergePatchError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class LookupPatchMeta(Protocol):
     """A source of patch rules for the fields of a type. Go: strategicpatch.LookupPatchMeta."""
 
     def lookup_patch_metadata_for_struct(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
-        """Return the field's type and its rules. Raises FieldNotFoundError."""
+        """Return the field's type and its rules. Raises ValueError for an unknown one."""
         ...
 
     def lookup_patch_metadata_for_slice(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
-        """Return the type of a list field's elements, and the field's rules. Raises FieldNotFoundError."""
+        """Return the type of a list field's elements, and the field's rules. Raises ValueError."""
         ...
 
     def name(self) -> str:
@@ -67,12 +67,10 @@ class PatchMetaFromStruct:
         Go: PatchMetaFromStruct.LookupPatchMetadataForStruct.
         """
         if isinstance(self.t, str):
-            if not self.t.startswith("map[string]"):
-                raise FieldNotFoundError(self.name(), key)
-            return _type_of(self.t.removeprefix("map[string]"), self.module), PatchMeta()
+            raise MergePatchError(f"merging an object in json but data type is not struct, instead is: {self.name()}")
         info = _fields_by_json_name(self.t).get(key)
         if info is None:
-            raise FieldNotFoundError(self.name(), key)
+            raise field_not_in_struct(self.t.__name__, key)
         strategies = tuple(info.patch_strategy.split(",")) if info.patch_strategy else ()
         # A base class in another module may declare the field.
         return _type_of(info.type, _declaring_module(self.t, info.attr)), PatchMeta(strategies, info.patch_merge_key)
@@ -87,15 +85,23 @@ class PatchMetaFromStruct:
             # Go also accepts a list as a pointer to a struct.
             return subschema, patch_meta
         if not isinstance(subschema.t, str) or not subschema.t.startswith("[]"):
-            raise InvalidTypeError(f"{self.name()}.{key}", "array", subschema.name())
+            raise MergePatchError(f"expected slice or array type, but got: {self.name()}")
         return _type_of(subschema.t.removeprefix("[]"), subschema.module), patch_meta
 
     def _is_pointer(self, key: str) -> bool:
         return not isinstance(self.t, str) and _fields_by_json_name(self.t)[key].type.startswith("*")
 
     def name(self) -> str:
-        """Return the name of the type. Go: PatchMetaFromStruct.Name."""
-        return self.t if isinstance(self.t, str) else self.t.__name__
+        """Return the type's kind: struct, map, slice or a scalar. Go: PatchMetaFromStruct.Name."""
+        if not isinstance(self.t, str):
+            return "struct"
+        head, bracket, _ = self.t.partition("[")
+        return self.t if not bracket else head or "slice"
+
+
+def field_not_in_struct(struct: str, key: str) -> MergePatchError:
+    """Return the error for a field that a struct does not declare. Go has no name for it."""
+    return MergePatchError(f'unable to find api field in struct {struct} for the json field "{key}"')
 
 
 def new_patch_meta_from_struct(data_struct: Any) -> PatchMetaFromStruct:

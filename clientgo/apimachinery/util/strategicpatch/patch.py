@@ -534,15 +534,28 @@ def _merge_ordered_lists(original: JSONMap, patch: JSONMap, schema: LookupPatchM
             merged = present
         else:
             continue
-        for each in (*merged, *order) if merge_key else ():
+        _check_partition(merged, order, merge_key)
+        # Raises when there are no elements.
+        is_map = _element_type(present or [], wanted or []) is dict
+        for each in (*merged, *order, *(present or ())) if is_map else ():
             _merge_value(each, merge_key)
-        _element_type(present or [], wanted or [])  # Raises when there are no elements.
         named, server_only = _partition(merged, order, merge_key)
         before = _order_after_merge(present or [], wanted or [], merge_key)
         original[key] = _merge_sorted(
             _in_order(server_only, before, merge_key), _in_order(named, order, merge_key), before, merge_key
         )
         patch.pop(key, None)
+
+
+def _check_partition(merged: list[Any], order: list[Any], merge_key: str) -> None:
+    """Raise the errors of Go's partitionMapsByPresentInList: it searches `order` only until it finds an element."""
+    if not merge_key:
+        return
+    strange = next((index for index, each in enumerate(order) if not isinstance(each, dict)), len(order))
+    searched = Positions(each[merge_key] for each in order[:strange] if merge_key in each)
+    for each in merged:
+        if _merge_value(each, merge_key) not in searched and strange < len(order):
+            raise MergePatchError(f"value for key {strange} is not a map")
 
 
 def _order_after_merge(present: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
@@ -771,14 +784,14 @@ def _split_strategies(strategies: Sequence[str]) -> tuple[bool, str]:
 
 def _element_type(*lists: list[Any]) -> type:
     """Return the common type of all elements. Raises an error for several types, or for none."""
-    types = {type(element) for each in lists for element in each}
-    if list in types:
-        raise ErrNoListOfLists
-    if len(types) > 1:
-        raise MergePatchError(f"list element types are not identical: {go_value(list(lists))}")
+    types = [type(element) for each in lists for element in each]
     if not types:
         raise MergePatchError("no elements in any of the given slices")
-    return types.pop()
+    if types[0] is list:
+        raise ErrNoListOfLists
+    if types.count(types[0]) < len(types):
+        raise MergePatchError(f"list element types are not identical: {go_value(list(lists))}")
+    return types[0]
 
 
 def _require_map(element: Any) -> Mapping[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from clientgo.api import facts
 from clientgo.apimachinery.util import mergepatch, strategicpatch
-from clientgo.apimachinery.util.strategicpatch import FieldNotFoundError, PatchMeta
+from clientgo.apimachinery.util.strategicpatch import PatchMeta
+from clientgo.apimachinery.util.strategicpatch.meta import field_not_in_struct
 from clientgo.testing.apiserver.kinds import schema
 from clientgo.testing.apiserver.wire import errors
 
@@ -49,7 +50,7 @@ class Rules:
     values: schema.Codec | None = None
 
     def name(self) -> str:
-        return self.struct.name if self.struct is not None else ""
+        return "struct" if self.struct is not None else "map"
 
     def lookup_patch_metadata_for_struct(self, key: str) -> tuple[Rules, PatchMeta]:
         if self.struct is None:
@@ -72,7 +73,7 @@ class Rules:
         assert self.struct is not None
         field = self.struct.fields.get(key)
         if field is None:
-            raise FieldNotFoundError(self.name(), key)
+            raise field_not_in_struct(self.struct.name, key)
         return field
 
 

@@ -314,3 +314,52 @@ def test_of_ports_with_equal_numbers_the_last_one_conflicts() -> None:
         {"port": 80, "targetPort": None},
         {"name": None, "port": 80, "protocol": None},
     ]
+
+
+@pytest.mark.parametrize(
+    ("original", "patch", "message"),
+    [
+        ({}, {"$patch": None}, "unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]"),
+        ({}, {"$patch": 1}, "unknown patch type: %!s(int64=1) in map: map[$patch:1]"),
+        ({}, {"$patch": True}, "unknown patch type: %!s(bool=true) in map: map[$patch:true]"),
+        ({}, {"$patch": {}}, "unknown patch type: map[] in map: map[$patch:map[]]"),
+        (
+            {"spec": {}},
+            {"spec": {"$setElementOrder/nope": []}},
+            'unable to find api field in struct PodSpec for the json field "nope"',
+        ),
+        (
+            {"metadata": {"labels": {}}},
+            {"metadata": {"labels": {"$setElementOrder/x": []}}},
+            "merging an object in json but data type is not struct, instead is: map",
+        ),
+        (
+            {"spec": {"tolerations": []}},
+            {"spec": {"$deleteFromPrimitiveList/tolerations": [{"key": "a"}]}},
+            "cannot merge lists without merge key for struct",
+        ),
+        (containers(c("a")), {"spec": {"$setElementOrder/containers": ["x"]}}, "value for key 0 is not a map"),
+        ({"spec": {}}, containers(**{"$setElementOrder/containers": ["x"]}), "no elements in any of the given slices"),
+        (
+            containers({"noKey": 1}),
+            containers({"$patch": "replace"}, c("a"), **{"$setElementOrder/containers": []}),
+            "map: map[noKey:1] does not contain declared merge key: name",
+        ),
+        (containers(c("a")), containers([]), "list element types are not identical: [[map[name:a]] [[]]]"),
+        (containers([]), containers(c("a")), "lists of lists are not supported"),
+    ],
+)
+def test_a_directive_is_refused_in_gos_words(original: Any, patch: Any, message: str) -> None:
+    """The texts of Go's strategicpatch v0.36, in the order of its checks."""
+    with pytest.raises(ValueError) as err:
+        smp.strategic_merge_map_patch(original, patch, corev1.Pod)
+    assert str(err.value) == message
+
+
+@pytest.mark.parametrize("directive", ["unknown", "merge", True, 1])
+def test_a_directive_below_an_absent_field_only_removes_what_contains_it(directive: Any) -> None:
+    """Go: removeDirectives. Only a directive for a field that the document has is checked."""
+    patch = {"spec": {"securityContext": {"$patch": directive}, "containers": [c("a", **{"$patch": directive})]}}
+    assert smp.strategic_merge_map_patch({"spec": {}}, patch, corev1.Pod) == {"spec": {"containers": []}}
+    with pytest.raises(ValueError):
+        smp.strategic_merge_map_patch({"spec": {"securityContext": {}}}, patch, corev1.Pod)

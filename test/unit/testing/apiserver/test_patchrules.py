@@ -84,7 +84,7 @@ def test_arbitrary_json_has_no_rules() -> None:
 
 
 def test_a_directive_for_a_field_the_type_does_not_have() -> None:
-    with pytest.raises(ApiError, match='unable to find api field "bogus" in PodSpec'):
+    with pytest.raises(ApiError, match='in struct PodSpec for the json field "bogus"'):
         patchrules.strategic_patch({}, {"$setElementOrder/bogus": []}, POD_SPEC)
 
 
