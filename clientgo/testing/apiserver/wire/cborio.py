@@ -5,6 +5,8 @@ It needs the extra `cbor`; a server with the gate loads it when it starts.
 Differs: documents are decoded in one place for all formats, so the errors of wrong types are those of JSON, and are put
 into the words of Go's CBOR library afterwards. A text is a byte string in them, as Kubernetes' encoder writes it. Of
 several wrong values, Go names the first one of the bytes, and this server the first one in the type's order of fields.
+Below the top of an object, Go adds "(cannot decode CBOR array to struct without toarray option)" to the error of an
+array in place of a struct, and this server does not.
 """
 
 from __future__ import annotations
