@@ -1,4 +1,4 @@
-"""What tests of synctest itself ask of a bubble."""
+"""Questions that tests of synctest itself ask of a bubble."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from countingclock import CountingClock
 from invariants import check_invariants
 from queueobjects import EqualItems
 from threadtools import threads_of
@@ -23,16 +24,6 @@ from clientgo.utils.clock.testing import FakeClock
 def bubble() -> Iterator[synctest.Bubble]:
     with synctest.bubble() as b:
         yield b
-
-
-class CountingClock(FakeClock):
-    """Counts how often a thread has begun to wait: a thread that is woken too early waits again."""
-
-    waits = 0
-
-    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
-        self.waits += 1
-        return super().wait(cond, timeout)
 
 
 class Case:

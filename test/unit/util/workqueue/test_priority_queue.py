@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from countingclock import CountingClock
 from hypothesis import given
 from hypothesis import strategies as st
 from invariants import check_invariants
@@ -676,15 +677,6 @@ def test_an_addition_that_changes_nothing_leaves_no_entry(queue: PriorityQueue[s
 def test_the_thread_sleeps_while_items_are_added_that_are_not_due_before_it_wakes(
     bubble: synctest.Bubble,
 ) -> None:
-    class CountingClock(FakeClock):
-        """Counts how often a thread has begun to wait: a thread that is woken too early waits again."""
-
-        waits = 0
-
-        def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
-            self.waits += 1
-            return super().wait(cond, timeout)
-
     clock = CountingClock()
     queue: Any = workqueue.new_priority_queue(PriorityQueueConfig(clock=clock))
     queue.add_after("first", 1.0)
