@@ -63,7 +63,8 @@ def validate_resize(store: Store, request: AdmissionRequest) -> None:
     before, after = (parse_quantity(_size(obj)) for obj in (request.old, request.obj))
     if after <= before or request.old.get("status", {}).get("phase") != "Bound":
         return
-    stored = store.get(_STORAGE, (request.obj.get("spec") or {}).get("storageClassName") or "")
+    name = _annotations(request.obj).get(_BETA_CLASS) or (request.obj.get("spec") or {}).get("storageClassName") or ""
+    stored = store.get(_STORAGE, name)
     if stored is None or not stored.obj.get("allowVolumeExpansion"):
         raise errors.forbidden("", "persistentvolumeclaims", request.name, _NOT_GROWING)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clientgo.apimachinery.api.resource import Quantity, parse_quantity
+from clientgo.apimachinery.api.resource import parse_quantity
 from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.admission.pod_resources import Amounts, added, amounts, of_pod
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
@@ -213,13 +213,16 @@ def _matches(term: Json, spec: Json) -> bool:
     if scope in ("Terminating", "NotTerminating"):
         return bool((spec.get("activeDeadlineSeconds") is not None) == (scope == "Terminating"))
     if scope in ("BestEffort", "NotBestEffort"):
-        best = not any(_of_resources(container) for container in spec.get("containers") or ())
+        containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+        best = not any(_has_quality(container.get("resources") or {}) for container in containers)
         return bool(best == (scope == "BestEffort"))
     return scope == "CrossNamespacePodAffinity" and _crosses_namespaces(spec.get("affinity") or {})
 
 
-def _of_resources(container: Json) -> dict[str, Quantity]:
-    return {name: parse_quantity(str(value)) for name, value in _given(container.get("resources") or {})}
+def _has_quality(resources: Json) -> bool:
+    """Report whether a container's resources lift its pod out of the class BestEffort: only cpu and memory do."""
+    given = ((resources.get(kind) or {}).get(name) for kind in ("requests", "limits") for name in ("cpu", "memory"))
+    return any(value is not None and parse_quantity(str(value)).sign() > 0 for value in given)
 
 
 def _matches_priority(term: Json, name: str) -> bool:
