@@ -260,6 +260,8 @@ class LiveView:
             kind = type(hop.object).__name__
             seen = {"type": str(hop.more.get("type", "")), "key": hop.key, "version": hop.version, "ref": ""}
             self._history[kind] = [*self._history.get(kind, []), seen][-_HISTORY:]
+            if known := self._reflectors.get(id(hop.owner)):
+                known["error"] = ""
             return
         state = {"list": "listing", "watch": "watching", "backoff": "waiting", "ended": "idle", "failed": "idle"}
         known = self._reflectors.setdefault(id(hop.owner), {"lists": 0, "watches": 0, "bookmarks": 0, "error": ""})

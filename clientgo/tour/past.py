@@ -63,7 +63,7 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     "reflector.watches": ("watch",),
     "reflector.lines": ("line",),
     "reflector.bookmarks": ("bookmark",),
-    "reflector.error": ("listed", "line", "ended", "failed", "backoff"),
+    "reflector.error": ("listed", "line", "bookmark", "ended", "failed", "backoff"),
     "fifo.keys": ("queued", "appended", "merged", "popped"),
     "indexer.objects": ("stored", "replaced", "removed", "relisted"),
     "indexer.indices": ("stored", "replaced", "removed", "relisted"),
@@ -448,13 +448,22 @@ def last_changes(hops: Sequence[Json], key: str = "") -> dict[str, int]:
     found: dict[str, int] = {}
     for part, kinds in CHANGES.items():
         station = part.partition(".")[0]
-        at = _last(
-            hops,
-            len(hops),
-            lambda hop, station=station, kinds=kinds: (  # type: ignore[misc]
-                hop["station"] == station and hop["kind"] in kinds and (not key or _mentions(hop, key))
-            ),
-        )
-        if at >= 0:
-            found[part] = at
+        for number in _error_changes(hops) if part == "reflector.error" else range(len(hops) - 1, -1, -1):
+            hop = hops[number]
+            if hop["station"] == station and hop["kind"] in kinds and (not key or _mentions(hop, key)):
+                found[part] = number
+                break
     return found
+
+
+def _error_changes(hops: Sequence[Json]) -> list[int]:
+    """Return the hops that changed a reflector's error, the last one first: most of those that may, change none."""
+    changed: list[int] = []
+    shown = ""
+    for number, hop in enumerate(hops):
+        if hop["station"] == "reflector" and hop["kind"] in CHANGES["reflector.error"]:
+            error = hop["more"].get("error", "")
+            if error != shown:
+                changed.append(number)
+            shown = error
+    return changed[::-1]

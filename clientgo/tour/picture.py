@@ -167,7 +167,7 @@ class Painter:
             # The line of an error has no version.
             known.update(version=hop.version or known["version"], lines=known["lines"] + 1, error="")
         elif kind == "bookmark":
-            known.update(version=hop.version, bookmarks=known["bookmarks"] + 1)
+            known.update(version=hop.version, bookmarks=known["bookmarks"] + 1, error="")
         elif kind in ("ended", "failed"):
             known.update(state="idle", error=more.get("error", ""))
         elif kind == "backoff":

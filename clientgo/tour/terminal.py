@@ -430,6 +430,8 @@ class Screen:
         words, colon = self.words, self.words("colon")
         total = f"{self.at + 1}/{len(self.trace.points)}{'' if self.trace.is_complete else '+'}"
         title = f"{words('title')}{colon}{self._title_of(self.scenario.name)}  [{total}]"
+        if self.trace.is_complete and not self.trace.points:
+            return [title, words("no-hops"), ""]
         if self.at < 0:
             return [title, words("start-what") if not self.lesson else words("start"), ""]
         hop = self.trace.points[self.at].hop

@@ -358,22 +358,32 @@ def test_a_look_that_is_answered_behind_the_detaching_leaves_the_picture(program
     assert page.run("return document.querySelectorAll('#picture .chip').length") > 10
 
 
-def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state(program):
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "so it has no picture of the program"), ("zh", "所以没有程序的画面")]
+)
+def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state_and_says_so(program, language, text):
     page, _ = program
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
     page.run("document.getElementById('tab-break').click()")
     page.until("return document.getElementById('detach')")
     page.run("document.getElementById('detach').click()")
-    page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+    page.until("return !document.querySelector('#now-where .live')")
     assert page.run("return document.querySelectorAll('#picture .chip').length") > 10, "the last picture stays"
+    assert text not in page.text("#now-what") and text not in page.text("#pane")
     page.driver.refresh()
     page.until("return document.body.dataset.ready === 'true'")
-    page.until("return document.getElementById('now-what').textContent.startsWith('The tour has detached')")
+    page.until(f"return document.getElementById('now-what').textContent.includes({text!r})")
     assert page.run("return document.querySelectorAll('#picture .chip').length") == 0
     assert not page.has("#now-where .live")
     for tab in ("break", "past", "object", "source", "lesson"):
         page.run(f"document.getElementById('tab-{tab}').click()")
         page.until(f"return document.getElementById('tab-{tab}').getAttribute('aria-selected') === 'true'")
-    assert "handlers" in page.text("#pane")
+        if tab == "break":
+            assert page.text("#pane") == page.text("#now-what")
+    assert page.has("#pane .hops")
+    assert page.english() == [] or language == "en"
+    page.run("localStorage.clear()")
 
 
 def test_after_a_click_by_pointer_space_stops_the_picture(program):

@@ -213,3 +213,42 @@ def test_a_replay_is_never_ahead_of_the_chosen_speed(page, speed):
         speed,
     )
     assert len(found) > 3 and [at for at, elapsed in found if at > speed * elapsed + 0.001] == []
+
+
+HEAD = (
+    '{"what":"recording","t":0.0,"format":1,"began":"2026-11-22T18:54:46.749+00:00","program":"a program"}\n'
+    '{"what":"source","t":0.0,"source":0,"name":"main.py:7","type":"*v1.ConfigMap"}\n'
+    '{"what":"watch","t":0.1,"source":0,"request":0,"options":{"sendInitialEvents":true}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "damaged", "words", "warning"),
+    [
+        ("en", 1, "This run has no hop", "1 line cannot be read and is skipped"),
+        ("en", 2, "This run has no hop", "2 lines cannot be read and are skipped"),
+        ("zh", 1, "这次运行没有步骤", "1 行无法解析，已跳过"),
+    ],
+)
+def test_a_recording_to_which_nothing_came_promises_no_hop(browser, tmp_path, language, damaged, words, warning):
+    path = tmp_path / "empty.jsonl"
+    path.write_text(HEAD + "{damaged\n" * damaged)
+    with tour.Recording(path) as recording, tour.ReplayPage(recording) as served:
+        page = Page(browser, served.url)
+        page.open("")
+        if page.run("return document.documentElement.lang") != language:
+            page.click("#language")
+        page.until("return document.querySelector('#pane .log')")
+        assert page.text("#now-what").startswith(words) and page.text("#now-where") == ""
+        assert warning in page.text("#pane").splitlines()
+        assert page.run("return ['next', 'back', 'first'].map((each) => document.getElementById(each).disabled)") == [
+            True,
+            True,
+            True,
+        ]
+        for key in ("\ue010", "\ue014", "\ue011"):
+            page.key(key)
+            assert page.text("#now-what").startswith(words)
+        assert page.english() == [] or language == "en"
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")

@@ -8,7 +8,7 @@ import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
 import { tips } from "/page/tip.js";
-import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, keepFocusInView, paint, remember, remembered } from "/page/shell.js";
+import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, keepFocusInView, numbered, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
 const PATIENCE = 3000;  // milliseconds without an answer after which the page says so
@@ -26,6 +26,8 @@ async function look() {
   const late = setTimeout(() => { app.silent = true; draw(); }, PATIENCE);
   const seen = await ask(`/api/live?${query}`).finally(() => { clearTimeout(late); app.silent = false; });
   app.detached ||= seen.detached;
+  // Opened behind the end of the observation, or back in a browser's history: there never was a picture.
+  app.late = seen.detached && (!before || app.late);
   // A tour that has detached sees no station any more: the last picture stays.
   if (!before || !seen.detached) app.seen = { ...before, ...seen, views: { ...before?.views, ...seen.views } };
   app.look = seen.look;
@@ -122,13 +124,16 @@ function draw() {
   picture.draw(seen.views, null);
   const isLive = !app.ended && !app.detached && !app.silent && !app.gone;
   $("now-where").replaceChildren(...(isLive ? [el("span", { class: "pill live" }, t("live"))] : []), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
-  $("now-what").textContent = app.ended || app.gone ? t("ended") : app.detached ? t("detached") : app.silent ? t("silent") : app.frozen ? t("frozen") : t("live-what");
-  $("now-more").textContent = `${count(seen.calls)} ${t("calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
+  $("now-what").textContent = app.ended || app.gone ? t("ended") : app.detached ? t(detachedWord()) : app.silent ? t("silent") : app.frozen ? t("frozen") : t("live-what");
+  $("now-more").textContent = `${numbered(t, seen.calls, "calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
   drawPane().catch(fail);
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
 }
+
+// What a page shows of a tour that has detached: the last picture, or none.
+const detachedWord = () => (app.late ? "detached-late" : "detached");
 
 // A hop's row, which stays the same for as long as it is shown.
 function hopRow(hop) {
@@ -162,7 +167,7 @@ const steered = () => JSON.stringify([app.language, app.detached, app.ended, (ap
   Object.entries(app.seen.views.workers.workers ?? {}).map(([name, each]) => [name, each.delay])]);
 
 function steering() {
-  if (app.detached) return [el("p", { class: "quiet" }, t(app.ended ? "ended" : "detached"))];
+  if (app.detached) return [el("p", { class: "quiet" }, t(app.ended ? "ended" : detachedWord()))];
   const { handlers } = app.seen.views.handlers;
   const { workers } = app.seen.views.workers;
   const control = (asked) => () => ask("/api/control", asked).then(look).then(draw).catch(fail);

@@ -96,6 +96,7 @@ function about_(t, language, name, value) {
 }
 
 export function now(t, kinds, app, point) {
+  if (!point && app.trace.complete && !app.trace.points.length) return [[], t("no-hops"), ""];
   if (!point) return [[t("start")], t("start-what"), ""];
   const { hop } = point;
   const what = kinds(hop.station, hop.kind);

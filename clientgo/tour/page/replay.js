@@ -2,6 +2,7 @@
 
 import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
+import { numbered } from "/page/shell.js";
 
 const count = (number) => number.toLocaleString("en-US");
 
@@ -19,7 +20,7 @@ export function replayPane(t, app, recorded, act) {
   const fact = ([word, text]) => el("tr", {}, el("td", {}, t(word)), el("td", { class: "figure" }, text));
   const facts = [["file", about.path], ["program", about.program || "–"], ["began", about.began.replace("T", " ").slice(0, 19)], ["lasted", `${about.duration.toFixed(1)}s`],
     ["lists", count(source?.lists ?? 0)], ["came-events", count(source?.events ?? 0)], ["recorded-hops", count(about.hops)]];
-  const warnings = [about.whole ? "" : t("not-whole"), about.damaged ? `${count(about.damaged)} ${t("damaged")}` : "", about.skipped ? `${count(about.skipped)} ${t("not-written")}` : ""].filter(Boolean);
+  const warnings = [about.whole ? "" : t("not-whole"), about.damaged ? numbered(t, about.damaged, "damaged") : "", about.skipped ? numbered(t, about.skipped, "not-written") : ""].filter(Boolean);
   const hops = (recorded ?? []).slice(-40).reverse().map((hop) => el("tr", {},
     el("td", { class: "figure" }, `${hop.time.toFixed(3)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station }, `${hop.station}.${hop.kind}`)),
     el("td", { class: "mono" }, `${hop.key}${hop.version ? ` @${hop.version}` : ""}${hop.more.error ? ` ${errorIn(document.documentElement.lang, hop.more.error)}` : ""}`)));

@@ -6,6 +6,9 @@ export const $ = (id) => document.getElementById(id);
 export const remember = (name, value) => { try { localStorage.setItem(`informer-tour.${name}`, value); } catch { /* a browser that keeps nothing */ } };
 export const remembered = (name) => { try { return localStorage.getItem(`informer-tour.${name}`); } catch { return null; } };
 
+// A number with the word for what is counted, of which `t` has one for a single one too.
+export const numbered = (t, number, word) => `${number.toLocaleString("en-US")} ${t(number === 1 ? `${word}-one` : word)}`;
+
 // Let these be a node's children, in that order; what is there already stays where it is, untouched.
 export function arrange(parent, wanted) {
   const keep = new Set(wanted);

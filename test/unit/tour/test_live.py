@@ -192,6 +192,7 @@ def test_the_past_of_a_key_is_told_from_the_hops_that_were_kept():
     assert kinds[past["changes"]["queue.processing"]] == "queue.taken"
     assert past["kept"] > len(past["hops"]) and past["skipped"] == 0
     assert nothing["links"] == [] and "indexer.objects" in nothing["changes"]
+    assert "reflector.error" not in nothing["changes"], "it never had one"
     assert json.loads(json.dumps(past)) == past
 
 

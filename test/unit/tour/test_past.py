@@ -193,6 +193,24 @@ def test_without_states_the_last_change_is_the_last_hop_that_may_have_made_it():
     assert "reflector.lists" not in only
 
 
+def test_an_error_is_changed_only_by_hops_that_bring_or_end_one():
+    def hop(kind: str, key: str = "", error: str | None = None) -> Json:
+        more = {} if error is None else {"error": error}
+        return {"station": "reflector", "kind": kind, "key": key, "version": "", "thread": "reflector", "more": more}
+
+    quiet = [hop("list"), hop("listed"), hop("watch"), hop("line", "default/apple"), hop("bookmark"), hop("ended")]
+    assert "reflector.error" not in past.last_changes(quiet)
+    assert "reflector.error" not in past.last_changes([*quiet, hop("ended", error="")])
+    failed = [*quiet, hop("failed", error="OSError: gone"), hop("backoff", error="OSError: gone"), hop("list")]
+    assert past.last_changes(failed)["reflector.error"] == len(quiet)
+    for kind, key in (("listed", ""), ("line", "default/apple"), ("bookmark", "")):
+        ended = [*failed, hop(kind, key), *quiet]
+        assert past.last_changes(ended)["reflector.error"] == len(failed)
+    of_apple = [*failed, hop("line", "default/apple"), *quiet]
+    assert past.last_changes(of_apple, "default/apple")["reflector.error"] == len(failed)
+    assert "reflector.error" not in past.last_changes(of_apple, "default/bread")
+
+
 def test_several_informers_have_parts_of_their_own():
     state = {"fifo": {"informers": [{"kind": "Foo", "keys": []}, {"kind": "Bar"}]}, "queue": {"order": ["a"]}}
     assert dict(past.fields(state)) == {"fifo.Foo.keys": [], "queue.order": ["a"]}

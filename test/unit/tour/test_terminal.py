@@ -116,6 +116,20 @@ def test_a_recording_goes_forwards_and_backwards_too_and_nothing_breaks_in_it():
         assert picture(screen) == before
 
 
+def test_a_recording_to_which_nothing_came_promises_no_hop(tmp_path):
+    head = (Path(__file__).parent / "outage.jsonl").read_text().splitlines(keepends=True)[0]
+    source = '{"what":"source","t":0.0,"source":0,"name":"main.py:7","type":"*v1.ConfigMap"}\n'
+    request = '{"what":"watch","t":0.1,"source":0,"request":0,"options":{"sendInitialEvents":true}}\n'
+    path = tmp_path / "empty.jsonl"
+    path.write_text(head + source + request)
+    with tour.Recording(path) as recording:
+        screen = Screen(runs=terminal.recorded(recording))
+        for key in (RIGHT, END, HOME, LEFT):
+            shown = picture(screen)
+            assert "This run has no hop" in shown and "makes the first hop" not in shown
+            assert screen.press(key)
+
+
 def test_keys_that_stand_for_nothing_do_nothing_and_q_ends(screen):
     before = picture(screen)
     for key in ("y", "\x1b", "\x1b[Z", "0", "²", "中", "\x00"):
