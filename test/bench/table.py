@@ -90,18 +90,18 @@ def wire_rows(go: Path | None, repeat: int) -> Iterator[Row]:
     theirs, ours = varied.get("Go, reading"), varied["informer, fast, reading"]
     holds = ours["us of CPU"] <= 40 and (theirs is None or ours["events/s"] > theirs["events/s"])
     work, target = "varied Pods, four fields read, protobuf with `fast`", f"more events than Go and 40 µs: {met(holds)}"
-    yield _events(work, varied, "Go, reading", "informer, fast, reading", target)
+    yield events_row(work, varied, "Go, reading", "informer, fast, reading", target)
     ours, floor = varied["informer, reading"], varied["floor, reading"]
     of_floor = ours["events/s"] / floor["events/s"]
     target = f"1.3 of the floor: {met(of_floor >= 1.3)} ({of_floor:.2f})"
-    yield _events("the same, as installed", varied, "Go, reading", "informer, reading", target)
-    yield _events("the same, name read", varied, "Go", "informer")
-    yield _events("the same, JSON with `fast`", varied, "Go, reading", "informer, json, fast, reading")
-    yield _events("the same, JSON", varied, "Go, reading", "informer, json, reading")
-    yield _events("floor: `http.client` and `json.loads`", varied, "Go, reading", "floor, reading")
-    yield _events("uniform Pods, four fields read, as installed", uniform, "Go, reading", "informer, reading")
-    yield _events("the same, with `fast`", uniform, "Go, reading", "informer, fast, reading")
-    yield _events("floor", uniform, "Go, reading", "floor, reading")
+    yield events_row("the same, as installed", varied, "Go, reading", "informer, reading", target)
+    yield events_row("the same, name read", varied, "Go", "informer")
+    yield events_row("the same, JSON with `fast`", varied, "Go, reading", "informer, json, fast, reading")
+    yield events_row("the same, JSON", varied, "Go, reading", "informer, json, reading")
+    yield events_row("floor: `http.client` and `json.loads`", varied, "Go, reading", "floor, reading")
+    yield events_row("uniform Pods, four fields read, as installed", uniform, "Go, reading", "informer, reading")
+    yield events_row("the same, with `fast`", uniform, "Go, reading", "informer, fast, reading")
+    yield events_row("floor", uniform, "Go, reading", "floor, reading")
     for title, figures in (("varied", varied), ("uniform", uniform)):
         work = f"process start to synced, 10,000 {title} Pods"
         yield _figure(work, figures, "from start", seconds)
@@ -122,7 +122,7 @@ def _wire(clients: Sequence[str], options: list[str], program: str, repeat: int)
     }
 
 
-def _events(work: str, figures: dict[str, bench_wire.Figures], go: str, client: str, target: str = "") -> Row:
+def events_row(work: str, figures: dict[str, bench_wire.Figures], go: str, client: str, target: str = "") -> Row:
     def cell(name: str) -> str:
         found = figures.get(name)
         return f"{rate(found['events/s'])}; {found['us of CPU']:.0f} µs" if found else ""
@@ -169,15 +169,15 @@ def pipeline_rows(go: Path | None, repeat: int) -> Iterator[Row]:
                 theirs.append(bench_pipeline.run_go(str(go / "pipeline"), **sizes, handlers=handlers, alone=500))
         here = median([run[0] for run in ours])
         work = f"decoded events from a plain channel, {handlers} handler{'s' if handlers > 1 else ''}"
-        yield _ratio(work, [run[0] for run in theirs], here, rate, f"{aim:,}: {met(here >= aim)}")
+        yield ratio_row(work, [run[0] for run in theirs], here, rate, f"{aim:,}: {met(here >= aim)}")
         if handlers == 1:
             alone = median([median(run[2]) for run in ours]) * 1e6
             of_go, target = [median(run[2]) * 1e6 for run in theirs], f"50 µs: {met(alone <= 50)}"
             work = "a single event, from the watch to the handler"
-            yield _ratio(work, of_go, alone, lambda value: f"{value:.0f} µs", target)
+            yield ratio_row(work, of_go, alone, lambda value: f"{value:.0f} µs", target)
 
 
-def _ratio(work: str, theirs: Sequence[float], here: float, text: Callable[[float], str], target: str = "") -> Row:
+def ratio_row(work: str, theirs: Sequence[float], here: float, text: Callable[[float], str], target: str = "") -> Row:
     if not theirs:
         return Row(work, "", text(here), "", target)
     return Row(work, text(median(theirs)), text(here), f"{here / median(theirs):.2f}", target)
@@ -204,7 +204,7 @@ def queue_rows(go: Path | None, repeat: int) -> Iterator[Row]:
         if theirs:
             theirs.take_turn("", 0.0)
     for title, name in zip(titles, works, strict=True):
-        yield _ratio(title, theirs.rates(name) if theirs else (), median(ours[name]), rate)
+        yield ratio_row(title, theirs.rates(name) if theirs else (), median(ours[name]), rate)
 
 
 PARTS: dict[str, Callable[[Path | None, int], Iterator[Row]]] = {

@@ -75,13 +75,13 @@ class Cluster:
         self._recorder = recorder
         config = clientcmd.build_config_from_flags("", str(kubeconfig))
         self._http = rest.http_client_for(config)
-        self._client = dynamic.new_for_config_and_client(config, self._http)
+        self.client = dynamic.new_for_config_and_client(config, self._http)
 
     def close(self) -> None:
         self._http.close_idle_connections()
 
     def of(self, resource: str) -> Any:
-        return self._client.resource(RESOURCES[resource]).namespace("default")
+        return self.client.resource(RESOURCES[resource]).namespace("default")
 
     def create(self, resource: str, document: dict[str, Any]) -> None:
         self.of(resource).create(CTX, Unstructured(document), metav1.CreateOptions())
@@ -126,7 +126,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[li
     with start_apiserver(kubeconfig) as server:
         cluster = Cluster(kubeconfig, recorder)
         crd = yaml.safe_load((ROOT / "cmd/sample-controller/artifacts/examples/crd.yaml").read_text())
-        crds = cluster._client.resource(GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"))
+        crds = cluster.client.resource(GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"))
         crds.create(CTX, Unstructured(crd), metav1.CreateOptions())
         eventually("the CRD", lambda: "Established" in json.dumps(crds.get(CTX, crd["metadata"]["name"]).object))
 

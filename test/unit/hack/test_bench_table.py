@@ -22,16 +22,17 @@ def test_a_rate_has_three_digits(value: float, text: str) -> None:
 
 
 def test_a_row_has_the_ratio_to_go() -> None:
-    row = table._events("varied", {"Go": GO, "informer": OURS}, "Go", "informer", "met")
+    row = table.events_row("varied", {"Go": GO, "informer": OURS}, "Go", "informer", "met")
 
     assert row.markdown() == "| varied | 20,000; 80 µs | 25,100; 40 µs | 1.26 | met |"
-    assert table._ratio("queue", [4.0, 2.0, 8.0], 2.0, str).markdown() == "| queue | 4.0 | 2.0 | 0.50 |  |"
+    assert table.ratio_row("queue", [4.0, 2.0, 8.0], 2.0, str).markdown() == "| queue | 4.0 | 2.0 | 0.50 |  |"
 
 
 def test_a_row_without_go_or_without_the_client_has_empty_cells() -> None:
-    assert table._events("varied", {"informer": OURS}, "Go", "informer") == table.Row("varied", "", "25,100; 40 µs", "")
-    assert table._events("varied", {"Go": GO}, "Go", "informer").here == "not installed"
-    assert table._ratio("queue", [], 2.0, str) == table.Row("queue", "", "2.0", "")
+    ours_alone = table.events_row("varied", {"informer": OURS}, "Go", "informer")
+    assert ours_alone == table.Row("varied", "", "25,100; 40 µs", "")
+    assert table.events_row("varied", {"Go": GO}, "Go", "informer").here == "not installed"
+    assert table.ratio_row("queue", [], 2.0, str) == table.Row("queue", "", "2.0", "")
 
 
 def test_the_table_replaces_the_one_between_the_marks_of_the_readme() -> None:

@@ -371,12 +371,14 @@ def test_runs_of_a_plugin_are_counted_by_exit_code(plugin, monkeypatch):
     monkeypatch.setattr(metrics, "EXEC_PLUGIN_CALLS", counted)
     for code in (0, 1, 2, 0):
         authenticator = plugin.authenticator(env=[api.ExecEnvVar(name="EXIT_CODE", value=str(code))])
+        used = None
         for _ in range(2):
             if code:
                 with pytest.raises(ValueError, match=f"failed with exit code {code}"):
                     authenticator.get_creds()
             else:
-                authenticator.maybe_refresh_creds(authenticator._credentials)
+                authenticator.maybe_refresh_creds(used)
+                used = authenticator.get_creds()
     for command in ("does not exist without path slashes", "./does/not/exist", "/does/not/exist"):
         with pytest.raises(ValueError, match="not found"):
             plugin.authenticator(command=command).get_creds()

@@ -45,7 +45,7 @@ class Program:
         self.takes = 0.0
         self.done: list[str] = []
         self._ctx, self._cancel = context.with_cancel(context.background())
-        self._threads = [
+        self.threads = [
             threading.Thread(target=self.informer.run_with_context, args=(self._ctx,), name="informer", daemon=True),
             threading.Thread(target=self._work, name="worker-0", daemon=True),
         ]
@@ -60,30 +60,30 @@ class Program:
             self.queue.done(key)
 
     def start(self) -> None:
-        for thread in self._threads:
+        for thread in self.threads:
             thread.start()
         self.bubble.sleep(1.0)
 
     def stop(self) -> None:
         self._cancel()
         self.queue.shut_down()
-        for thread in self._threads:
+        for thread in self.threads:
             thread.join()
         self.source.shutdown()
 
 
 class Handler:
     def __init__(self, queue: Any) -> None:
-        self._queue = queue
+        self.queue = queue
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        self._queue.add(cache.meta_namespace_key_func(obj))
+        self.queue.add(cache.meta_namespace_key_func(obj))
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
-        self._queue.add(cache.meta_namespace_key_func(new_obj))
+        self.queue.add(cache.meta_namespace_key_func(new_obj))
 
     def on_delete(self, obj: Any) -> None:
-        self._queue.add(cache.deletion_handling_meta_namespace_key_func(obj))
+        self.queue.add(cache.deletion_handling_meta_namespace_key_func(obj))
 
 
 NAME = f"{__name__}.Handler"
@@ -145,7 +145,7 @@ def test_a_reflector_s_requests_are_counted_and_seen_at_once():
         live.attach()
         program = Program(bubble)
         try:
-            for thread in program._threads:
+            for thread in program.threads:
                 thread.start()
             bubble.wait()  # no tick of the tour comes between
             seen = view.paint()["views"]["reflector"]
@@ -603,13 +603,13 @@ def test_queues_of_one_type_are_told_apart_by_names_variables_and_lines():
     named: Any = workqueue.new_typed_rate_limiting_queue_with_config(limiter(), config)
     handler = Handler(workqueue.new_typed())
     live = tour.Live()
-    live.watch(orders, named, handler._queue)
+    live.watch(orders, named, handler.queue)
     with live:
         made: Any = workqueue.new_typed_rate_limiting_queue(limiter())
         plain: Any = workqueue.new_typed()
         line = Path(__file__).read_text().splitlines().index("        plain: Any = workqueue.new_typed()") + 1
         titles = tour.LiveView(live).paint()["queues"]
-        for queue in (orders, named, handler._queue, made, plain):
+        for queue in (orders, named, handler.queue, made, plain):
             queue.shut_down()
     assert titles == [
         "1: orders (RateLimitingType)",

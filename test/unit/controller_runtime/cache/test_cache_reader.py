@@ -22,11 +22,19 @@ from clientgo.tools import cache
 
 
 def reader_of(scope: meta.RESTScopeName, *objects: Any) -> CacheReader:
+    return reader_of_indexer(indexer_of(*objects), scope, *objects)
+
+
+def indexer_of(*objects: Any) -> cache.Indexer:
     indexer = cache.new_indexer(
         cache.meta_namespace_key_func, {cache.NAMESPACE_INDEX: cache.meta_namespace_index_func}
     )
     for obj in objects:
         indexer.add(obj.freeze())
+    return indexer
+
+
+def reader_of_indexer(indexer: cache.Indexer, scope: meta.RESTScopeName, *objects: Any) -> CacheReader:
     return CacheReader(indexer, GroupVersionKind("", "v1", type(objects[0]).__name__), scope)
 
 
@@ -97,12 +105,14 @@ def test_a_cached_list_has_the_version_that_it_is_given(version: str) -> None:
 
 
 def test_several_fields_choose_by_their_indexes() -> None:
-    reader = reader_of(meta.RESTScopeName.NAMESPACE, *pods_with(p="a", q="b"))
+    pods = pods_with(p="a", q="b")
+    indexer = indexer_of(*pods)
+    reader = reader_of_indexer(indexer, meta.RESTScopeName.NAMESPACE, *pods)
 
     def index(value: Any) -> Any:
         return lambda obj: [key_to_namespaced_key(each, value(obj)) for each in ("", "ns")]
 
-    reader._indexer.add_indexers(
+    indexer.add_indexers(
         {
             field_index_name("app"): index(lambda pod: pod.metadata.labels["app"]),
             field_index_name("name"): index(lambda pod: pod.name),

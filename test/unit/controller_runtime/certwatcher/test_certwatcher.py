@@ -59,7 +59,8 @@ def test_a_changed_pair_is_reloaded_and_reported(pair: Pair, authority: Authorit
     """Go: certwatcher: CertWatcher > certwatcher Start > should reload currentCert when changed
     Go: certwatcher: CertWatcher > certwatcher Start > should reload currentCert when changed with rename
     """
-    watcher = certwatcher.CertWatcher(pair.cert, pair.key, FakeClock(0.0)).with_watch_interval(2.0)
+    clock = FakeClock(0.0)
+    watcher = certwatcher.CertWatcher(pair.cert, pair.key, clock).with_watch_interval(2.0)
     watcher.read_certificate()
     notified: list[bytes] = []
     called = threading.Semaphore(0)
@@ -70,8 +71,6 @@ def test_a_changed_pair_is_reloaded_and_reported(pair: Pair, authority: Authorit
 
     watcher.register_callback(callback)
     assert notified == [pair.cert.read_bytes()]
-    clock = watcher._clock
-    assert isinstance(clock, FakeClock)
     ctx, cancel = context.with_cancel(context.background())
     running = threading.Thread(target=watcher.start, args=(ctx,))
     running.start()

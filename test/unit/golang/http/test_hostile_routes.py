@@ -94,10 +94,11 @@ def test_no_credential_reaches_the_target_of_a_redirect(kind: str, code: int, tm
 @pytest.mark.parametrize("kind", ["token", "basic", "header"])
 def test_a_redirect_back_does_not_bring_the_credential_back(kind: str, tmp_path: Path) -> None:
     """Go: since 1.24 (CVE-2024-45336). The other server chooses the path, and must not act with the credential."""
-    with ScriptedServer(lambda request: Answer(200, POD)) as other:
+    back: list[Answer] = []
+    with ScriptedServer(lambda request: back[0]) as other:
         first = iter([Answer(302, b"", {"Location": f"{other.url}/there"}), Answer(200, POD)])
         with ScriptedServer(lambda request: next(first)) as server:
-            other._answer = lambda request: Answer(302, b"", {"Location": f"{server.url}/api/v1/secrets"})
+            back.append(Answer(302, b"", {"Location": f"{server.url}/api/v1/secrets"}))
             assert get(server.url, **credentials(kind, tmp_path)) == POD
             assert [SECRET in shown([each]) or BASIC in shown([each]) for each in server.requests] == [True, False]
 

@@ -8,6 +8,7 @@ import pytest
 from invariants import check_invariants
 from threadtools import eventually, in_thread
 
+from clientgo.testing import synctest
 from clientgo.utils.clock import WithTickerAndDelayedExecution
 from clientgo.utils.clock.testing import (
     FakeClock,
@@ -180,24 +181,27 @@ def test_wait(notify):
 
 
 def test_wait_without_time_left_and_without_limit():
-    clock = FakeClock(NOW)
-    cond = threading.Condition()
-    with cond:
-        assert not clock.wait(cond, 0)
-        assert not clock.wait(cond, -5)
-        assert not clock.wait(cond, 3e-7)
-
-    def wait() -> bool:
+    with synctest.bubble() as bubble:
+        clock = FakeClock(NOW)
+        cond = threading.Condition()
         with cond:
-            return clock.wait(cond)
+            assert not clock.wait(cond, 0)
+            assert not clock.wait(cond, -5)
+            assert not clock.wait(cond, 3e-7)
 
-    waiting = in_thread(wait)
-    eventually(lambda: cond._waiters)
-    clock.step(1e9)
-    assert not clock.has_waiters()
-    with cond:
-        cond.notify()
-    assert waiting.result() is True
+        def wait() -> bool:
+            with cond:
+                return clock.wait(cond)
+
+        waiting = in_thread(wait)
+        bubble.wait()
+        clock.step(1e9)
+        bubble.wait()
+        assert waiting.running()
+        assert not clock.has_waiters()
+        with cond:
+            cond.notify()
+        assert waiting.result() is True
 
 
 def test_an_interval_clock_only_has_the_time():
