@@ -277,6 +277,7 @@ def affine(kind: str, term: Json, *, preferred: bool = False) -> Json:
 
 
 CLASS = "PriorityClass"
+TERMS: list[Json] = [{}, {"namespaces": ["a"]}, {"namespaceSelector": {}}]
 CROSS: Json = {"scopes": ["CrossNamespacePodAffinity"]}
 
 
@@ -311,7 +312,7 @@ CROSS: Json = {"scopes": ["CrossNamespacePodAffinity"]}
         (scoped(CLASS, "NotIn", ["a"]), pod(), True),
         (CROSS, pod(), False),
         *((CROSS, affine(kind, term, preferred=preferred), bool(term)) for kind in ("podAffinity", "podAntiAffinity")
-          for term in ({}, {"namespaces": ["a"]}, {"namespaceSelector": {}}) for preferred in (False, True)),
+          for term in TERMS for preferred in (False, True)),
     ],
 )  # fmt: skip
 def test_a_quota_with_scopes_counts_the_pods_in_all_of_them(spec: Json, obj: Json, counts: bool) -> None:
