@@ -1,4 +1,4 @@
-"""Which webhooks and policies a write concerns, which parameters they get and what an answer means. No server runs."""
+"""The webhooks and policies that match a write, their parameters, and the meaning of an answer. No server runs."""
 
 from __future__ import annotations
 
@@ -366,7 +366,7 @@ def test_a_denial_has_the_code_of_its_reason(reason: str, code: int) -> None:
     assert status["details"]["causes"] == [{"message": text}]
 
 
-# ---- what a webhook is told, and its answers
+# ---- requests to webhooks, and their answers
 
 
 def options(**more: Any) -> Any:
