@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+from clientgo.apimachinery.runtime.view import copy_json
 from clientgo.golang import http
 from clientgo.testing.apiserver import Server
 
@@ -29,13 +29,13 @@ class Cluster:
         """Return copies of the objects of a kind, by key. Raises LookupError for an unknown kind."""
         stored = self.server.store.contents(self.resource(kind).storage)[0]
         found = sorted((each.key, each.obj) for each in stored if namespace in ("", each.namespace))
-        return [copy.deepcopy(obj) for _, obj in found]
+        return [copy_json(obj) for _, obj in found]
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Json | None:
         """Return a copy of an object, or None. Raises LookupError for an unknown kind."""
         resource = self.resource(kind)
         stored = self.server.store.get(resource.storage, f"{namespace}/{name}" if resource.namespaced else name)
-        return copy.deepcopy(stored.obj) if stored is not None else None
+        return copy_json(stored.obj) if stored is not None else None
 
     def owned_by(self, owner: Json, kind: str) -> builtins.list[Json]:
         """Return the objects of a kind that name `owner` in their ownerReferences."""

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from clientgo.testing.controllertest.world import World
 
 
-class Killed(ConnectionResetError):
-    """Raised in a process that was killed, at each further request."""
+class Killed(ConnectionError):
+    """Raised in a process that was killed, at each further request.
+
+    No ConnectionResetError: the client would repeat a read for ten seconds, and threads whose requests have no context
+    would outlive the restart of the process.
+    """
 
 
 def chain(err: BaseException | None) -> Iterator[BaseException]:

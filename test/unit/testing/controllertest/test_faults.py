@@ -14,7 +14,7 @@ from brokenleaders import Led, Shop
 from hypothesis import given, settings
 from widgetoperator import MAPS, Operator, Widgets, widget
 
-from clientgo import context, rest
+from clientgo import context, kubernetes, rest
 from clientgo.testing import controllertest as ct
 from clientgo.testing.controllertest.strategies import scripts
 
@@ -72,6 +72,23 @@ def test_kill_without_a_call_happens_immediately_and_loses_the_memory() -> None:
     first, second, *_ = lives
     assert len(first) == 1
     assert second == set()
+
+
+class AsksVersion(Widgets):
+    """A controller whose requests have no context, like those of all discovery clients."""
+
+    def start(self, config: rest.Config, ctx: context.Context) -> None:
+        client = kubernetes.new_for_config(config)
+        try:
+            while not ctx.done().wait(10.0):
+                client.discovery().server_version()
+        finally:
+            client.close()
+
+
+def test_a_killed_process_repeats_no_request() -> None:
+    rows = rows_of([ct.Sleep(9.0), ct.Kill()], AsksVersion)
+    assert [row for row in rows if not row[1]] == [(10.0, "", "killed"), (11.01, "", "restarted")]
 
 
 def test_lose_completes_the_write_and_fails_the_call() -> None:
