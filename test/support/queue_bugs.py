@@ -89,6 +89,40 @@ class ClearsTheEventAfterLooking(SimpleQueue):
             self.event.set()
 
 
+class ClearsTheEventOnceItHasTheLastItem(SimpleQueue):
+    """`get` clears the Event without the lock after it took the last item. Workers that find nothing wait actively."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.some = threading.Event()
+
+    def push(self, item: str) -> None:
+        super().push(item)
+        self.some.set()
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            self.some.wait()
+            with self.lock:
+                if not self.queue and not self.down:
+                    continue
+                taken = self.take()
+                is_last = not self.queue and not self.down
+            if is_last:
+                self.some.clear()  # another thread may have added an item since
+            return taken
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        self.some.set()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+        self.some.set()
+        super().shut_down_with_drain()
+
+
 class WakesOneWorkerOnShutdown(SimpleQueue):
     """`shut_down` notifies one waiter of several."""
 
@@ -299,6 +333,26 @@ class AddLooksAtDirtyWithoutTheLock(SimpleQueue):
             if item in self.dirty:
                 self.push(item)
             self.changed.notify_all()
+
+
+class ReplacesDirtyWithAnOldCopy(SimpleQueue):
+    """`get` copies dirty without its item and replaces it, without the lock: what was added between is not dirty."""
+
+    def get(self) -> tuple[str | None, bool]:
+        item, shutdown = super().get()
+        if item is not None:
+            dirty = self.dirty - {item}
+            self.dirty = dirty  # another worker may have added its item since
+        return item, shutdown
+
+    def take(self) -> tuple[str | None, bool]:
+        if not self.queue:
+            return None, True
+        item = self.queue.pop(0)
+        self.processing.add(item)
+        if self.depth:
+            self.depth.dec()
+        return item, False
 
 
 class DoneDecidesOnDirtyOfBefore(SimpleQueue):
@@ -565,6 +619,7 @@ BUGS: dict[type[SimpleQueue], str] = {
     LooksWithoutTheLock: "interleavings",
     MissesAShutdownBetweenLookingAndSleeping: "interleavings",
     ClearsTheEventAfterLooking: "interleavings",
+    ClearsTheEventOnceItHasTheLastItem: "interleavings",
     WakesOneWorkerOnShutdown: "interleavings",
     MergesTwoWakeups: "interleavings",
     WakesOnlyWhenTheQueueWasEmpty: "interleavings",
@@ -577,6 +632,7 @@ BUGS: dict[type[SimpleQueue], str] = {
     DoneDecidesWithoutTheLock: "interleavings",
     MarksTheItemAsProcessedTooLate: "interleavings",
     AddLooksAtDirtyWithoutTheLock: "interleavings",
+    ReplacesDirtyWithAnOldCopy: "interleavings",
     DoneDecidesOnDirtyOfBefore: "interleavings",
     SwapsTheHeadThatCameBack: "interleavings",
     RemembersOneItemAddedMeanwhile: "interleavings",

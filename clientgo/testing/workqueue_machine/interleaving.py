@@ -23,6 +23,9 @@ __tracebackhide__ = True
 class QueueRace(AssertionError):
     """A violation of the queue's contract. The message lists the calls that led to it."""
 
+    is_livelock = False
+    """True: the run did not end, so that a repetition takes as long as the limit of operations lets it."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -43,15 +46,18 @@ class Shape:
     """True: a worker's first attempt at each item fails, and it adds the item with `add_rate_limited`."""
 
     @property
-    def max_steps(self) -> int:
-        """Operations after which a run counts as a livelock: a hundred times those of a correct queue."""
-        return 20_000 * (1 + self.workers + self.producers) * len(self.items) * self.rounds
+    def correct_steps(self) -> int:
+        """Operations of a correct queue, at most."""
+        return 200 * (1 + self.workers + self.producers) * len(self.items) * self.rounds
 
     def __str__(self) -> str:
         """Return the arguments of `interleave` that fix this shape."""
         names = [each.name for each in fields(self) if each.name != "between_lines"]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
+
+# Times the operations of a correct queue until a run counts as a livelock, at first and once a search has found one.
+_PATIENCE, _PATIENCE_LATER = 100, 10
 
 _SMALLEST = Shape(workers=1, producers=1, items="a", rounds=1)
 
@@ -76,6 +82,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=1, producers=2, items="ab", rounds=1, drain_after=4),
     Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, work=None),
+    Shape(workers=2, producers=1, items="ab", rounds=1, between_lines=True),
     replace(_SMALLEST, rate_limited=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True, between_lines=True),
@@ -116,6 +123,7 @@ def interleave(
     One call runs all of SHAPES under the same schedule, smallest first, each with a new queue. An argument fixes its
     value in all of them, and equal shapes run once. So all arguments together fix one run. Once a search with `explore`
     has found a race, its other calls run only the shape that showed the race. This makes shrinking twenty times faster.
+    Once it has found a run without an end, the other calls end after a tenth of the operations.
 
     Every producer adds every item `rounds` times; producers begin with different items. Every worker adds each item
     once more while it holds it. `work` is the duration of an item's work, in seconds of virtual time. Even a work of
@@ -126,7 +134,7 @@ def interleave(
     With `delay`, in seconds, the producers use `add_after`. With `rate_limited` a worker adds an item again with
     `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. A queue without these
     methods skips such shapes. In the modules `preempt_in` a switch may come before every line. By default this holds
-    for the queue's modules, in five of the shapes.
+    for the queue's modules, in six of the shapes.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
     the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
@@ -153,8 +161,13 @@ def interleave(
     memory = schedule.memory if isinstance(schedule, synctest.Schedule) else {}
     searched = new_queue, repr((fixed, preempt_in))
     if searched in memory:
-        shape, modules = memory[searched]
-        _run(new_queue, schedule, shape, modules, log)
+        shape, modules, patience = memory[searched]
+        try:
+            _run(new_queue, schedule, shape, modules, log, patience)
+        except QueueRace as race:
+            if race.is_livelock:
+                memory[searched] = shape, modules, _PATIENCE_LATER
+            raise
         return
     queue_type: type | None = None
     for shape in dict.fromkeys(replace(shape, **fixed) for shape in SHAPES):
@@ -165,8 +178,8 @@ def interleave(
         modules = () if not shape.between_lines else _modules_of(queue_type) if preempt_in is None else preempt_in
         try:
             queue_type = _run(new_queue, schedule, shape, modules, log)
-        except QueueRace:
-            memory[searched] = shape, modules
+        except QueueRace as race:
+            memory[searched] = shape, modules, _PATIENCE_LATER if race.is_livelock else _PATIENCE
             raise
 
 
@@ -183,17 +196,22 @@ def _run(
     shape: Shape,
     preempt_in: Sequence[ModuleType],
     log: Callable[[str], object] | None,
+    patience: int = _PATIENCE,
 ) -> type:
-    """Run one shape and return the queue's type."""
+    """Run one shape and return the queue's type. Raises QueueRace.
+
+    A run counts as a livelock after `patience` times the operations of a correct queue.
+    """
     story = _Story(log)
     try:
-        with synctest.bubble(schedule, preempt_in=preempt_in, max_steps=shape.max_steps) as b:
+        with synctest.bubble(schedule, preempt_in=preempt_in, max_steps=patience * shape.correct_steps) as b:
             story.bubble = b
             queue = new_queue(None)
             _Interleaving(b, queue, story, shape).run()
             return type(queue)
     except AssertionError as err:
         race = QueueRace(story.ending_with(err))
+        race.is_livelock = isinstance(err, synctest.LivelockError)
         modules = f", preempt_in=[{', '.join(module.__name__ for module in preempt_in)}]"
         picks = story.bubble.trace if story.bubble is not None else synctest.Schedule()
         race.add_note(f"synctest: replay with schedule={picks}, {shape}{modules}")

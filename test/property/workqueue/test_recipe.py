@@ -126,6 +126,27 @@ def test_the_log_describes_a_successful_run() -> None:
     ]
 
 
+class NeverSleeps(SimpleQueue):
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            with self.lock:
+                if self.queue or (self.down and not self.processing):
+                    return self.take()
+                self.changed.notify_all()
+
+
+def test_a_search_that_found_a_livelock_repeats_it_in_a_tenth_of_the_operations() -> None:
+    """Every run that only shrinks the schedule would otherwise take a second."""
+    schedule = synctest.Schedule()
+    operations = []
+    for _ in range(2):
+        with pytest.raises(QueueRace, match=r"no end after \d+ operations") as caught:
+            interleave(NeverSleeps, schedule, workers=1, producers=1, items="a", rounds=1)
+        operations.append(int(re.findall(r"\d+", str(caught.value))[0]))
+
+    assert operations == [60_000, 6_000]
+
+
 class WithOtherDelays(SimpleRateLimitingQueue):
     def delay(self, failures: int) -> float:
         return min(0.005 * 2.0**failures, 1000.0)
