@@ -125,7 +125,7 @@ def _settings(cls: type[ResourceObject]) -> CustomResource:
 
 
 def _put(document: JSONObject, **fields: Any) -> None:
-    """Add the fields that say something."""
+    """Add the fields that are not empty."""
     document.update({key: value for key, value in fields.items() if value})
 
 

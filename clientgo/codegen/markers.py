@@ -1,4 +1,4 @@
-"""Markers: comments of a program that say what its manifests need, in the spelling of controller-gen.
+"""Markers: comments in a program that control its generated manifests, in controller-gen's syntax.
 
     # +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
 

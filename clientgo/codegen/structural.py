@@ -1,4 +1,4 @@
-"""The structural schema of a struct: what its declared fields, their markers and comments say, as OpenAPI v3.
+"""The structural schema of a struct: its declared fields, with their markers and comments, as OpenAPI v3.
 
 What controller-gen does for Go's types, with these differences: a field is required when its marker says so, not when
 it lacks `omitempty`, for a field that was never written is not sent; a marker that says nothing of the field's type is

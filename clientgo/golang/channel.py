@@ -331,7 +331,7 @@ Case = Receive | Send | Channel[Any] | StopChannel | None
 
 
 def select(cases: Sequence[Case], timeout: float | None = None, default: bool = False) -> Selected:
-    """Wait until one of the cases can go ahead, do it, and say which (Go: `select`).
+    """Wait until one of the cases is ready, execute it and return its number. Go: `select`.
 
     A case is a `Send`, a `Receive`, a Channel (short for Receive), a StopChannel such as `ctx.done()` or a
     threading.Event (ready once set, `ok` False as for a closed channel), or None (never ready). Of several ready cases

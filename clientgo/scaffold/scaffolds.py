@@ -162,7 +162,7 @@ def create_webhook(root: Path, group: str, version: str, kind: str, wanted: Webh
 
 
 def regenerate(root: Path, *, verify: bool) -> Done:
-    """Write what is generated anew; with `verify` only say what would change. Raises Refused, OSError."""
+    """Write the generated files again; with `verify`, only return the changes. Raises Refused or OSError."""
     project = Project.load(root)
     with _opened(root, project) as work:
         generate(work, project)

@@ -322,7 +322,7 @@ def _kept(obj: Any) -> Any:
 
 
 class _RecordedSource:
-    """The ListerWatcher of a reflector, which tells of requests and what became of them, and changes nothing."""
+    """A reflector's ListerWatcher that also records each request and its result."""
 
     def __init__(self, recorder: Recorder, inner: cache.ListerWatcherWithContext, number: int) -> None:
         self._recorder = recorder

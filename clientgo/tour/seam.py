@@ -81,7 +81,7 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A function of the machinery around which something else stands always: quick, and it tells no hops."""
+    """A function of the machinery that is always wrapped. The wrapper must be quick, and reports no hops."""
 
     module: str
     function: str

@@ -267,7 +267,7 @@ def _notice(notification: Any) -> dict[str, Any]:
 
 
 def queued_at(notification: Any) -> float:
-    """Return when a notification was queued for the handlers: it tells those of one state of an object apart."""
+    """Return the time at which a notification was queued. It distinguishes notifications of one state of an object."""
     return getattr(notification, "queued_at", 0.0)
 
 

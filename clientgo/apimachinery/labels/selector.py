@@ -668,7 +668,7 @@ class ValidatedSetSelector(Set):
     __slots__ = ()
 
     def matches(self, labels: LabelsLike, /) -> bool:
-        """Report whether all of these labels are among `labels`. Go: ValidatedSetSelector.Matches."""
+        """Report whether `labels` contains all labels of the selector. Go: ValidatedSetSelector.Matches."""
         found = _as_mapping(labels)
         for key, value in self.items():  # noqa: SIM110 (as in _InternalSelector)
             if key not in found or found[key] != value:

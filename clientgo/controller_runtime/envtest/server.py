@@ -166,7 +166,7 @@ class Environment:
         return config
 
     def stop(self) -> None:
-        """Stop everything that `start` started. In an existing cluster, delete the resources if the options say so.
+        """Stop everything that `start` started. In an existing cluster, delete the resources only on request.
 
         Go: Stop.
         """

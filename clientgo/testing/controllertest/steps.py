@@ -144,7 +144,7 @@ class ChangeLeader(Step):
 
 @dataclass(frozen=True)
 class Before(Step):
-    """Another step happens immediately before a call."""
+    """Another step, immediately before a call."""
 
     call: int
     step: Step
@@ -155,7 +155,7 @@ class Before(Step):
 
 @dataclass(frozen=True)
 class Reject(Step):
-    """An admission webhook rejects the controller's creations and updates of a resource for some seconds, with 403."""
+    """A webhook that rejects the controller's creations and updates of a resource with 403, for some seconds."""
 
     resource: str
     seconds: float
@@ -170,7 +170,10 @@ class Reject(Step):
 
 @dataclass(frozen=True)
 class Lag(Step):
-    """The watch cache of a resource stands still: watches show no new events, lists with version "0" the old state."""
+    """A standstill of a resource's watch cache for some seconds.
+
+    Watches report no new events, and lists with version "0" return the old state.
+    """
 
     resource: str
     seconds: float
@@ -183,9 +186,9 @@ class Lag(Step):
 
 @dataclass(frozen=True)
 class Drop(Step):
-    """The watches of a resource break and cannot be opened again for some seconds.
+    """A loss of all watches of a resource, which cannot be opened again for some seconds.
 
-    With `compact` the server then forgets the history, so that the controller sees no state in between.
+    With `compact` the server also drops its history, so that the controller sees no state in between.
     """
 
     resource: str
@@ -198,9 +201,9 @@ class Drop(Step):
 
 @dataclass(frozen=True)
 class Rewind(Step):
-    """The controller is killed, and then reads a resource from a server that lags behind: as before its last changes.
+    """A crash of the controller, which then reads a resource as it was before its last `changes` changes.
 
-    This is the time travel of Sieve. Lists with version "0" show the old state for 20 seconds.
+    Lists with version "0" return the old state for 20 seconds. The Sieve paper calls this time travel.
     """
 
     resource: str
@@ -215,7 +218,7 @@ class Rewind(Step):
 
 @dataclass(frozen=True)
 class Touch(Step):
-    """Another writer adds an annotation to an object: the `index`-th one of the user and the controller."""
+    """An annotation that another writer adds to an object: the `index`-th object of the user and the controller."""
 
     index: int
 
@@ -226,7 +229,7 @@ class Touch(Step):
 
 @dataclass(frozen=True)
 class Remove(Step):
-    """An administrator deletes an object that the controller made."""
+    """A deletion, by an administrator, of the `index`-th object that the controller made."""
 
     index: int
 
@@ -237,7 +240,7 @@ class Remove(Step):
 
 @dataclass(frozen=True)
 class Linger(Step):
-    """Another controller adds a finalizer to an object and removes it when the faults end."""
+    """A finalizer that another controller adds to an object, and removes when the faults end."""
 
     index: int
 
@@ -248,7 +251,7 @@ class Linger(Step):
 
 @dataclass(frozen=True)
 class Clock(Step):
-    """The time of day changes, forward or backward."""
+    """A change of the time of day, forward or backward."""
 
     seconds: float
 

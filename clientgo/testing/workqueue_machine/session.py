@@ -190,7 +190,10 @@ class QueueSession:
                 self.done(item)
 
     def drain(self) -> None:
-        """Shut down with drain while the workers get one item after the other; what they hold first is added again."""
+        """Shut down with drain while the workers get and finish the items one by one.
+
+        The first item in progress is added again before the shutdown.
+        """
         held = sorted(self.model.processing, key=repr)
         for item in held[:1]:
             self.add(item)

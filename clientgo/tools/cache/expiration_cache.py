@@ -68,7 +68,7 @@ class ExpirationCache:
         self._cache_storage.bookmark(rv)
 
     def list_keys(self) -> builtins.list[str]:
-        """Return all keys, including those of expired objects that were not read since."""
+        """Return all keys. The key of an expired object remains until the object is read."""
         return self._cache_storage.list_keys()
 
     def add(self, obj: Any) -> None:

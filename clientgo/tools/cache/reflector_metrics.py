@@ -1,4 +1,4 @@
-"""The shapes of the metrics a provider (Prometheus, say) may hand to the reflector.
+"""The protocols of the metrics that a provider, such as Prometheus, creates for the reflector.
 
 Mirrors tools/cache/reflector_metrics.go. As in Go v0.36 the provider can be set, but no reflector reports to it any
 more; the informer metrics that are reported live in fifo_metrics.py and store.py.

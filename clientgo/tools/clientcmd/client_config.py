@@ -299,7 +299,7 @@ _logged: set[str] = set()
 
 
 def _log_no_context(contexts: list[str]) -> None:
-    """Log once that a kubeconfig has contexts and none is chosen: Go's error seems to say that there is no file."""
+    """Log once that a kubeconfig has contexts but no current one. Go's error reads as if the file were missing."""
     text = (
         "the kubeconfig has no current-context: set it (kubectl config use-context), or choose one of its contexts: "
         f"{', '.join(map(quote, contexts[:10]))}{', ...' if len(contexts) > 10 else ''}"

@@ -1,4 +1,4 @@
-"""k8s.io/utils/trace: operations that say where the time went, when it took too long."""
+"""k8s.io/utils/trace: log lines that show the steps of an operation that took too long."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Traces: operations that say where the time went, when it took too long.
+"""Traces: log lines that show the steps of an operation that took too long.
 
 Mirrors k8s.io/utils/trace/trace.go. A trace collects steps and nested traces; `log_if_long` at its end writes them as
 one line each, at verbosity 2, when all of it took longer than a threshold.

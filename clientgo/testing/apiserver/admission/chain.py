@@ -91,16 +91,19 @@ class Chain:
         return f"<Chain {[plugin.name for plugin in self._plugins]}>"
 
     def admit(self, request: AdmissionRequest) -> None:
-        """Let each plugin have its say. Raises the ApiError of the first that refuses."""
+        """Let each plugin change or reject the object. Raises the ApiError of the first plugin that rejects it."""
         for hook in self._to_create if request.old is None else self._to_update:
             hook(self._store, request)
 
     def validate(self, request: AdmissionRequest) -> None:
-        """Ask about the complete object. Raises the ApiError of the first that refuses."""
+        """Let each plugin check the complete object. Raises the ApiError of the first plugin that rejects it."""
         for hook in self._to_validate:
             hook(self._store, request)
 
     def charge(self, request: AdmissionRequest) -> None:
-        """Count the object, which everybody else has admitted. Raises the ApiError of the first that refuses."""
+        """Charge the object to its quotas, after all plugins have admitted it.
+
+        Raises the ApiError of the first plugin that rejects it.
+        """
         for hook in self._to_charge:
             hook(self._store, request)

@@ -1,4 +1,4 @@
-"""PodSecurity: namespaces say by labels which of the Pod Security Standards their pods keep.
+"""PodSecurity: the labels of a namespace select the Pod Security Standards for its pods.
 
 Mirrors k8s.io/pod-security-admission's admission package; the standards themselves are in pod_standards.py.
 """

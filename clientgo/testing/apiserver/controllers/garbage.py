@@ -10,7 +10,10 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 
 class GarbageCollector:
-    """Owners are tracked by uid: `_dependents` maps an owner's uid to the objects that name it, `_owners` back."""
+    """The garbage collector. It tracks owners by uid.
+
+    `_dependents` maps an owner's uid to the keys of the objects that name it; `_owners` maps each key to these uids.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects

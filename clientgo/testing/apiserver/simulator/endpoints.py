@@ -1,7 +1,8 @@
 """Endpoints: the addresses behind a Service, as an EndpointSlice and, in the older form, as Endpoints.
 
-Does what Kubernetes' two endpoint controllers do for Services with a selector and for at most a thousand pods; a pod
-that is not ready is there, marked so, or left out when the Service publishes only what is ready.
+Does what Kubernetes' two endpoint controllers do for Services with a selector, for at most a thousand pods. A pod that
+is not ready has the condition `ready: false` in the EndpointSlice and an entry in the `notReadyAddresses` of the
+Endpoints, unless the Service has `publishNotReadyAddresses`.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Scheduler:
         return f"<Scheduler {dict(self._given)}>"
 
     def schedule(self, ctx: Context, pod: corev1.Pod) -> None:
-        """Bind the pod, or say in its status and an event why not. Raises StatusError.
+        """Bind the pod, or report the reason in its status and an event. Raises StatusError.
 
         Nodes are listed from the server, so that a pod made after a cordon never slips past it.
         """

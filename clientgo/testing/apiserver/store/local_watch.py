@@ -50,7 +50,7 @@ class LocalStream:
     # ---- for the pump, under the store's lock
 
     def begin(self, pump: LocalPump, watcher: Watcher) -> None:
-        """Set the watch's watcher and its first lines."""
+        """Begin the watch with the watcher's view, deadline and first lines."""
         self._pump, self._view, self._first = pump, watcher.view, watcher.lines
         self._ends_at = watcher.deadline
         if watcher.bookmarks:

@@ -46,7 +46,7 @@ class Forwarder:
         self._threads: set[threading.Thread] = set()
 
     def accept(self, stream: Stream, reply_sent: Signal) -> None:
-        """Take a stream; the second one of a pair starts it. Raises ValueError, which refuses the stream."""
+        """Add a stream to its pair. The second one starts the forwarding. Raises ValueError to reject it."""
         headers = stream.headers()
         kind, request_id = headers.get(STREAM_TYPE, ""), headers.get(PORT_FORWARD_REQUEST_ID_HEADER, "")
         if kind not in (STREAM_TYPE_ERROR, STREAM_TYPE_DATA):

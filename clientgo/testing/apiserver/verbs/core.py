@@ -49,7 +49,7 @@ class Webhooks(Protocol):
 
 
 class Plugins(Protocol):
-    """The admission plugins. Every method raises the ApiError of the first that refuses."""
+    """The admission plugins. Every method raises the ApiError of the first plugin that rejects the request."""
 
     def admit(self, request: AdmissionRequest) -> None:
         """Change the object."""

@@ -63,14 +63,14 @@ class RejectionSource(Protocol):
 
 @operational_error
 class StaleError(Exception):
-    """Some caches have not heard from their server for too long, or do not store an object of it."""
+    """Some caches have not received anything from the server for too long, or lack an object that it has."""
 
 
 class StalenessCheck:
-    """A health check that fails when an informer has not heard from its server for more than `max_silence` seconds.
+    """A health check that fails when an informer has received nothing from its server for `max_silence` seconds.
 
     It has the methods of a health check of Go's healthz package (`name`, `check`), as HealthzAdaptor has. For an
-    informer that has not heard from its server yet, the time starts at `add`. Thread-safe; no method blocks.
+    informer that has received nothing yet, the time starts at `add`. Thread-safe; no method blocks.
     """
 
     def __init__(self, max_silence: float = DEFAULT_MAX_SILENCE, clock: PassiveClock = REAL_CLOCK) -> None:

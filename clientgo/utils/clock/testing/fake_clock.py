@@ -262,7 +262,7 @@ class IntervalClock:
         self.duration = duration
 
     def now(self) -> float:
-        """Move on by `duration` and tell the new time. Go: IntervalClock.Now."""
+        """Advance by `duration` and return the new time. Go: IntervalClock.Now."""
         self.time += self.duration
         return self.time
 

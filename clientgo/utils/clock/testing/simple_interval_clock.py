@@ -13,7 +13,7 @@ class SimpleIntervalClock:
         self.duration = duration
 
     def now(self) -> float:
-        """Move on by `duration` and tell the new time. Go: SimpleIntervalClock.Now."""
+        """Advance by `duration` and return the new time. Go: SimpleIntervalClock.Now."""
         self.time += self.duration
         return self.time
 
