@@ -21,6 +21,7 @@ from clientgo.apimachinery.version import Info
 from clientgo.discovery.aggregated_discovery import Failures, Resources, split_groups_and_resources
 from clientgo.discovery.helper import ResourcePredicateFunc, filtered_by
 from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.mime import MediaTypeError, parse_media_type
 from clientgo.klog.exceptions import operational_error
 from clientgo.rest.client import Interface
 from clientgo.rest.config import (
@@ -29,7 +30,6 @@ from clientgo.rest.config import (
     default_kubernetes_user_agent,
     unversioned_rest_client_for_config_and_client,
 )
-from clientgo.rest.request import parse_media_type
 from clientgo.rest.transport import http_client_for
 
 if TYPE_CHECKING:
@@ -318,7 +318,10 @@ def _api_versions_to_groups(document: dict[str, Any]) -> metav1.APIGroupList:
 
 def content_type_is_gvk(content_type: str, gvk: GroupVersionKind) -> bool:
     """Report whether a Content-Type declares JSON of that kind. Go: ContentTypeIsGVK."""
-    base, params = parse_media_type(content_type)
+    try:
+        base, params = parse_media_type(content_type)
+    except MediaTypeError:
+        return False
     named = (params.get("g"), params.get("v"), params.get("as"))
     return base == _JSON and named == (gvk.group, gvk.version, gvk.kind)
 

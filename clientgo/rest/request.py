@@ -38,6 +38,8 @@ from clientgo.context import Context
 from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
+from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.mime import MediaTypeError, parse_media_type
 from clientgo.hops import hop
 from clientgo.klog.exceptions import mark_operational, operational_error
 from clientgo.rest.client import JSON, ClientContentConfig
@@ -588,7 +590,7 @@ class Request:
     def _new_stream_watcher(
         self, ctx: Context, request: http.Request, response: Response, expected: type[Object] | None
     ) -> apiwatch.Interface:
-        media_type, params = parse_media_type(response.headers.get("Content-Type", ""))
+        media_type, params = _stream_media_type(response)
         try:
             decoder, _, framer = self._content.negotiator.stream_decoder(media_type, params)
         except NegotiateError as err:
@@ -785,9 +787,19 @@ class Request:
         content_type = response.headers.get("Content-Type") or self._content.content_type
         failed = _is_failure(response)
         decoder: Decoder | None = None
-        # Without a decoder only the raw result is available.
-        with contextlib.suppress(NegotiateError):
-            decoder = self._content.negotiator.decoder(*parse_media_type(content_type))
+        if content_type:
+            try:
+                media_type, params = parse_media_type(content_type)
+            except MediaTypeError as err:
+                internal = errors.new_internal_error(err)
+                _add_note(internal, request, response.status_code)
+                return Result(err=internal, logger=logger)
+            # Without a decoder only the raw result is available; a failure has no more than its error, as in Go.
+            try:
+                decoder = self._content.negotiator.decoder(media_type, params)
+            except NegotiateError:
+                if failed:
+                    return Result(err=self._unstructured_error(request, response, body), logger=logger)
         return Result(
             body=body,
             content_type=content_type,
@@ -944,6 +956,9 @@ class Result:
                 )
             out, _ = decoder.decode(self._body, None, obj)
         if type(out) is (obj if isinstance(obj, type) else type(obj)):
+            if isinstance(out, metav1.Status):
+                with self._request_in_notes():
+                    _check_status(out)
             return out
         self._unless_failure(out)
         return obj() if isinstance(obj, type) else obj
@@ -959,10 +974,12 @@ class Result:
             return err
         try:
             out, _ = self._decoder.decode(self._body, GroupVersionKind("", "v1", ""))
+            if isinstance(out, metav1.Status):
+                _check_status(out)
         except Exception as undecodable:
             self._logger.v(5).info("Body was not decodable (unable to check for Status)", err=undecodable)
             return err
-        if isinstance(out, metav1.Status) and _is_readable(out) and out.status == "Failure":
+        if isinstance(out, metav1.Status) and out.status == "Failure":
             return self._status_error(out)
         return err
 
@@ -994,8 +1011,11 @@ class Result:
 
     def _unless_failure(self, obj: Object) -> Object:
         """Return the object; raise it as an error if it is a Status that is not Success."""
-        if isinstance(obj, metav1.Status) and (not _is_readable(obj) or obj.status != "Success"):
-            raise self._status_error(obj)
+        if isinstance(obj, metav1.Status):
+            with self._request_in_notes():
+                _check_status(obj)
+            if obj.status != "Success":
+                raise self._status_error(obj)
         return obj
 
     def _status_error(self, status: metav1.Status) -> Exception:
@@ -1036,32 +1056,15 @@ def _path_template(path: str, base_path: str) -> str:
     return f"{base}{'/'.join(segments)}"
 
 
-# The parameters of a longer media type are ignored: parsing them takes quadratic time.
-_MAX_MEDIA_TYPE = 4096
-
-
-def parse_media_type(value: str) -> tuple[str, dict[str, str]]:
-    """Return the media type and its parameters: ("application/json", {"charset": "utf-8"}). Go: mime.ParseMediaType."""
-    if ";" not in value or len(value) > _MAX_MEDIA_TYPE:
-        return value.partition(";")[0].strip().lower(), {}
-    from email.message import Message  # imported here, since http.client is loaded by then
-
-    message = Message()
-    message["Content-Type"] = value
-    params = message.get_params([])
-    # An extended parameter (RFC 2231) is a tuple of charset, language and text.
-    return params[0][0].lower(), {key.lower(): text if isinstance(text, str) else text[-1] for key, text in params[1:]}
-
-
-def _is_readable(status: metav1.Status) -> bool:
-    """Report whether all fields have the right types. Go decodes them at once and otherwise has no Status."""
+def _check_status(status: metav1.Status) -> None:
+    """Raise the error of a field with a wrong type. Go decodes all fields at once and otherwise has no Status."""
     from clientgo.apimachinery.runtime.converter import check_fields  # imported here, since few responses need it
 
     try:
         check_fields(status)
-    except ValueError:
-        return False
-    return True
+    except UnmarshalTypeError as err:
+        err.args = (err.text,)  # Go does not name the object.
+        raise
 
 
 def _is_failure(response: Response) -> bool:
@@ -1086,7 +1089,20 @@ def _read_body(response: Response) -> bytes:
 
 def _is_text_response(response: Response) -> bool:
     content_type = response.headers.get("Content-Type", "")
-    return not content_type or parse_media_type(content_type)[0].startswith("text/")
+    try:
+        return not content_type or parse_media_type(content_type)[0].startswith("text/")
+    except MediaTypeError:
+        return False
+
+
+def _stream_media_type(response: Response) -> tuple[str, dict[str, str]]:
+    """Return the media type of a watch's body. As in Go, an invalid one means the default."""
+    content_type = response.headers.get("Content-Type", "")
+    try:
+        return parse_media_type(content_type)
+    except MediaTypeError as err:
+        klog.background().v(4).info("Unexpected content type from the server", contentType=content_type, err=err)
+        return err.media_type, {}
 
 
 def _go_list(messages: Sequence[str]) -> str:

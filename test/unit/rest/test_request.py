@@ -18,6 +18,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.golang import http
+from clientgo.kubernetes.scheme import CODECS
 from clientgo.rest.request import parse_media_type
 from clientgo.rest.warnings import parse_warning_headers
 from clientgo.tools.metrics import metrics
@@ -627,3 +628,92 @@ def test_a_request_and_a_result_show_themselves_without_credentials():
     assert "secret" not in shown
     assert repr(rest.Result(body=b"123", status_code=200)) == "<Result 200, 3 bytes>"
     assert repr(rest.Result(err=ValueError("x"))) == "<Result 0, 0 bytes, ValueError('x')>"
+
+
+# --- what each method of a Result returns, as in Go ---
+
+_STATUS = '{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m","reason":"NotFound","code":404}'
+
+
+def typed_result(body: str, content_type: str, code: int = 200) -> rest.Result:
+    headers = {"Content-Type": content_type, "Warning": '299 - "w"'}
+    with ScriptedServer(lambda request: Answer(code, body.encode(), headers)) as server:
+        client = client_for(server.url, negotiated_serializer=CODECS.without_conversion())
+        return client.get().resource("pods").name("n").max_retries(0).do(CTX)
+
+
+@pytest.mark.parametrize("content_type", ["application/yaml", "Application/YAML; charset=utf-8"])
+def test_an_object_in_yaml_is_decoded(content_type: str) -> None:
+    result = typed_result("kind: Pod\napiVersion: v1\nmetadata: {name: p}\n", content_type, 201)
+    assert isinstance(pod := result.get(), corev1.Pod) and pod.metadata.name == "p"
+    assert result.into(corev1.Pod).metadata.name == "p"
+    assert (result.status_code(), result.was_created(), len(result.warnings())) == (201, True, 1)
+
+
+def test_a_status_in_yaml_is_the_error() -> None:
+    result = typed_result("kind: Status\napiVersion: v1\nstatus: Failure\nmessage: m\n", "application/yaml", 404)
+    assert str(result.error()) == "m" and result.status_code() == 404
+
+
+@pytest.mark.parametrize(
+    ("content_type", "problem"),
+    [
+        ("/", "no media type"),
+        ("; charset=utf-8", "no media type"),
+        ("application/", "expected token after slash"),
+        ("application json", "expected slash after first token"),
+        ("a/b/c", "unexpected content after media subtype"),
+        ("application/json, text/plain", "unexpected content after media subtype"),
+        ("application/json; =", "invalid media parameter"),
+        ("application/json;charset", "invalid media parameter"),
+        ('application/json;a="b', "invalid media parameter"),
+        ("application/json;q=1;q=2", "duplicate parameter name"),
+    ],
+)
+@pytest.mark.parametrize("code", [200, 404])
+def test_an_invalid_content_type_is_an_internal_error(content_type: str, problem: str, code: int) -> None:
+    """Go: transformResponse. The result has nothing but the error."""
+    result = typed_result(_STATUS, content_type, code)
+    assert str(result.error()) == f"Internal error occurred: mime: {problem}"
+    assert errors.is_internal_error(result.error())
+    assert (result.status_code(), result.content_type(), result.warnings()) == (0, "", [])
+    with pytest.raises(errors.StatusError):
+        result.raw()
+
+
+def test_a_failure_in_an_unknown_encoding_has_nothing_but_its_error() -> None:
+    """Go: transformUnstructuredResponseError."""
+    result = typed_result(_STATUS, "application/xml", 404)
+    assert errors.is_not_found(result.error()) and str(result.error()) != "m"
+    assert (result.status_code(), result.warnings()) == (0, [])
+    assert typed_result(_STATUS, "application/xml", 200).status_code() == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('{"kind":"Status","status":"Failure"}', "Object 'apiVersion' is missing in '%s'"),
+        ('{"kind":"Pod"}', "Object 'apiVersion' is missing in '%s'"),
+        ('{"apiVersion":"v1","status":"Failure"}', "Object 'Kind' is missing in '%s'"),
+        (
+            '{"kind":"Status","apiVersion":"v1","status":"Failure","code":"x"}',
+            "json: cannot unmarshal string into Go struct field Status.code of type int32",
+        ),
+    ],
+)
+def test_get_asks_for_kind_and_version_and_into_supplies_them(body: str, message: str) -> None:
+    result = typed_result(body, "application/json")
+    with pytest.raises(ValueError) as err:
+        result.get()
+    assert str(err.value) == (message % body if "%s" in message else message)
+    if '"apiVersion"' not in body:
+        into = typed_result('{"kind":"Status","status":"Success"}', "application/json").into(corev1.Pod)
+        assert into == corev1.Pod()
+
+
+def test_a_retry_after_of_centuries_keeps_the_error() -> None:
+    """Go converts the number to an int32."""
+    with ScriptedServer(lambda request: Answer(404, b"gone", {"Retry-After": "99999999999"})) as server:
+        err = client_for(server.url).get().resource("pods").max_retries(0).do(CTX).error()
+    assert errors.is_not_found(err)
+    assert isinstance(err, errors.StatusError) and err.status().details.retry_after_seconds == 1215752191

@@ -328,6 +328,11 @@ def _generic_reason_and_message(code: int, verb: str, server_message: str) -> tu
     return _UNKNOWN, f"the server responded with the status code {code} but did not return more information"
 
 
+def _int32(number: int) -> int:
+    """Return the number as Go converts it to an int32: without its higher bits."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
 def new_generic_server_response(
     code: int,
     verb: str,
@@ -348,7 +353,7 @@ def new_generic_server_response(
         group=qualified_resource.group,
         kind=qualified_resource.resource,
         causes=causes if is_unexpected_response else [],
-        retry_after_seconds=retry_after_seconds,
+        retry_after_seconds=_int32(retry_after_seconds),
     )
     return _failure(code, reason, message, details)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from clientgo.apimachinery.runtime.interfaces import Decoder, Encoder, SerializerInfo, StreamSerializerInfo
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
 from clientgo.apimachinery.runtime.scheme import Scheme
-from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer
+from clientgo.apimachinery.runtime.serializer.json import LINE_FRAMER, JSONSerializer, YAMLSerializer
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.serializer.protobuf import ProtobufSerializer
 
 _JSON = "application/json"
+_YAML = "application/yaml"
 
 CodecFactoryOptionsMutator: TypeAlias = "Callable[[list[Callable[[JSONSerializer], SerializerInfo]]], None]"
 """An option of `new_codec_factory`. Go: CodecFactoryOptionsMutator."""
@@ -46,6 +47,14 @@ class CodecFactory:
                 encodes_as_text=True, serializer=self._serializer, framer=LINE_FRAMER
             ),
         )
+        # Watches are not possible in YAML, as in Go.
+        self._yaml = SerializerInfo(
+            media_type=_YAML,
+            media_type_type="application",
+            media_type_sub_type="yaml",
+            encodes_as_text=True,
+            serializer=YAMLSerializer(scheme),
+        )
         self._more = [factory(self._serializer) for factory in factories]
 
     def supported_media_types(self) -> list[SerializerInfo]:
@@ -56,12 +65,12 @@ class CodecFactory:
         return [self._info, *self._more]
 
     def serializer_info(self, media_type: str) -> SerializerInfo | None:
-        """See runtime.MoreMediaTypes: JSON and protobuf."""
+        """See runtime.MoreMediaTypes: JSON, YAML and protobuf."""
         if media_type == CONTENT_TYPE_PROTOBUF:
             # Two threads may make two, which are the same.
             self._protobuf = self._protobuf or self._protobuf_info()
             return self._protobuf
-        return self._info if media_type == _JSON else None
+        return {_JSON: self._info, _YAML: self._yaml}.get(media_type)
 
     def supports_protobuf(self, kind: GroupVersionKind) -> bool:
         """Report whether the kind's class has a protobuf message. No Go identifier: in Go, every class of a group has

@@ -3,10 +3,19 @@
 from clientgo.apimachinery.runtime.serializer.json.json import (
     LINE_FRAMER,
     JSONSerializer,
+    YAMLSerializer,
     check_header,
     marshal_unstructured,
     parse_json,
     written_kind,
 )
 
-__all__ = ["LINE_FRAMER", "JSONSerializer", "check_header", "marshal_unstructured", "parse_json", "written_kind"]
+__all__ = [
+    "LINE_FRAMER",
+    "JSONSerializer",
+    "YAMLSerializer",
+    "check_header",
+    "marshal_unstructured",
+    "parse_json",
+    "written_kind",
+]

@@ -5,12 +5,13 @@ Differs: there is no pretty and no strict form, and a document's numbers stay Py
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from json import JSONDecodeError
 from typing import Any
 
 from clientgo.apimachinery.runtime.documents import document_of, replace_document
-from clientgo.apimachinery.runtime.error import new_missing_kind_err
+from clientgo.apimachinery.runtime.error import new_missing_kind_err, new_missing_version_err
 from clientgo.apimachinery.runtime.field_types import go_name
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind, parse_group_version
@@ -78,9 +79,15 @@ class JSONSerializer:
         except ValueError as err:
             text = syntax_error(err) if isinstance(err, JSONDecodeError) else str(err)
             raise ValueError(f"{_INTERPRET}: {text}") from err
+        return self._decode_value(document, data, defaults, into)
+
+    def _decode_value(
+        self, document: Any, data: bytes, defaults: GroupVersionKind | None, into: Object | type[Object] | None
+    ) -> tuple[Object, GroupVersionKind]:
+        """Return the object of a parsed text. `data` is the text, for messages."""
         if document is None:
-            if into is None:
-                raise new_missing_kind_err("null")
+            if into is None and defaults is None:
+                raise new_missing_kind_err(_shown(data))
             document = {}
         if not isinstance(document, dict):
             raise ValueError(f"{_INTERPRET}: json: cannot unmarshal {kind_of(document)} into Go value of type {_HEAD}")
@@ -89,7 +96,15 @@ class JSONSerializer:
             document["apiVersion"] = document.get("apiVersion") or api_version
             document["kind"] = document.get("kind") or kind
         gvk = _kind_of(document, into)
+        if not gvk.kind and into is None:
+            raise new_missing_kind_err(_shown(data))
+        if not gvk.version and self._needs_version(into):
+            raise new_missing_version_err(_shown(data))
         return self.decode_document(document, into), gvk
+
+    def _needs_version(self, into: Object | type[Object] | None) -> bool:
+        """Report whether a document without apiVersion has no kind: its class has one, or none is known."""
+        return into is None or into.GROUP_VERSION_KIND is not None
 
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
         """See runtime.Decoder."""
@@ -150,6 +165,8 @@ class JSONSerializer:
         gvk = _kind_of(document, None)
         if not gvk.kind:
             raise new_missing_kind_err(encode(document)[:1024])
+        if not gvk.version:
+            raise new_missing_version_err(encode(document)[:1024])
         cls = self._expected
         if cls is None or cls.GROUP_VERSION_KIND not in (gvk, None) or self._scheme.recognizes(gvk):
             cls = self._scheme.class_for(gvk)
@@ -165,6 +182,8 @@ class JSONSerializer:
         if own is not None:
             gvk = _kind_of(document, into)
             if gvk != own and (self._scheme.recognizes(gvk) or self._scheme.recognizes(own)):
+                # As in Go, the object's kind supplies what the document omits.
+                document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
                 return self.decode_document(document)
             check_header(into if isinstance(into, type) else type(into), document)
             if self._strip:
@@ -204,18 +223,51 @@ class JSONSerializer:
 
     def stripping(self) -> JSONSerializer:
         """Return a decoder whose objects have no apiVersion and kind."""
-        return JSONSerializer(self._scheme, strip=True, version=self._version)
+        return type(self)(self._scheme, strip=True, version=self._version)
 
     def expecting(self, cls: type[Object]) -> JSONSerializer:
         """See runtime.Decoder."""
-        return JSONSerializer(self._scheme, strip=self._strip, version=self._version, expected=cls)
+        return type(self)(self._scheme, strip=self._strip, version=self._version, expected=cls)
 
     def writing(self, version: GroupVersion | None) -> JSONSerializer:
         """Return an encoder for a client of `version`."""
-        return JSONSerializer(self._scheme, strip=self._strip, version=version)
+        return type(self)(self._scheme, strip=self._strip, version=version)
 
     def __repr__(self) -> str:
-        return f"<JSONSerializer {self._scheme!r}{', stripping' if self._strip else ''}>"
+        return f"<{type(self).__name__} {self._scheme!r}{', stripping' if self._strip else ''}>"
+
+
+class YAMLSerializer(JSONSerializer):
+    """Reads and writes the kinds of a scheme as YAML. Go: json.NewYAMLSerializer."""
+
+    def decode(
+        self, data: bytes, defaults: GroupVersionKind | None = None, into: Object | type[Object] | None = None
+    ) -> tuple[Object, GroupVersionKind]:
+        """See runtime.Decoder. Raises YAMLSyntaxError, a ValueError."""
+        from clientgo.apimachinery.util import yaml  # Imported here, since few responses are YAML.
+
+        return self._decode_value(yaml.unmarshal(data), data, defaults, into)
+
+    def encode(self, obj: Object) -> bytes:
+        """Return the object with apiVersion and kind. Raises UnknownFieldsError as JSONSerializer.encode does."""
+        import yaml  # Imported here, since few clients write YAML.
+
+        document = unmarshal(encode(self.written_document(obj)))
+        text: str = yaml.safe_dump(document, allow_unicode=True, default_flow_style=False, width=math.inf)
+        return text.encode()
+
+    def identifier(self) -> str:
+        """Return the text that identifies the encoding. Go: Identifier."""
+        return f"yaml:{self._version or ''}"
+
+
+# The characters of a document in a message.
+_MAX_SHOWN = 1024
+
+
+def _shown(data: bytes | str) -> str:
+    text = data if isinstance(data, str) else data[:_MAX_SHOWN].decode("utf-8", "replace")
+    return text[:_MAX_SHOWN]
 
 
 def marshal_unstructured(obj: Object) -> bytes:
