@@ -88,7 +88,9 @@ def _changed(name: str, change: Callable[[Quantity, Quantity], Quantity]) -> Fun
 
 def _semver(text: Any, normalize: Any = False) -> Semver:
     must(str, "semver", text, normalize)
-    found = _SEMVER.fullmatch(_normalized(text) if normalize is True else text)
+    if not isinstance(normalize, bool):
+        raise no_overload("semver", text, normalize)
+    found = _SEMVER.fullmatch(_normalized(text) if normalize else text)
     if found is None:
         raise EvalError("No Major.Minor.Patch elements found" if text.count(".") < 2 else "Invalid semantic version")
     pre = tuple(_identifier(one) for one in found[4].split(".")) if found[4] else ()
@@ -116,6 +118,8 @@ def _identifier(text: str) -> tuple[bool, int, str]:
 
 
 def _is_semver(text: Any, normalize: Any = False) -> bool:
+    if not isinstance(normalize, bool):
+        raise no_overload("isSemver", text, normalize)
     return _parses(_semver, text, normalize)
 
 

@@ -279,6 +279,8 @@ def _milliseconds(value: Any, zone: Any = "UTC") -> int:
     if isinstance(value, Duration):
         whole = int(abs(value.nanos) // 1_000_000)
         return whole if value.nanos >= 0 else -whole
+    must(str, "getMilliseconds", zone)
+    _zone(zone)  # raises for an unknown one, though all have the same milliseconds
     return int(value.nanos % NANOS // 1_000_000)
 
 

@@ -10,6 +10,18 @@ from typing import Any
 import pytest
 
 from clientgo.testing.apiserver.cel.checker import Environment
+from clientgo.testing.apiserver.cel.common.values import EvalError, TypeValue
+from clientgo.testing.apiserver.cel.library import (
+    formats,
+    lists,
+    net,
+    operators,
+    optionals,
+    quantities,
+    standard,
+    strings,
+)
+from clientgo.testing.apiserver.cel.library.declare import Function
 from clientgo.testing.apiserver.cel.program import Program
 from clientgo.testing.apiserver.cel.source import CompileError
 
@@ -176,6 +188,7 @@ ERRORS = [
     ("bytes(dyn(1)) == b''", OVERLOAD),
     ("string(b'\\xff') == ''", "invalid UTF-8 in bytes, cannot convert to string"),
     ("timestamp('2001-01-01T00:00:00Z').getHours('Nowhere/Land') == 0", "unknown time zone Nowhere/Land"),
+    ("timestamp('2001-01-01T00:00:00Z').getMilliseconds('Nowhere/Land') == 0", "unknown time zone Nowhere/Land"),
     ("[1].slice(-1, 1) == []", "cannot slice(-1, 1), negative indexes not supported"),
     ("[1].slice(1, 0) == []", "cannot slice(1, 0), start index must be less than or equal to end index"),
     ("[1].slice(0, 2) == []", "cannot slice(0, 2), list is length 1"),
@@ -217,3 +230,64 @@ def test_what_is_no_expression_is_refused_with_its_place(source: str, text: str)
     with pytest.raises(CompileError) as raised:
         Program(source, ENVIRONMENT)
     assert str(raised.value).startswith(f"ERROR: <input>:{text}")
+
+
+EXAMPLES = {
+    "bool": "true",
+    "bytes": "b'a'",
+    "double": "1.5",
+    "google.protobuf.Duration": "duration('1s')",
+    "google.protobuf.Timestamp": "timestamp('2001-01-01T00:00:00Z')",
+    "int": "1",
+    "kubernetes.NamedFormat": "format.date()",
+    "kubernetes.Quantity": "quantity('1')",
+    "kubernetes.Semver": "semver('1.2.3')",
+    "kubernetes.URL": "url('https://a')",
+    "list": "[1]",
+    "map": "{'a': 1}",
+    "net.CIDR": "cidr('1.2.3.4/8')",
+    "net.IP": "ip('1.2.3.4')",
+    "optional_type": "optional.of(1)",
+    "string": "'1.2.3'",
+    "uint": "1u",
+}
+ANY = ("A", "B", "dyn")
+# The interpreter evaluates these itself, or a macro has seen to their arguments.
+BUILT_IN = ("_&&_", "_||_", "_?_:_", "@not_strictly_false", "@sortByAssociatedKeys")
+MODULES = (formats, lists, net, operators, optionals, quantities, standard, strings)
+
+
+@pytest.mark.parametrize("function", [one for module in MODULES for one in module.FUNCTIONS], ids=lambda one: one.name)
+def test_a_function_refuses_each_argument_of_another_type(function: Function) -> None:
+    """With `dyn`, a value of any type gets there. A type is what no function takes."""
+    if function.name in BUILT_IN:
+        return
+    for overload in function.overloads:
+        for place, kind in enumerate(overload.args):
+            if kind.name in ANY:
+                continue
+            args = [evaluated(EXAMPLES.get(each.name, "1")) for each in overload.args]
+            args[place] = TypeValue("type")
+            try:
+                result = function.body(*args)
+            except EvalError as err:
+                result = err
+            assert isinstance(result, EvalError), f"argument {place} of {[each.name for each in overload.args]}"
+            assert str(result).startswith((OVERLOAD, "invalid index"))
+
+
+@pytest.mark.parametrize(
+    ("getter", "shown"),
+    [("getFullYear", 2001), ("getMonth", 1), ("getDayOfYear", 33), ("getDayOfMonth", 2), ("getDate", 3),
+     ("getDayOfWeek", 6), ("getHours", 4), ("getMinutes", 5), ("getSeconds", 6), ("getMilliseconds", 789)],
+)  # fmt: skip
+def test_each_part_of_a_time(getter: str, shown: int) -> None:
+    assert evaluated(f"timestamp('2001-02-03T04:05:06.789Z').{getter}()") == shown
+    assert evaluated(f"timestamp('2001-02-03T04:05:06.789Z').{getter}('UTC')") == shown
+
+
+@pytest.mark.parametrize(
+    "getter", ["getFullYear", "getMonth", "getDayOfYear", "getDayOfMonth", "getDate", "getDayOfWeek"]
+)
+def test_a_duration_has_no_date(getter: str) -> None:
+    assert str(evaluated(f"dyn(duration('1s')).{getter}() == 1")).startswith(f"{OVERLOAD}: {getter}(")
