@@ -131,6 +131,8 @@ class KeepsFinalizerFixed(Widgets):
 class DropsErrors(Operator):
     """An operator that logs an error and forgets the key."""
 
+    resync = 0.0  # A resync corrects the result.
+
     def failed(self, name: str, err: Exception) -> None:
         utilruntime.handle_error(err)
         self.queue.forget(name)
@@ -142,6 +144,8 @@ class SwallowsErrors(Broken):
 
 class DropsConflicts(Operator):
     """An operator that takes a conflict for the success of another writer."""
+
+    resync = 0.0  # A resync corrects the result.
 
     def failed(self, name: str, err: Exception) -> None:
         if not errors.is_conflict(err):
@@ -326,6 +330,8 @@ class ScalesDownTooFarFixed(NeverTooFew):
 class ReadsChildFromCache(Operator):
     """An operator that copies the uid of a new child from the cache into the status; a miss is not retried."""
 
+    resync = 0.0  # A resync corrects the result.
+
     def sync_status(self, obj: Json) -> None:
         child = self.cached(self.maps, f"{obj['metadata']['name']}-data")
         if child is not None:
@@ -344,6 +350,8 @@ class ReadsChildFromCache(Operator):
 
 
 class ReadsChildOnceMore(ReadsChildFromCache):
+    resync = Operator.resync
+
     def sync_status(self, obj: Json) -> None:
         name = f"{obj['metadata']['name']}-data"
         child = self.live(MAPS, name)
@@ -470,6 +478,8 @@ class LeaksOnDelete(Broken):
 class SkipsKnown(Operator):
     """An operator that skips widgets that have a status when it sees them for the first time."""
 
+    resync = 0.0  # A resync corrects the result.
+
     def widget_added(self, obj: Any) -> None:
         if not obj.object.get("status"):
             super().widget_added(obj)
@@ -556,6 +566,8 @@ class TrustsMemory(Broken):
 
 class IgnoresChildren(Operator):
     """An operator that does not watch the children: a deleted one comes back only with a change of the widget."""
+
+    resync = 0.0  # A resync corrects the result.
 
     def child_changed(self, obj: Any) -> None:
         """Do nothing: only changes of widgets lead to work."""

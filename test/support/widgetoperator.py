@@ -58,7 +58,9 @@ class Operator:
 
     threads = 1
     namespace = "default"
-    resync = 0.0
+    # Virtual seconds, less than a machine's `quiet_for`. No event tells of a child that is created and deleted while
+    # its watch is broken.
+    resync = 20.0
 
     def __init__(self, config: rest.Config, ctx: context.Context) -> None:
         self.ctx = ctx

@@ -119,6 +119,17 @@ def test_the_machine_waits_until_a_controller_is_reconnected(
     ct.replay(machine, steps)
 
 
+def test_a_child_that_comes_and_goes_during_an_outage_waits_for_the_resync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A retry creates the removed child again and ends the work. No event tells of the second removal."""
+    again: list[ct.Step] = [ct.Sleep(5.0), ct.Remove(0)]
+    steps = [ct.Drop("configmaps", 20.0, True), ONE, *again, *again]
+    ct.replay(Widgets, steps)
+
+    monkeypatch.setattr(Widgets.operator, "resync", 0.0)
+    with pytest.raises(ct.ControllerFailure, match="a restart without any change of the cluster writes"):
+        ct.replay(Widgets, steps)
+
+
 def search(machine: type[ct.ControllerMachine], cases: int) -> None:
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if CASES else [])]
 
