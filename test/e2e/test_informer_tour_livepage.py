@@ -374,11 +374,15 @@ def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state_and_say
     page.driver.refresh()
     page.until("return document.body.dataset.ready === 'true'")
     page.until(f"return document.getElementById('now-what').textContent.includes({text!r})")
+    assert page.text("#now-more") == "", "nothing is shown, so not all is"
     assert page.run("return document.querySelectorAll('#picture .chip').length") == 0
     assert not page.has("#now-where .live")
     for tab in ("break", "past", "object", "source", "lesson"):
         page.run(f"document.getElementById('tab-{tab}').click()")
         page.until(f"return document.getElementById('tab-{tab}').getAttribute('aria-selected') === 'true'")
+        if tab == "past":
+            page.until("return document.querySelector('#pane > .quiet')")
+            assert "： " not in page.text("#pane"), "behind a full-width colon stands no space"
         if tab == "break":
             assert page.text("#pane") == page.text("#now-what")
     assert page.has("#pane .hops")

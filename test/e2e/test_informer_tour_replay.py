@@ -142,7 +142,10 @@ def test_the_way_to_the_end_is_one_request_and_shows_at_once_that_it_goes_on(lon
     page.run(LET_GO)
     page.until("return document.getElementById('next').disabled")
     assert page.hop > 500 and page.run("return window.asked") == [stepping.MAX_HOPS]
-    assert page.run(f"return {said}.hidden")
+    assert page.run(f"return [{said}.hidden, {said}.textContent]") == [True, ""]
+    page.run("document.getElementById('tab-past').click()")
+    page.until("return document.querySelector('#changes')")
+    assert "queued" not in page.text("#changes [data-part='handlers.handlers']")
 
 
 MOVES = {

@@ -4,6 +4,7 @@ import { figure } from "/page/figures.js";
 import { el, prose } from "/page/panel.js";
 import { progressOf, rightAnswers } from "/page/progress.js";
 import { question, verdict } from "/page/questions.js";
+import { labelled } from "/page/shell.js";
 
 // The lesson with the words of a language, where it has them: stops, answers and links are the same in each.
 export function lessonIn(language, lesson) {
@@ -33,7 +34,7 @@ const paragraphs = (t, step, state) => step.text.flatMap((text, number) => [
 function intro(t, lesson, lessons) {
   const { step, done } = progressOf(lesson.name);
   const facts = [`${t("lesson")} ${lesson.number} / ${lessons.length}`, `${t("about-minutes")} ${lesson.minutes} ${t("minutes")}`, `${lesson.questions} ${t("questions")}`];
-  const before = done ? t("lesson-done") : step >= 0 ? `${t("reached-step")} ${step + 1} / ${lesson.steps.length}` : "";
+  const before = done ? t("lesson-done") : step >= 0 ? labelled(t("reached-step"), `${step + 1} / ${lesson.steps.length}`) : "";
   return [
     el("h3", {}, `${lesson.number}. ${lesson.title}`),
     el("p", { class: "quiet", id: "lesson-facts" }, facts.join(" · "), before ? el("span", { class: "before" }, ` · ${before}`) : null),
@@ -47,7 +48,7 @@ function ending(t, language, lesson, lessons, act) {
   const title = following && (following[language]?.title || following.title);
   return [
     el("p", { class: "done", id: "lesson-done" }, t("finished")),
-    lesson.questions ? el("p", { class: "quiet" }, `${t("answered-right")} ${rightAnswers(lesson.name)} / ${lesson.questions}`) : null,
+    lesson.questions ? el("p", { class: "quiet" }, labelled(t("answered-right"), `${rightAnswers(lesson.name)} / ${lesson.questions}`)) : null,
     following ? el("p", {}, el("a", { id: "next-lesson", class: "button main", href: `#${following.scenario}`, onclick: (event) => { event.preventDefault(); act.openLesson(following.scenario); } },
       `${t("next-lesson")}${t("colon")}${following.number}. ${title}`)) : el("p", { class: "done" }, t("all-done")),
   ];

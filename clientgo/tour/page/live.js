@@ -125,7 +125,8 @@ function draw() {
   const isLive = !app.ended && !app.detached && !app.silent && !app.gone;
   $("now-where").replaceChildren(...(isLive ? [el("span", { class: "pill live" }, t("live"))] : []), el("span", {}, app.tour.title), el("span", {}, `${seen.elapsed.toFixed(0)}s`));
   $("now-what").textContent = app.ended || app.gone ? t("ended") : app.detached ? t(detachedWord()) : app.silent ? t("silent") : app.frozen ? t("frozen") : t("live-what");
-  $("now-more").textContent = `${numbered(t, seen.calls, "calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
+  // A page without a picture shows nothing one by one.
+  $("now-more").textContent = app.late ? "" : `${numbered(t, seen.calls, "calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
   drawPane().catch(fail);

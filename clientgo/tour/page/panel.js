@@ -3,6 +3,7 @@
 import { errorIn } from "/page/errors.js";
 import { describe } from "/page/functions.js";
 import { hue, shortKey } from "/page/picture.js";
+import { labelled } from "/page/shell.js";
 import { CHINESE } from "/page/words.js";
 
 export function el(name, attributes = {}, ...children) {
@@ -68,7 +69,7 @@ export function objectPane(t, objects, ref) {
   else {
     const [old, now] = [flat(objects[`${key}@${before}`]), flat(object)];
     const paths = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((path) => old[path] !== now[path] && path !== "metadata.resourceVersion");
-    parts.push(el("p", { class: "quiet" }, `${t("changed")} @${before}`));
+    parts.push(el("p", { class: "quiet" }, labelled(t("changed"), `@${before}`)));
     parts.push(paths.length ? el("ul", { class: "diff" }, paths.map((path) => el("li", {}, path, path in old ? el("del", {}, old[path]) : null, path in now ? el("ins", {}, now[path]) : null)))
       : el("p", {}, t("unchanged")));
   }

@@ -3,6 +3,7 @@
 import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
 import { hue, shortKey } from "/page/picture.js";
+import { labelled } from "/page/shell.js";
 
 // By place, the kinds of its station's hops that bring a key there.
 export const PLACES = {
@@ -186,7 +187,7 @@ const isNothing = (value) => !value || (typeof value === "object" && !Object.key
 
 const brief = (value) => {
   const written = typeof value === "string" ? value : JSON.stringify(value ?? null);
-  const spaced = (written === "null" || written === "" ? "–" : written).replaceAll("default/", "").replace(/,"ref":"[^"]*"/g, "").replace(/([,:])(?=["[{\d])/g, "$1 ");
+  const spaced = (written === "null" || written === "" ? "–" : written).replaceAll("default/", "").replace(/,"ref":"[^"]*"|,"queued":[\d.e+-]+/g, "").replace(/([,:])(?=["[{\d])/g, "$1 ");
   return spaced.length > 160 ? `${spaced.slice(0, 159)}…` : spaced;
 };
 
@@ -242,6 +243,6 @@ export function pastOfRun(t, kindOf, { trace, states, at, chosen }, go) {
 
 // The pane of a program that runs: of the hops that its tour has kept, as `/api/past` sends them.
 export function pastOfLive(t, kindOf, chosen, { hops, links, changes, kept, skipped }) {
-  const note = `${t("kept-hops")} ${kept}${skipped ? ` · ${skipped} ${t("skipped")}` : ""}`;
+  const note = `${labelled(t("kept-hops"), kept)}${skipped ? ` · ${skipped} ${t("skipped")}` : ""}`;
   return pastPane(t, kindOf, { chosen, hops, at: -1, links, changes: Object.entries(changes).sort((a, b) => b[1] - a[1]), note }, {});
 }

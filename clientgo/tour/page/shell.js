@@ -9,6 +9,9 @@ export const remembered = (name) => { try { return localStorage.getItem(`informe
 // A number with the word for what is counted, of which `t` has one for a single one too.
 export const numbered = (t, number, word) => `${number.toLocaleString("en-US")} ${t(number === 1 ? `${word}-one` : word)}`;
 
+// A label and what it labels: behind a full-width colon stands no space.
+export const labelled = (label, text) => `${label}${label.endsWith("：") ? "" : " "}${text}`;
+
 // Let these be a node's children, in that order; what is there already stays where it is, untouched.
 export function arrange(parent, wanted) {
   const keep = new Set(wanted);
@@ -82,7 +85,8 @@ export async function whileBusy(text, work) {
   } finally {
     if (whileBusy.last === mine) {
       document.body.dataset.busy = "false";
-      if ($("said").textContent === text) $("said").hidden = true;
+      // A hidden text would stay in the language in which it was said.
+      if ($("said").textContent === text) { $("said").hidden = true; $("said").textContent = ""; }
     }
   }
 }
