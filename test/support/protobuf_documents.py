@@ -89,7 +89,7 @@ def _element(field: Field, chance: random.Random, depth: int) -> Any:
         return document(field.message, chance, depth + 1)
     if kind >= Kind.SCHEMAORARRAY:
         return _schema_or_other(field, chance, depth)
-    return _LEAVES[kind](chance)
+    return LEAVES[kind](chance)
 
 
 def _schema_or_other(field: Field, chance: random.Random, depth: int) -> Any:
@@ -116,7 +116,7 @@ def _json(chance: random.Random) -> Any:
     return chance.choice(({}, [], {"f:a": {".": {}}}, "text", 5, 1.5, True, [None, {"ä": "<"}]))
 
 
-_LEAVES: Any = {
+LEAVES: Any = {
     Kind.STRING: _text,
     Kind.BOOL: lambda chance: chance.random() < 0.5,
     Kind.INT: _integer,

@@ -61,21 +61,24 @@ def tombstone(obj: Any) -> cache.DeletedFinalStateUnknown:
     return cache.DeletedFinalStateUnknown(obj.name, obj)
 
 
+class EqualItem:
+    """An item that equals every other one."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EqualItem)
+
+    def __hash__(self) -> int:
+        return 1
+
+
 class EqualItems:
-    """Items that are all equal: how many are referred to shows how many entries of an item a queue keeps."""
-
-    class _Item:
-        def __eq__(self, other: object) -> bool:
-            return isinstance(other, EqualItems._Item)
-
-        def __hash__(self) -> int:
-            return 1
+    """Items that are all equal. The number that is referred to shows how many entries of an item a queue keeps."""
 
     def __init__(self) -> None:
-        self._made: list[weakref.ref[EqualItems._Item]] = []
+        self._made: list[weakref.ref[EqualItem]] = []
 
-    def new(self) -> Any:
-        item = EqualItems._Item()
+    def new(self) -> EqualItem:
+        item = EqualItem()
         self._made.append(weakref.ref(item))
         return item
 

@@ -88,7 +88,7 @@ def described(constant: str) -> dict[str, str]:
 
 def test_every_function_at_which_hops_happen_is_described_in_chinese_with_its_class():
     workers = {scenario.program.worker.function for scenario in lessons.SCENARIOS.values()}
-    functions = {function for _, function in web._sources()} | workers
+    functions = {function for _, function in web.sources()} | workers
     assert set(described("FUNCTIONS")) == functions
     assert set(described("CLASSES")) == {function.rpartition(".")[0] for function in functions}
     texts = [*described("FUNCTIONS").values(), *described("CLASSES").values()]

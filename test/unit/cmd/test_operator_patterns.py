@@ -758,7 +758,7 @@ class Replica:
                 queue.add_with_opts(workqueue.AddOpts(priority=-100), ctrl.Request("default", name))
 
         options = ctrlcontroller.Options(
-            reconciler=reconcile, skip_name_validation=True, new_queue=self.shards.new_queue
+            reconciler=reconcile, skip_name_validation=True, new_queue=self.new_queue
         )
         self.controller = ctrlcontroller.new_unmanaged("site", options)
         self.controller.watch(source.Func(see_all))
@@ -769,8 +769,11 @@ class Replica:
             thread.start()
 
     def event(self, name: str) -> None:
-        queue: Any = self.shards._queue
-        queue.add(ctrl.Request("default", name))
+        self.queue.add(ctrl.Request("default", name))
+
+    def new_queue(self, name: str, rate_limiter: Any) -> Any:
+        self.queue = self.shards.new_queue(name, rate_limiter)
+        return self.queue
 
     def stop(self) -> None:
         self._cancel()

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +346,13 @@ def test_an_empty_namespace_is_refused_where_one_is_needed(verb, namespace, name
     assert message in str(err)
 
 
+@pytest.fixture
+def default_warnings() -> Iterator[None]:
+    """Restore the default handler of warnings after the test."""
+    yield
+    rest.set_default_warning_handler_with_context(rest.WarningLogger())
+
+
 class RecordingHandler:
     """A handler of both forms."""
 
@@ -372,10 +380,10 @@ class RecordingHandler:
     ],
 )
 def test_a_requests_handler_of_warnings_comes_before_the_clients(
-    monkeypatch, setter, given, of_request, of_client, default
+    default_warnings, setter, given, of_request, of_client, default
 ):
     handlers = [RecordingHandler() for _ in range(3)]
-    monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", handlers[2])
+    rest.set_default_warning_handler_with_context(handlers[2])
     client, _ = client_of(Turns(answer(200, {}, Warning='299 - "old"')), warning_handler_with_context=handlers[1])
     request = client.get()
     assert getattr(request, setter)(handlers[0] if given else None) is request

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -261,6 +262,13 @@ def test_no_text_of_a_config_shows_a_credential(field, render):
     assert "s3cr3t" not in render({"config": config})
 
 
+@pytest.fixture
+def default_warnings() -> Iterator[None]:
+    """Restore the default handler of warnings after the test."""
+    yield
+    rest.set_default_warning_handler_with_context(rest.WarningLogger())
+
+
 class RecordingHandler:
     """A handler of both forms."""
 
@@ -287,9 +295,9 @@ class RecordingHandler:
         (("warning_handler", "warning_handler_with_context"), ["old with context"]),
     ],
 )
-def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(fields, expected, monkeypatch):
+def test_a_configs_handler_hears_the_warnings_the_one_with_a_context_first(fields, expected, default_warnings):
     default, handler = RecordingHandler(), RecordingHandler()
-    monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", default)
+    rest.set_default_warning_handler_with_context(default)
     turns = Turns(answer(200, {}, Warning='299 - "old"'))
     client, _ = client_of(turns, **dict.fromkeys(fields, handler))
     client.get().do(context.background()).raise_for_error()
@@ -302,14 +310,12 @@ def test_an_answer_without_warnings_has_an_empty_list_of_them():
     assert client.get().do(context.background()).warnings() == []
 
 
-def test_the_default_handler_of_warnings_logs_and_may_be_replaced(monkeypatch, caplog):
+def test_the_default_handler_of_warnings_logs_and_may_be_replaced(default_warnings, caplog):
     """
     Go: TestDefaultWarningHandler/default
     Go: TestDefaultWarningHandler/no-context
     Go: TestDefaultWarningHandler/with-context
     """
-    # Restores the logging function after the test.
-    monkeypatch.setattr("clientgo.rest.warnings._default_warning_handler", rest.WarningLogger())
 
     def warn() -> None:
         client, _ = client_of(Turns(answer(200, {}, Warning='299 - "old", 214 - "no warning of Kubernetes"')))

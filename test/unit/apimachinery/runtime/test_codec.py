@@ -13,6 +13,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1 import unstructured
+from clientgo.apimachinery.runtime.documents import writable_document_of
 from clientgo.apimachinery.runtime.schema import (
     GroupKind,
     GroupResource,
@@ -162,7 +163,7 @@ def test_conversion_goes_where_the_versioner_says() -> None:
     scheme = runtime.new_scheme()
     scheme.add_known_type_with_name(OLD.with_kind("Old"), Old)
     scheme.add_known_type_with_name(NEW.with_kind("Old"), New)
-    scheme.add_conversion_func(Old, New, lambda source, target: target._writable().update(was=source.kind))
+    scheme.add_conversion_func(Old, New, lambda source, target: writable_document_of(target).update(was=source.kind))
     to_new = runtime.new_multi_group_versioner(NEW, GroupKind("old", ""))
 
     old = Old(kind="Old")

@@ -138,7 +138,7 @@ def test_no_string_of_any_message_loses_a_byte(monkeypatch: pytest.MonkeyPatch, 
     text = {Kind.STRING: texts, Kind.QUANTITY: texts, Kind.INTORSTRING: texts, Kind.STRINGS: lambda by: [texts(by)],
             Kind.RAW: lambda by: {texts(by): [texts(by)]}}  # fmt: skip
     for kind, leaf in text.items():
-        monkeypatch.setitem(protobuf_documents._LEAVES, kind, leaf)
+        monkeypatch.setitem(protobuf_documents.LEAVES, kind, leaf)
     escaped = 0
     for message in protobuf_documents.all_messages():
         data = protobuf.encode_message(message, protobuf_documents.document(message, random.Random(seed)))

@@ -17,7 +17,7 @@ from patience import PATIENCE
 
 from clientgo import context
 from clientgo.context import Context
-from clientgo.controller_runtime import webhook
+from clientgo.controller_runtime import certwatcher, webhook
 from clientgo.controller_runtime.webhook import admission
 from clientgo.golang.http.server import Request, ResponseWriter
 
@@ -120,13 +120,15 @@ def test_a_path_is_registered_once(serving: Serving) -> None:
         serving.server.register("/one", admission.Webhook(handler=deny))
 
 
-def test_a_new_certificate_is_shown_without_a_restart(authority: Authority, tmp_path: Path) -> None:
-    watchers: list[Any] = []
+def test_a_new_certificate_is_shown_without_a_restart(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watchers: list[certwatcher.CertWatcher] = []
+    new = certwatcher.new
+    monkeypatch.setattr(certwatcher, "new", lambda *pair: watchers.append(new(*pair)) or watchers[0])
     serving = Serving(authority, tmp_path)
     try:
         serving.server.register("/", admission.Webhook(handler=deny))
-        original = serving.server._watcher
-        serving.server._watcher = lambda tls: watchers.append(original(tls)) or watchers[0]  # type: ignore[method-assign]
         serving.start()
         assert serving.subject() == "server"
         serving.install("renewed")
