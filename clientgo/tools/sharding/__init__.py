@@ -20,9 +20,11 @@ By default every replica caches all objects. With `ShardingConfig.informers` a r
 the objects of its shards, which an API server of Kubernetes 1.36 selects by namespace or by uid. The README in this
 folder states when to use this and what it costs.
 
-Other replicas acquire the shards of a crashed replica within one lease duration and two retry periods (19 s with the
-defaults), on average after one lease duration and one retry period. Plain leader election takes equally long. They
-acquire the shards of a stopped replica within a few retry periods.
+Other replicas acquire the shards of crashed replicas within one lease duration and two retry periods (19 s with the
+defaults), and the time of their requests to the API server. The first period passes until a replica observes the last
+renewal, the second until it looks again after the Lease has expired. This holds for replicas that crash at once, and on
+average it takes one lease duration and one retry period. They acquire the shards of a stopped replica within a few
+retry periods.
 
 Guarantee: no two replicas work on the same key at the same time, within the limits of an election. A replica releases a
 shard only when the work on its keys has ended, and `working_on` yields False as soon as the lease has expired by this

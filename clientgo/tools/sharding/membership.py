@@ -131,6 +131,13 @@ class Membership:
         """Return the last observed change of a shard's Lease, or None before the first check or without a Lease."""
         return self._shards.get(lease_name)
 
+    def is_held_by_another(self, lease_name: str) -> bool:
+        """Report whether another member had a shard's Lease at the last check, and the Lease has not expired since."""
+        observation = self._shards.get(lease_name)
+        if observation is None or observation.lease.spec.holder_identity in (None, "", self._identity):
+            return False
+        return self._clock.now() - observation.since < self._lease_duration
+
     def leave(self, ctx: Context) -> None:
         """Delete this replica's Lease, so that others need not wait for its expiry. Raises the request's error."""
         try:

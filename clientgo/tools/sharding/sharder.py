@@ -103,6 +103,8 @@ class Sharder:
         # The shards that this replica is a candidate for or holds.
         self._candidacies: dict[int, _Candidacy] = {}
         self._held: set[int] = set()
+        # The shards that this replica should hold: it is a candidate unless another replica still has the Lease.
+        self._wanted: set[int] = set()
         self._working: Counter[int] = Counter()
         self._elections = wait.Group()
 
@@ -161,7 +163,7 @@ class Sharder:
         with self._changed:
             return ShardingStatistics(
                 members=len(members),
-                wanted=tuple(sorted(shard for shard, one in self._candidacies.items() if not one.leaving)),
+                wanted=tuple(sorted(self._wanted)),
                 held=tuple(sorted(self._held)),
                 working=self._working.total(),
             )
@@ -173,6 +175,7 @@ class Sharder:
         finally:
             with self._changed:
                 candidates = list(self._candidacies)
+                self._wanted = set()
             for shard in candidates:
                 self._withdraw(shard)
             self._elections.wait()
@@ -204,10 +207,14 @@ class Sharder:
         wanted = {shard for shard, member in assigned.items() if member == self._config.identity}
         with self._changed:
             candidates = set(self._candidacies)
+            self._wanted = wanted
         for shard in sorted(candidates - wanted):
             self._withdraw(shard)
         for shard in sorted(wanted - candidates):
-            self._run_for(ctx, shard)
+            # An election would ask again only after up to 2.2 retry periods; the next look is earlier, and sees a
+            # release or the end of the Lease.
+            if not self._membership.is_held_by_another(self._lease_of(shard)):
+                self._run_for(ctx, shard)
 
     def _withdraw(self, shard: int) -> None:
         """Begin no new work on the shard, and release it when the current work has ended."""

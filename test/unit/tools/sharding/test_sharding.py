@@ -243,6 +243,35 @@ def lease_of(name: str, label: str, holder: str) -> coordinationv1.Lease:
     return coordinationv1.Lease(metadata=metadata, spec=coordinationv1.LeaseSpec(holder_identity=holder))
 
 
+def renew(server: Server, member: str, shards: list[int]) -> None:
+    leases = [lease_of(f"test-shard-{shard}", SHARD_LABEL, member) for shard in shards]
+    for lease in (*leases, lease_of(f"test-member-{member}", MEMBER_LABEL, member)):
+        lease.spec.lease_duration_seconds = int(LEASE)
+        server.leases_of_all.put(lease)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_replicas_that_crash_at_once_are_replaced_as_fast_as_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first that is found dead leaves a shard of the second to the survivor, whose election must not wait."""
+    monkeypatch.setattr("random.random", random.Random(seed).random)
+    shares = {name: [shard for shard, owner in assign(SHARDS, "abc").items() if owner == name] for name in "ab"}
+    assert any(assign(SHARDS, "bc")[shard] == "c" for shard in shares["b"])
+    with synctest.bubble() as b:
+        server = Server()
+        for name, shards in shares.items():
+            renew(server, name, shards)
+        # Looks at 0, 2, 4 ... seconds.
+        survivor = Replica(server, "c")
+        b.sleep(PERIOD + 1)
+        renew(server, "b", shares["b"])
+        # The changes have been seen at 0 and at 4 seconds: 16 and 20 are the first looks that find both dead.
+        b.sleep(LEASE + 2)
+        assert survivor.sharder.statistics().members == 1
+        b.sleep(0.1)
+        assert survivor.held() == tuple(range(SHARDS))
+        survivor.end()
+
+
 def test_a_member_lives_as_long_as_its_lease_or_that_of_one_of_its_shards_changes() -> None:
     leases, clock = FakeLeases(), FakeClock(100.0)
     membership = sharding.Membership(leases, "default", "test", "me", LEASE, clock)
