@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+import urllib.request
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 import samplecontroller  # noqa: F401  # makes the sample-controller's packages importable
 from chinesetexts import HAN, problems
+from patience import PATIENCE
 from programs import ImportedProgram
 
 from clientgo import tour
@@ -203,7 +207,16 @@ def test_a_chinese_lesson_that_differs_from_the_english_one_is_refused(tmp_path,
 
 
 def test_the_server_sends_a_lesson_in_both_languages():
-    answer = pageserver._lesson(None, {"name": LESSONS[0].name})
+    with pageserver.PageServer() as server:
+
+        def get(path: str) -> Any:
+            request = urllib.request.Request(
+                urljoin(server.url, path), headers={"Authorization": f"Bearer {server.token}"}
+            )
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+                return json.load(response)
+
+        answer, about = get(f"/api/lesson?name={LESSONS[0].name}"), get("/api/tour")
     assert answer["title"] == LESSONS[0].title and answer["zh"]["title"] == "List 与 Watch：先列举，再监听"
-    titles = {each["name"]: each["zh"]["title"] for each in pageserver._tour(None, {})["lessons"]}
+    titles = {each["name"]: each["zh"]["title"] for each in about["lessons"]}
     assert titles[LESSONS[0].name] == answer["zh"]["title"]

@@ -129,14 +129,23 @@ def test_registering_with_a_program():
     assert [spec.version for spec in registry.added_versioned[features.WATCH_LIST_CLIENT]] == [(1, 30), (1, 35)]
 
 
+@pytest.fixture
+def replaceable():
+    """Restore the process's gates after the test."""
+    before = features.feature_gates()
+    yield
+    features.replace_feature_gates(before)
+
+
 @pytest.mark.parametrize("used", [True, False])
-def test_replacing_gates_warns_only_when_they_were_used(monkeypatch, caplog, gates, used):
+def test_replacing_gates_warns_only_when_they_were_used(replaceable, caplog, gates, used):
     """Go: TestReplaceFeatureGatesWithWarningIndicator, TestDriveInitDefaultFeatureGates."""
     class Own:
         def enabled(self, key):
             return True
 
-    monkeypatch.setattr(features_module, "_feature_gates", gates)
+    features.replace_feature_gates(gates)
+    caplog.clear()
     if used:
         features.feature_gates().enabled("TestAlpha")
     own = Own()
@@ -156,9 +165,9 @@ def test_set_feature_during_test():
     assert features.feature_gates().enabled(features.IN_ORDER_INFORMERS) is before
 
 
-def test_set_feature_during_test_needs_settable_gates(monkeypatch):
+def test_set_feature_during_test_needs_settable_gates(replaceable):
     """Go: TestSetFeatureGatesDuringTestPanics."""
-    monkeypatch.setattr(features_module, "_feature_gates", object())
+    features.replace_feature_gates(object())
     override = set_feature_during_test(features.ATOMIC_FIFO, True)
     with pytest.raises(TypeError, match="has no method set_for_testing"), override:
         pass

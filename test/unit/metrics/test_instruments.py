@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 import pytest
@@ -93,11 +94,18 @@ def test_concurrent_counts_and_reads_lose_nothing() -> None:
 
 
 def test_unread_values_do_not_accumulate() -> None:
+    class Amount(float):
+        """A number that can be referred to weakly."""
+
     number, distribution = instruments.Number(), instruments.Distribution(BOUNDS)
-    for _ in range(10_000):
-        number.inc()
-        distribution.observe(1)
-    assert len(number._pending) < 1000 and len(distribution._pending) < 1000
+    kept: dict[Any, list[weakref.ref[Amount]]] = {number.inc: [], distribution.observe: []}
+    for take, references in kept.items():
+        for _ in range(10_000):
+            amount = Amount(1)
+            references.append(weakref.ref(amount))
+            take(amount)
+    for references in kept.values():
+        assert sum(each() is not None for each in references) < 1000
 
 
 def test_what_is_refused() -> None:

@@ -26,7 +26,7 @@ def new(index_func: Any) -> Any:
 
 def buckets(store: Any) -> dict[str, set[str]]:
     check_invariants(store)
-    return {value: set(keys) for value, keys in store._index.indices["i"].items()}
+    return {value: set(keys) for value, keys in store.contents().indices["i"].items()}
 
 
 def test_the_last_object_of_a_value_takes_the_value_along() -> None:
