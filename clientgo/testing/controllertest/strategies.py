@@ -97,6 +97,8 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
         choices = [rounds] * 3
         if "Drop" in machine.faults:
             choices.append(_unseen(machine, desired))
+        if "Touch" in machine.faults:
+            choices.append(_touched(desired))
         if machine.replicas > 1 and "ChangeLeader" in machine.faults:
             choices += [_handover(desired)] * 4
         # `one_of` would count an equal strategy once.
@@ -128,6 +130,14 @@ def _unseen(
     drop = st.builds(steps.Drop, st.sampled_from(resources) if resources else st.just("none"), _SECONDS, st.just(True))
     change = [desired, st.builds(steps.Remove, st.integers(0, 3))] if "Remove" in machine.faults else [desired]
     return st.tuples(desired, st.just(steps.Sleep(5.0)), drop, st.one_of(change))
+
+
+def _touched(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which another client writes between two actions of the user.
+
+    A write that drops another writer's field needs them in this order, which independent steps seldom have.
+    """
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), st.builds(steps.Touch, st.integers(0, 3)), desired)
 
 
 def _either(step: st.SearchStrategy[Any], weight: int) -> st.SearchStrategy[Step | None]:
