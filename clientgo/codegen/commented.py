@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from clientgo.apimachinery.util import yaml as yaml_util
+
 _Path = tuple[str | int, ...]
 
 # PyYAML counts these as the ends of lines, and no others; `str.splitlines` knows more.
@@ -26,7 +28,9 @@ class _Indented(yaml.SafeDumper):
         return True
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        style = '"' if _ESCAPED.search(text) else "|" if "\n" in text else None
+        # kubectl reads texts as Go's library does: y and 1e3 are no texts there, but are for PyYAML.
+        is_plain = yaml_util.is_plain(text)
+        style = '"' if _ESCAPED.search(text) else "|" if "\n" in text else None if is_plain else "'"
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
+import json
 import keyword
 import re
 import sys
 from pathlib import Path
 
+from clientgo.apimachinery.util import yaml
 from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
 from clientgo.codegen import naming
 from clientgo.codegen.clients import RESERVED_KINDS
@@ -38,6 +40,10 @@ class Refused(Exception):
 
 
 def _checked(subject: str, value: str, problems: list[str]) -> str:
+    """Return a valid name. Raises Refused for problems, and for a name that is no text in YAML, such as no."""
+    if not problems and not yaml.is_plain(value):
+        read_as = json.dumps(yaml.unmarshal(value))
+        problems = [f"YAML reads it as {read_as} wherever it has no quotes"]
     if problems:
         raise Refused(f"{subject} {value!r}: {'; '.join(problems)}")
     return value

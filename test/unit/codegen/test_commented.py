@@ -7,6 +7,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from clientgo.apimachinery.util import yaml as go_yaml
 from clientgo.codegen.commented import dump
 
 DOCUMENT = {
@@ -91,6 +92,23 @@ def test_every_text_comes_back_from_the_file(text: str) -> None:
     written = dump(document)
     assert yaml.safe_load(written) == document
     assert dump(document, written) == written
+
+
+# Texts that PyYAML reads as texts, and kubectl as booleans, numbers or None.
+READ_OTHERWISE = ["y", "Y", "n", "N", "1e3", "1E5", "1e+3", "0o17", "0O17", "-0b1", "08", "1e-2", "5e1", ".5e1", "-9E9"]
+
+
+@pytest.mark.parametrize("text", READ_OTHERWISE)
+def test_a_text_that_kubectl_would_not_read_as_one_has_quotes(text: str) -> None:
+    document = {"enum": [text, "other"], "default": text, text: {"shortNames": [text]}}
+    written = dump(document)
+    assert go_yaml.unmarshal(written) == document
+    assert yaml.safe_load(written) == document
+
+
+@given(text=st.from_regex(r"[-+]?[0-9._oxbeEyYnN:~]{1,6}", fullmatch=True))
+def test_every_short_text_is_the_same_for_kubectl(text: str) -> None:
+    assert go_yaml.unmarshal(dump({text: [text]})) == {text: [text]}
 
 
 def test_comments_stay_where_they_stand_beside_unusual_ends_of_lines() -> None:

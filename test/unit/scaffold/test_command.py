@@ -270,6 +270,12 @@ def test_a_controller_for_a_kind_of_kubernetes_needs_no_type(project: Path, run:
         (("--group", "shop", "--version", "v1", "--kind", "Ördner"), "expected letters and digits"),
         (("--group", "shop", "--version", "v1", "--kind", "None"), "a word of Python's"),
         (("--group", "shop", "--version", "v1", "--kind", "List"), "Kubernetes has it"),
+        (("--group", "shop", "--version", "v1", "--kind", "No"), "YAML reads it as false"),
+        (("--group", "shop", "--version", "v1", "--kind", "Y"), "YAML reads it as true"),
+        (("--group", "shop", "--version", "v1", "--kind", "Null"), "YAML reads it as null"),
+        (("--group", "shop", "--version", "v1", "--kind", "NO"), "YAML reads it as false"),
+        (("--group", "shop", "--version", "v1", "--kind", "Cart", "--plural", "n"), "YAML reads it as false"),
+        (("--group", "on", "--version", "v1", "--kind", "Cart"), "YAML reads it as true"),
         (("--group", "shop", "--version", "v1", "--kind", "Context"), "have a class of that name"),
         (("--group", "shop", "--version", "v1", "--kind", "ListOptions"), "Kubernetes has it in every group"),
         (("--group", "shop", "--version", "v1", "--kind", "GetOptions"), "Kubernetes has it in every group"),
@@ -338,6 +344,9 @@ def test_a_webhook_that_cannot_be_is_refused(
         (("--repo", "config"), "is another folder of the project"),
         (("--project-name", "Shop"), "the project name 'Shop'"),
         (("--project-name", "x" * 41), "must be no more than 40 bytes"),
+        (("--project-name", "y"), "YAML reads it as true"),
+        (("--project-name", "null"), "YAML reads it as null"),
+        (("--domain", "off"), "YAML reads it as false"),
     ],
 )
 def test_a_project_that_cannot_be_is_refused(
