@@ -95,6 +95,24 @@ def mark_operational(err: BaseException) -> None:
         setattr(err, _MARK, True)
 
 
+# The attribute of an exception that `name_subject` sets.
+_SUBJECT = "clientgo_subject"
+
+
+def name_subject(err: BaseException, **pairs: object) -> None:
+    """Add pairs to the log line of a crash, such as the object that the function was called with."""
+    with contextlib.suppress(Exception):  # as in mark_operational
+        setattr(err, _SUBJECT, {**getattr(err, _SUBJECT, {}), **pairs})
+
+
+def take_subject(err: BaseException) -> dict[str, object]:
+    """Return the pairs that `name_subject` has added, and remove them: a program may raise the exception again."""
+    subject: dict[str, object] = getattr(err, _SUBJECT, {})
+    with contextlib.suppress(Exception):
+        delattr(err, _SUBJECT)
+    return subject
+
+
 def failure_of(err: BaseException) -> Failure | None:
     """Return the log form of an exception that indicates a bug; None for an operational error or one never raised.
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang.fmt import go_value
 from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
+from clientgo.klog.exceptions import name_subject
 
 if TYPE_CHECKING:
     from clientgo import klog
@@ -89,6 +91,25 @@ class DeleteNotification:
 
 Notification = AddNotification | UpdateNotification | DeleteNotification
 
+
+
+def name_notification(err: BaseException, notification: Notification) -> None:
+    """Add the object and the kind of the event to the log line of a handler's exception."""
+    event = type(notification).__name__.removesuffix("Notification").lower()
+    obj = notification.old_obj if isinstance(notification, DeleteNotification) else notification.new_obj
+    name_subject(err, object=name_of(obj), event=event)
+
+
+def name_of(obj: Any) -> str:
+    """Return an object's key for a log line; the text of one that has none. Never raises."""
+    from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func  # a cycle of imports
+
+    try:
+        return deletion_handling_meta_namespace_key_func(obj)
+    except Exception:
+        return go_value(obj)
+
+
 # Passes notifications on, in order. Must not raise.
 Notify = Callable[[Sequence[Notification]], None]
 
@@ -103,6 +124,7 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
             except BaseException as err:
                 if not is_crash(err):
                     raise
+                name_notification(err, notification)
                 with utilruntime.handle_crash_with_logger(logger, go_on=True):
                     raise
 

@@ -42,7 +42,7 @@ from clientgo.golang.channel import StopChannel, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.goroutine import go
 from clientgo.hops import hop
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import name_subject, operational_error
 from clientgo.rest.watch.reader import Reader, new_reader
 from clientgo.tools import pager
 from clientgo.tools.cache.beyond.malformed import MalformedEventError, new_kind_check
@@ -237,9 +237,13 @@ class Reflector:
         def list_and_watch(ctx: context.Context) -> bool:
             with utilruntime.handle_crash_with_context(ctx, go_on=True):
                 try:
-                    self.list_and_watch_with_context(ctx)
-                except Exception as err:
-                    self.watch_error_handler(ctx, self, err)
+                    try:
+                        self.list_and_watch_with_context(ctx)
+                    except Exception as err:
+                        self.watch_error_handler(ctx, self, err)
+                except BaseException as err:
+                    name_subject(err, type=self._type_description, reflector=self._name)
+                    raise
             return False
 
         logger = klog.from_context(ctx)

@@ -39,6 +39,7 @@ from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
+from clientgo.klog.exceptions import name_subject
 from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler, stamp
 from clientgo.tools.cache.beyond.inspection import CacheHealth, InspectableInformer
@@ -64,7 +65,12 @@ from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
 from clientgo.tools.cache.listwatch import ListerWatcher
 from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
-from clientgo.tools.cache.notifications import AddNotification, DeleteNotification, Notification
+from clientgo.tools.cache.notifications import (
+    AddNotification,
+    DeleteNotification,
+    Notification,
+    name_notification,
+)
 from clientgo.tools.cache.reflector import (
     WatchErrorHandler,
     WatchErrorHandlerWithContext,
@@ -986,6 +992,8 @@ class _ProcessorListener(Backlog):
                 if not is_crash(err):
                     raise
                 self._failed += 1
+                name_notification(err, notification)
+                name_subject(err, handler=self._handler_name)
                 with utilruntime.handle_crash_with_logger(self.logger, go_on=True):
                     raise
             else:

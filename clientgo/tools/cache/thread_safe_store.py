@@ -20,6 +20,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
 from clientgo.golang.strconv import parse_int
 from clientgo.hops import hop
+from clientgo.klog.exceptions import name_subject
 from clientgo.tools.cache.beyond.indexing import IndexingError, checked_values, rebuilt, values_with_key
 from clientgo.tools.cache.beyond.inspection import InspectableMap
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
@@ -199,6 +200,9 @@ class _StoreIndex:
                     changed.append((name, old_values, checked_values(new_values) if new_values else ()))
             except Exception as err:
                 raise IndexingError(key, name, err) from err
+            except BaseException as err:
+                name_subject(err, object=key, function=f"indexer {name}")
+                raise
         for name, gone, new in changed:
             self.update_single_index(name, gone, new, key)
 

@@ -25,7 +25,7 @@ from clientgo.context import Context
 from clientgo.context import background as background_context
 from clientgo.golang import callers
 from clientgo.golang.stop import is_crash
-from clientgo.klog.exceptions import stacktrace_of
+from clientgo.klog.exceptions import stacktrace_of, take_subject
 from clientgo.klog.serialize import as_pairs, to_string
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
@@ -143,7 +143,7 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
         found["remedy"] = "sys.exit ends the program only in the main thread: cancel the program's context instead"
     # One line, since the log line would otherwise end early. The stack trace contains the whole text.
     text = to_string(err).strip().partition("\n")[0] or type(err).__name__
-    pairs = {key: value for key, value in found.items() if value}
+    pairs = {**take_subject(err), **{key: value for key, value in found.items() if value}}
     klog.from_context(ctx).error(
         None, "Observed a panic", panic=text, panicGoValue=to_string(err, repr), **pairs, stacktrace=stacktrace
     )

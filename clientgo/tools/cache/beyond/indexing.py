@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import name_subject
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.thread_safe_store import _StoreIndex
@@ -82,12 +83,18 @@ def _index_all(index: _StoreIndex, items: Mapping[str, Any]) -> None:
     """Index `items` in an empty index. Raises for the first object that cannot be indexed, without naming it."""
     for name, index_func in index.indexers.items():
         table = index.indices[name] = {}
-        for key, obj in items.items():
-            values = index_func(obj) or ()
-            if isinstance(values, str):
-                raise TypeError
-            for value in values:
-                table.setdefault(value, {})[key] = None
+        key = ""
+        try:
+            for key, obj in items.items():
+                values = index_func(obj) or ()
+                if isinstance(values, str):
+                    raise TypeError
+                for value in values:
+                    table.setdefault(value, {})[key] = None
+        except BaseException as err:
+            if not isinstance(err, Exception):  # which the caller finds again, and names
+                name_subject(err, object=key, function=f"indexer {name}")
+            raise
         if not all(isinstance(value, str) for value in table):
             raise TypeError
 

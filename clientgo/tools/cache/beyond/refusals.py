@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 from clientgo import klog
 from clientgo.apimachinery.api import meta
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import name_subject
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
+from clientgo.tools.cache.notifications import name_of
 from clientgo.tools.cache.store import KeyFunc
 from clientgo.utils.clock import PassiveClock
 
@@ -117,6 +119,9 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
             transformed = transform(obj)
         except Exception as err:
             return Untransformed(obj, err)
+        except BaseException as err:
+            name_subject(err, object=name_of(obj), function="transform")
+            raise
         if transformed is None:
             return Untransformed(obj, TypeError("the transform function returned None: return the object"))
         return transformed

@@ -617,6 +617,52 @@ def test_a_transform_that_calls_sys_exit_is_logged_and_the_reflector_continues(
     assert caplog.text.count('"Observed a panic"') == 1
 
 
+_CALLED = {
+    "add": 'object="default/web" event="add" handler=',
+    "update": 'object="default/web" event="update" handler=',
+    "delete": 'object="default/web" event="delete" handler=',
+    "filter": 'object="default/web" event="add" handler=',
+    "transform": 'object="default/web" function="transform" type="*v1.Pod" reflector=',
+    "index": 'object="default/web" function="indexer by"',
+    "list": 'type="*v1.Pod" reflector=',
+}
+
+
+@pytest.mark.parametrize("failure", [SystemExit(1), ValueError("bad")], ids=["exit", "error"])
+@pytest.mark.parametrize("function", _CALLED)
+def test_the_first_line_about_a_function_that_fails_names_the_object(
+    function: str, failure: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*args: Any) -> Any:
+        raise failure
+
+    funcs = cache.ResourceEventHandlerFuncs
+    with world() as w:
+        if function == "filter":
+            w.informer.add_event_handler(cache.FilteringResourceEventHandler(filter_func=fail, handler=funcs()))
+        elif function == "transform":
+            w.informer.set_transform(fail)
+        elif function == "index":
+            w.informer.add_indexers({"by": fail})
+        elif function == "list":
+            w.source.list = w.source.watch = fail  # type: ignore[method-assign]
+        else:
+            w.informer.add_event_handler(funcs(**{f"{function}_func": fail}))
+        web = pod("web")
+        w.source.add(web)
+        w.start()
+        w.bubble.sleep(1.0)
+        w.source.modify(web)
+        w.bubble.sleep(1.0)
+        w.source.delete(web)
+        w.bubble.sleep(1.0)
+    line = next(line for line in caplog.text.splitlines() if " at=" in line)
+    if isinstance(failure, SystemExit) or function in ("add", "update", "delete", "filter"):
+        assert '"Observed a panic"' in line and _CALLED[function] in line
+    else:
+        assert "default/web" in line or 'type="*v1.Pod"' in line
+
+
 # --- Beyond Go's tests ----------------------------------------------------------------------------------------------
 
 
