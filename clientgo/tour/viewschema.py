@@ -33,7 +33,7 @@ _NOTICE: Type = {
         "version": "text",
         "ref": "text",
         "tombstone": "flag",
-        "queued": "number",
+        "queued?": "number",
     }
 }
 _HANDLER: Type = {
