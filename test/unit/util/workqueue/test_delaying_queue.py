@@ -231,7 +231,7 @@ def test_an_inner_queue_that_raises_does_not_end_the_thread(bubble: synctest.Bub
 
 @pytest.mark.parametrize("drain", [False, True])
 def test_shutdown_drops_what_waits_and_ends_the_thread(bubble: synctest.Bubble, drain: bool) -> None:
-    queue: Any = workqueue.new_named_delaying_queue("drops")
+    queue: Any = workqueue.new_named_delaying_queue("drops-waiting")
     queue.add_after("later", 5.0)
     queue.add("now")
     if drain:
@@ -243,7 +243,7 @@ def test_shutdown_drops_what_waits_and_ends_the_thread(bubble: synctest.Bubble, 
     assert queue.get() == ("now", False)
     queue.done("now")
     assert queue.get() == (None, True)
-    assert threads_of("drops") == []
+    assert threads_of("drops-waiting") == []
 
 
 def test_shut_down_ends_a_drain_also_when_it_is_not_the_first(bubble: synctest.Bubble) -> None:
@@ -329,15 +329,15 @@ def test_after_a_shutdown_the_thread_and_the_waiting_items_are_gone(bubble: sync
     class Item:
         pass
 
-    queue: Any = workqueue.new_named_delaying_queue("ends")
+    queue: Any = workqueue.new_named_delaying_queue("ends-here")
     item = Item()
     gone = weakref.ref(item)
     queue.add_after(item, 5.0)
     bubble.wait()
     del item
-    assert len(threads_of("ends")) == 1
+    assert len(threads_of("ends-here")) == 1
     getattr(queue, shut_down)()
-    assert threads_of("ends") == []
+    assert threads_of("ends-here") == []
     gc.collect()
     assert gone() is None
 
