@@ -22,7 +22,7 @@ from clientgo.utils.clock import RESOLUTION
 
 KIND = batchv1.SCHEME_GROUP_VERSION.with_kind("CronJob")
 _SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-# So many missed times are gone through to find the last one; the interval is taken for granted after that.
+# So many missed times are gone through to find the last one; whole intervals are skipped after that.
 _MANY = 100
 
 
@@ -156,14 +156,19 @@ def _last_due(schedule: Schedule, earliest: float, now: float) -> tuple[float | 
 
     Either is None if there is no such time.
     """
-    due, following = None, schedule.next(earliest)
+    due: float | None = None
+    following, longest = schedule.next(earliest), 1.0
     for _ in range(_MANY):
         if following is None or following > now:
             return due, following
+        longest = max(longest, following - due) if due is not None else longest
         due, following = following, schedule.next(following)
-    # Far too many were missed to count them: begin again shortly before now.
+    if due is not None:
+        # Far too many were missed to count them. Whole intervals are skipped, so that `@every` keeps its phase, and one
+        # of the longest is left, so that there is a due time in it.
+        following = schedule.next(due + max(0.0, (now - due) // longest - 1.0) * longest)
     while following is not None and following <= now:
-        due, following = following, schedule.next(max(following, now - 60.0))
+        due, following = following, schedule.next(following)
     return due, following
 
 

@@ -13,7 +13,9 @@ from clientgo import context
 from clientgo.api.batch import v1 as batchv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.kubernetes import fake
+from clientgo.testing.apiserver.simulator import cronjobs
 from clientgo.testing.apiserver.simulator.cronjobs import CronJobs
+from clientgo.testing.apiserver.simulator.schedules import Schedule
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 from clientgo.utils.clock import testing as clocktesting
@@ -126,3 +128,15 @@ def test_jobs_within_the_limit_stay(limit: int | None) -> None:
     world = World(*jobs, job("running"), finished("failed", "2020-01-01T00:00:00Z", "Failed"), suspend=True,
                   **({} if limit is None else {"successfulJobsHistoryLimit": limit}))  # fmt: skip
     assert (world.look(1.0), len(world.jobs())) == ([], 6)
+
+
+@pytest.mark.parametrize("missed", [1, 2, 99, 100, 101, 102, 1000])
+@pytest.mark.parametrize("text", ["* * * * *", "*/5 * * * *", "0 * * * *", "@every 90s"])
+def test_the_last_of_many_missed_times_is_found(text: str, missed: int) -> None:
+    schedule = Schedule(text, None)
+    first = schedule.next(START) or 0.0
+    interval = (schedule.next(first) or 0.0) - first
+    last = first + (missed - 1) * interval
+
+    assert cronjobs._last_due(schedule, START, last) == (last, last + interval)
+    assert cronjobs._last_due(schedule, START, last + interval - 1.0) == (last, last + interval)
