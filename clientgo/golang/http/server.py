@@ -27,6 +27,7 @@ from clientgo.golang.stop import is_crash
 from clientgo.klog.exceptions import operational_error
 
 __all__ = [
+    "AddressError",
     "Handler",
     "HandlerLike",
     "ListenError",
@@ -55,6 +56,11 @@ class ListenError(OSError):
 
     def __str__(self) -> str:
         return str(self.strerror)
+
+
+@operational_error
+class AddressError(ValueError):
+    """Raised for an address that is none: "listen tcp: address 8081: missing port in address". Go: net.AddrError."""
 
 
 class Request:
@@ -244,19 +250,31 @@ def clean_path(path: str) -> str:
 def listen(address: str) -> socket.socket:
     """Return a socket that listens at "host:port", ":port" (all interfaces) or "[::1]:port". Go: net.Listen.
 
-    Raises ListenError if the system rejects the address, ValueError if it is malformed.
+    Raises ListenError if the system rejects the address, AddressError if it is malformed.
     """
     host, separator, port = address.rpartition(":")
     if not separator:
-        raise ValueError(f"listen tcp: address {address}: missing port in address")
-    if not port.isdigit():
-        raise ValueError(f"listen tcp: address {address}: unknown port")
-    if int(port) > _MAX_PORT:
-        raise ValueError(f"listen tcp: address {port}: invalid port")
+        raise AddressError(f"listen tcp: address {address}: missing port in address")
+    if not (port.isascii() and port.isdigit()):
+        raise AddressError(f"listen tcp: address {address}: unknown port")
+    # Python converts no longer texts.
+    if len(port.lstrip("0")) > len(str(_MAX_PORT)) or int(port) > _MAX_PORT:
+        raise AddressError(f"listen tcp: address {port}: invalid port")
+    if not _is_name(host):
+        raise listen_error(OSError(), address)
     try:
         return _listen(host.removeprefix("[").removesuffix("]"), int(port))
     except OSError as err:
         raise listen_error(err, address) from None
+
+
+def _is_name(host: str) -> bool:
+    """Report whether Python can look the host up. For others it raises several errors, and leaves a socket open."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return "\0" not in host
 
 
 def listen_error(err: OSError, address: str) -> ListenError:

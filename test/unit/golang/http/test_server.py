@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from patience import PATIENCE
 
+from clientgo import klog
 from clientgo.golang import http
 from clientgo.golang.http import server_connection
 from clientgo.golang.http.server import ListenError, Request, RequestBodyTooLarge, ResponseWriter, Server, listen
@@ -245,11 +246,21 @@ def test_an_address_in_use_is_named_once_in_words() -> None:
         ("8080", "listen tcp: address 8080: missing port in address"),
         (":http", "listen tcp: address :http: unknown port"),
         (":65536", "listen tcp: address 65536: invalid port"),
+        (":", "listen tcp: address :: unknown port"),
+        (":\u00b2", "listen tcp: address :\u00b2: unknown port"),
+        (":" + "9" * 5000, f"listen tcp: address {'9' * 5000}: invalid port"),
     ],
 )
 def test_a_malformed_address_is_named(address: str, text: str) -> None:
-    with pytest.raises(ValueError, match=f"^{text}$"):
+    with pytest.raises(ValueError, match=f"^{text}$") as raised:
         listen(address)
+    assert klog.is_operational(raised.value), "a program logs it on one line"
+
+
+@pytest.mark.parametrize("host", ["a" * 64, "a..b", "nul\0", "\ud800"])
+def test_a_host_that_is_no_name_has_no_address(host: str) -> None:
+    with pytest.raises(ListenError, match=": no such host$"):
+        listen(f"{host}:0")
 
 
 def test_a_host_without_an_address_is_named() -> None:
