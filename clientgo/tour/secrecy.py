@@ -44,13 +44,13 @@ callers.mark_inserted()
 
 Json = dict[str, Any]
 
-_PATH = re.compile(r"/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
-_DESCRIPTION = re.compile(r"Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
+_PATH = re.compile(r"(?i)/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespaces/[^/]+/)?secrets(?:[/?]|$)")
+_DESCRIPTION = re.compile(r"(?i)Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
 # Key and value have spaces and quotes between them, escaped or not, and YAML's tags, anchors, block marks, comments.
 _MANIFEST = re.compile(
-    r"""\bkind[\\"']{0,20}+\s{0,20}+(?::|=>?)"""
+    r"""(?i)\bkind[\\"']{0,20}+\s{0,20}+(?::|=>?)"""
     r"""(?>[\s\\"'`{(]|(?<=\\)[nrt]|[&!]\S{0,80}+|[>|][-+\d]{0,2}+|#[^\n]{0,200}+\n){0,200}+"""
-    r"""Secret(?:List)?\b"""
+    r"""Secret(?:s|List)?\b"""
     r"|&(?:\w{1,20}\.)?Secret(?:List)?\{"
 )
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
@@ -62,13 +62,22 @@ _TOKEN = re.compile(
     r"|(?<=://)[^/\s@]+@"
     r"|(?P<header>(?:authorization|cookie|x-auth-token|x-api-key)[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\[\\\"']{0,20}+)"
     r"[^\s\"'\\][^\r\n\"'\\]*+"
-    r"|(?P<field>(?:token|password|passwd|passphrase|client[-_]?secret|secret[-_]access[-_]key|api[-_]?key|signature)"
-    r"[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\\\"']{0,20}+)[^\s\"'\\&,;)}\]]{6,}+"
+    r"|(?P<field>(?:token|password|passwd|pwd|passphrase|client[-_]?secret|secret[-_]access[-_]key|api[-_]?key|signature)"
+    r"[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\\\"']{0,20}+)(?:(?<=\")[^\"\\\r\n]++|(?<=')[^'\\\r\n]++"
+    r"|(?<==)[^\s\"'\\&,;)}\]]++|[^\s\"'\\&,;)}\]]{6,}+)"
     r"|(?P<flag>--[\w-]{0,30}(?:token|password)\s{1,5}+)[^\s-]\S*+"
     r"|-----BEGIN [\w ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [\w ]{0,30}PRIVATE KEY-----|\Z)"
     r"|\b(?:k8s-aws-v1\.|sha256~|ya29\.)[\w.-]{8,}+"
 )
 _HIDDEN = "(hidden)"
+# Bytes as programs print them: 6162, 61:62, 61 62, \\x61\\x62, [97, 98] and [97 98].
+_BYTES = re.compile(
+    r"(?:0x)?(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){4,}+(?![0-9a-fA-F])"
+    r"|(?<![\w\\])[0-9a-fA-F]{2}(?:[: -][0-9a-fA-F]{2}(?!\w)){3,}+"
+    r"|(?:\\{1,4}x[0-9a-fA-F]{2}){4,}+|(?P<decimal>\[\d{1,3}(?:,?\s?\d{1,3}\b){3,}+\])"
+)
+_DECIMALS = re.compile(r"\d+")
+_NO_HEX = re.compile(r"0x|\\+x|[: -]")
 
 _TEXTS = ("apiVersion", "kind", "type")
 _METADATA_TEXTS = (
@@ -87,6 +96,7 @@ _REFERENCE_FIELDS = {
 }
 _METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 _STATUS_FIELDS = ("status", "reason", "code", "details", "message")
+_SECRET_KINDS = ("secret", "secrets")
 # Shorter values would take ordinary words out of error texts.
 _SHORTEST = 4
 # Values that are remembered, to take them out of error texts.
@@ -96,7 +106,8 @@ _DEPTH = 100
 
 def resource_is_secret(path: str) -> bool:
     """Report whether a request's path names the resource `secrets` of any group."""
-    return _PATH.search(unquote(urlsplit(path).path)) is not None
+    segments = unquote(urlsplit(path).path).split("/")
+    return _PATH.search("/" + "/".join(segment for segment in segments if segment)) is not None
 
 
 class Secrecy:
@@ -166,7 +177,10 @@ class Secrecy:
             document = {"apiVersion": api_version, "kind": kind, **document}
         if isinstance(obj, metav1.Status):
             return self._status(document)
-        if is_secret or (gvk is not None and gvk.kind == "Secret") or document.get("kind") == "Secret":
+        kind = _lower_kind(document)
+        if is_secret and isinstance(document.get("items"), list):
+            return self._list(document)
+        if is_secret or (gvk is not None and gvk.kind == "Secret") or kind in _SECRET_KINDS:
             return self._secret(document)
         if isinstance(obj, metav1.PartialObjectMetadata):
             document = self._without_annotations(document)
@@ -178,11 +192,25 @@ class Secrecy:
     def scrubbed(self, text: str) -> str:
         """Return the text without credentials and without values of Secrets that were seen."""
         text = _TOKEN.sub(_without_token, text)
+        text = _BYTES.sub(self._without_bytes, text)
         with self._lock:
             found = [value for value in self._values if value in text]
         for value in sorted(found, key=len, reverse=True):
             text = text.replace(value, _HIDDEN)
         return text
+
+    def _without_bytes(self, found: re.Match[str]) -> str:
+        """Return the match unless it is a value as hexadecimal or decimal bytes."""
+        numbers = _DECIMALS.findall(found[0]) if found["decimal"] else ()
+        try:
+            raw = bytes(map(int, numbers)) if numbers else bytes.fromhex(_NO_HEX.sub("", found[0]))
+        except ValueError:
+            return found[0]
+        # As the values that were learned have it: the text, or the bytes as Python shows them.
+        shown = (raw.decode(errors="replace"), repr(raw)[2:-1])
+        with self._lock:
+            is_secret = any(value in text for text in shown for value in self._values)
+        return _HIDDEN if is_secret else found[0]
 
     def scrubbed_fields(self, fields: Mapping[str, Any]) -> Json:
         """Return the fields with what users and servers wrote scrubbed."""
@@ -277,16 +305,16 @@ class Secrecy:
             return [self._nested(each, depth - 1) for each in value]
         if not isinstance(value, dict):
             return value
-        kind = value.get("kind")
-        if kind == "Secret" and not _is_reference(value):
+        kind = _lower_kind(value)
+        if kind in _SECRET_KINDS and not _is_reference(value):
             return self._secret(value)
-        if kind == "SecretList":
+        if kind == "secretlist":
             return self._list(value)
-        if kind == "PartialObjectMetadata":
+        if kind == "partialobjectmetadata":
             value = self._without_annotations(value)
-        elif kind == "PartialObjectMetadataList" and isinstance(items := value.get("items"), list):
+        elif kind == "partialobjectmetadatalist" and isinstance(items := value.get("items"), list):
             value = {**value, "items": [self._metadata_only(each) for each in items]}
-        elif kind == "Table" and isinstance(rows := value.get("rows"), list):
+        elif kind == "table" and isinstance(rows := value.get("rows"), list):
             value = {**value, "rows": [self._row(each) for each in rows]}
         return {name: self._nested(each, depth - 1) for name, each in value.items()}
 
@@ -310,7 +338,7 @@ class Secrecy:
     def _row(self, row: Any) -> Any:
         """Return a row of a Table, whose object is metadata unless it states another kind."""
         found = row.get("object") if isinstance(row, dict) else None
-        if not isinstance(found, dict) or found.get("kind", "PartialObjectMetadata") != "PartialObjectMetadata":
+        if not isinstance(found, dict) or _lower_kind(found) not in ("", "partialobjectmetadata"):
             return row
         return {**row, "object": self._without_annotations(found)}
 
@@ -321,7 +349,16 @@ def _may_hide(document: Json) -> bool:
         text = json.dumps(document, ensure_ascii=True)
     except RecursionError:
         return True
-    return any(word in text for word in ("ecret", "PartialObjectMetadata", '"Table"'))
+    text = text.lower()
+    return any(word in text for word in ("ecret", "u00", "partialobjectmetadata", '"table"'))
+
+
+def _lower_kind(document: Json) -> str:
+    """Return the kind in lower case, as servers of other makers and templates may spell it; "" without one."""
+    kind = document.get("kind")
+    if kind is None:
+        kind = next((value for name, value in document.items() if name.lower() == "kind"), None)
+    return kind.lower() if isinstance(kind, str) else ""
 
 
 def _is_manifest(text: str) -> bool:
@@ -374,7 +411,8 @@ def _forms(value: Any, *, is_base64: bool) -> list[str]:
     if is_base64:
         try:
             plain = base64.b64decode(value, validate=True)
-            forms += [repr(plain)[2:-1], plain.decode()]
+            forms.append(repr(plain)[2:-1])
+            forms.append(plain.decode())
         except (binascii.Error, ValueError):
             pass
     else:

@@ -382,3 +382,57 @@ def test_an_object_in_a_queue_is_shown_by_its_key():
     assert texts[:4] == ["default/a", "default/a", "<tuple>", "<Plain>"]
     plain = ["default/a", cache.ObjectName("default", "a"), 7, ("a", 1), Plain("a")]
     assert [item_text(item) for item in plain] == ["default/a", "default/a", "7", "('a', 1)", "Plain('a')"]
+
+
+# --- other spellings and encodings ---
+
+_VALUE = "hunter2-value"
+_DATA = {"p": base64.b64encode(_VALUE.encode()).decode()}
+_KINDS = ("secret", "SECRET", "sEcret", "Secrets")
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("key", ["kind", "Kind"])
+def test_a_secret_is_known_in_every_letter_case(kind: str, key: str) -> None:
+    secret = {key: kind, "data": _DATA, "stringData": {"a": _VALUE}}
+    documents = [
+        {"kind": kind, "apiVersion": "v1", "data": _DATA},
+        {"kind": f"{kind.rstrip('s')}list", "apiVersion": "v1", "items": [{"data": _DATA}]},
+        {"kind": "List", "apiVersion": "v1", "items": [secret]},
+        {"kind": "Foo", "apiVersion": "x/v1", "spec": {"template": secret}},
+        {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": [{"cells": [], "object": secret}]},
+        {"kind": "ConfigMap", "apiVersion": "v1", "data": {"m": json.dumps(secret)}},
+        {"kind": "ConfigMap", "apiVersion": "v1", "data": {"m": f"{key}: {kind}\nstringData:\n  a: {_VALUE}\n"}},
+    ]
+    for made in documents:
+        shown = json.dumps(Secrecy().shown(Unstructured.from_dict(made)))
+        assert _VALUE not in shown and _DATA["p"].rstrip("=") not in shown, made
+
+
+def test_the_items_of_a_list_from_a_source_of_secrets_need_no_kind() -> None:
+    made = {"kind": "List", "apiVersion": "v1", "items": [{"metadata": {"name": "s"}, "data": _DATA}]}
+    shown = Secrecy().shown(Unstructured.from_dict(made), is_secret=True)
+    assert shown["items"][0]["metadata"] == {"name": "s"}
+    assert _DATA["p"] not in json.dumps(shown)
+
+
+@pytest.mark.parametrize("value", [_VALUE.encode(), b"\x00\x01\xfe\xffbin"])
+def test_a_value_is_hidden_where_its_bytes_are_printed(value: bytes) -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret.from_dict({"data": {"p": base64.b64encode(value).decode()}})])
+    numbers = list(value)
+    texts = [value.hex(), value.hex().upper(), value.hex(":"), value.hex(" "), f"0x{value.hex()}", str(numbers)]
+    texts += ["".join(f"\\x{byte:02x}" for byte in value), f"[{' '.join(map(str, numbers))}]"]
+    for text in texts:
+        assert secrecy.scrubbed(f"failed: {text} end") == "failed: (hidden) end"
+        assert "(hidden)" not in Secrecy().scrubbed(f"failed: {text} end")
+
+
+@pytest.mark.parametrize("text", ["password=ab1", "token=abc", "--token=abc12", "pwd=secret1", "PASSWORD='a b c'"])
+def test_a_short_credential_is_hidden(text: str) -> None:
+    assert "(hidden)" in Secrecy().scrubbed(f"x {text} y") and text not in Secrecy().scrubbed(f"x {text} y")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/a/SECRETS", "/api/v1/Secrets/x", "/api/v1//secrets"])
+def test_a_path_of_secrets_is_known_in_every_spelling(path: str) -> None:
+    assert resource_is_secret(path)
