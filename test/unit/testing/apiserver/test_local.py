@@ -38,6 +38,19 @@ def test_a_server_that_does_not_listen_has_no_http_server() -> None:
         server.http.start()
 
 
+def test_a_server_starts_and_stops_once_however_often_it_is_asked() -> None:
+    server = Server(listen=False)
+    server.start()
+    threads = threading.active_count()
+    server.start()
+    assert threading.active_count() == threads
+    client = kubernetes.new_for_config(config_of(server))
+    client.core_v1().config_maps("default").create(CTX, config_map("a"))
+    client.close()
+    for _ in range(2):
+        server.stop()
+
+
 def test_who_numbers_the_uids_gets_the_same_ones_in_every_run() -> None:
     def run() -> list[str]:
         numbers = iter(range(1000))
