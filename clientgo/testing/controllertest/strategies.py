@@ -99,6 +99,8 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
             choices.append(_unseen(machine, desired))
         if "Touch" in machine.faults:
             choices.append(_touched(desired))
+        if failures := _failures(machine):
+            choices.append(_interrupted(st.one_of(failures), desired))
         if machine.replicas > 1 and "ChangeLeader" in machine.faults:
             choices += [_handover(desired)] * 4
         # `one_of` would count an equal strategy once.
@@ -138,6 +140,27 @@ def _touched(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step |
     A write that drops another writer's field needs them in this order, which independent steps seldom have.
     """
     return st.tuples(desired, st.just(steps.Sleep(5.0)), st.builds(steps.Touch, st.integers(0, 3)), desired)
+
+
+def _failures(machine: type[ControllerMachine]) -> list[st.SearchStrategy[Step]]:
+    """Return strategies of the machine's faults of one of the next calls."""
+    call = st.sampled_from((1, 1, 2))
+    faults: dict[str, st.SearchStrategy[Step]] = {
+        "Fail": st.builds(steps.Fail, call, st.sampled_from((409, 500))),
+        "Lose": st.builds(steps.Lose, call),
+        "Kill": st.builds(steps.Kill, call, st.sampled_from(("after", "before"))),
+    }
+    return [fault for name, fault in faults.items() if name in machine.faults]
+
+
+def _interrupted(
+    failure: st.SearchStrategy[Step], desired: st.SearchStrategy[Step]
+) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which a call for a change of an existing object fails.
+
+    Independent steps mostly fail a call for a new object, and a later event of the object leads to another attempt.
+    """
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), failure, desired)
 
 
 def _either(step: st.SearchStrategy[Any], weight: int) -> st.SearchStrategy[Step | None]:
