@@ -1,7 +1,9 @@
 """Replicas of a controller whose informers hold only their shards, in front of an embedded API server in virtual time.
 
 Use it inside a synctest bubble. Each replica has a work queue, one worker and a cache of ConfigMaps. `Cluster` records
-the version at which each object was reconciled, and the keys that two replicas worked on at the same time.
+the version at which each object was reconciled, and the objects that two replicas worked on at the same time. With
+shards by uid, an object that is created again under the same name is another one: its replica may begin with it while
+that of the deleted object still works.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class Cluster:
         self.replicas: list[Replica] = []
         # Guards the fields below.
         self._lock = threading.Lock()
-        # The last version that was reconciled, "" for a key without an object.
+        # By object, see `subject`: the last version that was reconciled, "" for one that is deleted.
         self.reconciled: dict[str, str] = {}
         self._working: dict[str, str] = {}
         self.overlaps: list[str] = []
@@ -72,18 +74,22 @@ class Cluster:
         self.replicas.append(replica)
         return replica
 
-    def begin(self, key: str, identity: str) -> None:
-        """Note that a replica starts to work on a key."""
-        with self._lock:
-            if key in self._working:
-                self.overlaps.append(f"{key}: {self._working[key]} and {identity}")
-            self._working[key] = identity
+    def subject(self, key: str, uid: str) -> str:
+        """Return what tells objects apart: the key, with shards by uid the uid too."""
+        return key if self.by is ShardBy.NAMESPACE else f"{key} {uid}"
 
-    def end(self, key: str, version: str) -> None:
-        """Note that a key was reconciled at a version."""
+    def begin(self, subject: str, identity: str) -> None:
+        """Note that a replica starts to work on an object."""
         with self._lock:
-            self._working.pop(key, None)
-            self.reconciled[key] = version
+            if subject in self._working:
+                self.overlaps.append(f"{subject}: {self._working[subject]} and {identity}")
+            self._working[subject] = identity
+
+    def end(self, subject: str, version: str) -> None:
+        """Note that an object was reconciled at a version."""
+        with self._lock:
+            self._working.pop(subject, None)
+            self.reconciled[subject] = version
 
     def put(self, namespace: str, name: str, value: str) -> None:
         """Create or change a ConfigMap."""
@@ -104,9 +110,12 @@ class Cluster:
             client.delete(CTX, name)
 
     def objects(self) -> dict[str, str]:
-        """Return the versions of all objects by key."""
+        """Return the versions of all objects."""
         listed = self.client.core_v1().config_maps("").list(CTX).items
-        return {f"{each.get_namespace()}/{each.get_name()}": each.get_resource_version() for each in listed}
+        return {self._subject_of(each): each.get_resource_version() for each in listed}
+
+    def _subject_of(self, obj: corev1.ConfigMap) -> str:
+        return self.subject(cache.meta_namespace_key_func(obj), obj.get_uid())
 
     def live(self) -> list[Replica]:
         """Return the replicas that run and have a network."""
@@ -124,16 +133,16 @@ class Cluster:
             check_invariants(replica.informer)
             mine = replica.sharder.statistics().held
             for each in replica.informer.get_store().list():
-                key = cache.meta_namespace_key_func(each)
+                subject = self._subject_of(each)
                 value = each.get_namespace() if self.by is ShardBy.NAMESPACE else each.get_uid()
                 if sharding.shard_of_value(value, self.shards) not in mine:
-                    found.append(f"{replica.identity} caches {key}, which is not in its shards {mine}")
-                cached[key] = each.get_resource_version()
+                    found.append(f"{replica.identity} caches {subject}, which is not in its shards {mine}")
+                cached[subject] = each.get_resource_version()
         if cached != objects:
             found.append(f"caches have {cached}, the server has {objects}")
-        for key, version in objects.items():
-            if self.reconciled.get(key) != version:
-                found.append(f"{key} was reconciled at {self.reconciled.get(key)}, it is at {version}")
+        for subject, version in objects.items():
+            if self.reconciled.get(subject) != version:
+                found.append(f"{subject} was reconciled at {self.reconciled.get(subject)}, it is at {version}")
         return found
 
 
@@ -145,6 +154,8 @@ class Replica:
         self.identity = identity
         self.network = Network(cluster)
         self.has_ended = False
+        # By key: the uid of the object for which the key was added last. Dict operations are atomic.
+        self._uids: dict[str, str] = {}
         config = rest.Config(host=cluster.server.url, bearer_token=cluster.server.token, transport=self.network, qps=-1)
         client = kubernetes.new_for_config(config)
         informers = ShardedInformers(cluster.shards, cluster.by)
@@ -181,7 +192,9 @@ class Replica:
             thread.start()
 
     def _enqueue(self, obj: Any) -> None:
-        self._queue.add(cache.deletion_handling_meta_namespace_key_func(obj))
+        key = cache.deletion_handling_meta_namespace_key_func(obj)
+        self._uids[key] = (obj.obj if isinstance(obj, cache.DeletedFinalStateUnknown) else obj).get_uid()
+        self._queue.add(key)
 
     def _queue_shard(self, shard: int) -> None:
         for each in self.informer.objects_of(shard):
@@ -192,12 +205,13 @@ class Replica:
             key, shutdown = self._queue.get()
             if shutdown:
                 return
-            self._cluster.begin(key, self.identity)
+            subject = self._cluster.subject(key, self._uids[key])
+            self._cluster.begin(subject, self.identity)
             found, exists = self.informer.get_indexer().get_by_key(key)
             version = found.get_resource_version() if exists else ""
             # Long enough, for some keys, that a shard moves in the meantime.
             context.sleep(CTX, 5.0 if key.endswith("-3") else 0.05)
-            self._cluster.end(key, version)
+            self._cluster.end(subject, version)
             self._queue.forget(key)
             self._queue.done(key)
 
