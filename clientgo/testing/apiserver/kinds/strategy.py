@@ -49,7 +49,18 @@ _RETURNS_DELETED = {
     "/resourcequotas",
     "storage.k8s.io/storageclasses",
 }
-_CREATE_ON_UPDATE = {"coordination.k8s.io/leases", "/events", "/endpoints", "/limitranges", "/services"}
+_CREATE_ON_UPDATE = {
+    "/endpoints",
+    "/events",
+    "/limitranges",
+    "/services",
+    "coordination.k8s.io/leases",
+    "node.k8s.io/runtimeclasses",
+    "rbac.authorization.k8s.io/clusterrolebindings",
+    "rbac.authorization.k8s.io/clusterroles",
+    "rbac.authorization.k8s.io/rolebindings",
+    "rbac.authorization.k8s.io/roles",
+}
 # Resources whose PUT requires a resourceVersion.
 _CONDITIONAL_UPDATE = {
     "admissionregistration.k8s.io/mutatingadmissionpolicies",

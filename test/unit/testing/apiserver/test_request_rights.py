@@ -14,7 +14,8 @@ from clientgo.testing.apiserver.access import routing
 from clientgo.testing.apiserver.wire.http import Request
 
 Json = dict[str, Any]
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
+GROUP = "rbac.authorization.k8s.io"
+RBAC = f"/apis/{GROUP}/v1"
 MAPS = "/api/v1/namespaces/default/configmaps"
 APPLY = "application/apply-patch+yaml"
 
@@ -133,6 +134,56 @@ def test_with_the_right_to_create_it_is_created(api: Api, method: str, media: st
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "new"}}
     let_bob(api, on("leases", verb, "create", group="coordination.k8s.io"))
     api(method, f"{LEASES}/new?fieldManager=me", lease, media=media, want=201)
+
+
+NODE = "/apis/node.k8s.io/v1/runtimeclasses"
+READER = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+CREATED_BY_PUT = [
+    (f"{RBAC}/namespaces/default/roles", {"rules": [READER]}),
+    (f"{RBAC}/clusterroles", {"rules": [READER]}),
+    (f"{RBAC}/namespaces/default/rolebindings", {"roleRef": {"kind": "ClusterRole", "name": "view"}}),
+    (f"{RBAC}/clusterrolebindings", {"roleRef": {"kind": "ClusterRole", "name": "view"}}),
+    (NODE, {"handler": "runc"}),
+    ("/api/v1/namespaces/default/services", {"spec": {"ports": [{"port": 80}]}}),
+    ("/api/v1/namespaces/default/endpoints", {}),
+    ("/api/v1/namespaces/default/limitranges", {"spec": {"limits": []}}),
+]
+
+
+@pytest.mark.parametrize(("path", "fields"), CREATED_BY_PUT)
+def test_a_put_of_an_absent_object_creates_it_with_the_right_to_create(api: Api, path: str, fields: Json) -> None:
+    """These are the kinds for which Go's strategies allow a creation on update."""
+    plural = path.rpartition("/")[2]
+    group = path.split("/")[2] if path.startswith("/apis/") else ""
+    # Bob has the rights that he grants, so that only the right to create is missing.
+    every = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+    obj = {"metadata": {"name": "new"}, **fields}
+    let_bob(api, on(plural, "update", "bind", group=group), on("clusterroles", "bind", group=GROUP), every)
+    refused = api("PUT", f"{path}/new", obj, want=403)
+    assert f'User "bob" cannot create resource "{plural}"' in refused["message"]
+    api("PUT", f"{path}/new?dryRun=All", obj, want=403)
+    api("GET", f"{path}/new", want=404)
+
+    del api.session.headers["Impersonate-User"]
+    made = api("PUT", f"{path}/new", obj, want=201)
+    assert api("GET", f"{path}/new", want=200)["metadata"]["uid"] == made["metadata"]["uid"]
+
+
+@pytest.mark.parametrize("plural", ["roles", "rolebindings"])
+def test_a_put_that_creates_a_role_grants_only_what_its_writer_has(api: Api, plural: str) -> None:
+    let_bob(api, on(plural, "update", "create", group=GROUP))
+    fields = {"rules": [READER]} if plural == "roles" else {"roleRef": {"kind": "ClusterRole", "name": "view"}}
+    refused = api("PUT", f"{RBAC}/namespaces/default/{plural}/new", {"metadata": {"name": "new"}, **fields}, want=403)
+    assert "is attempting to grant RBAC permissions not currently held" in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [(MAPS, {}), ("/api/v1/namespaces/default/secrets", {}), ("/apis/apps/v1/namespaces/default/controllerrevisions",
+      {"revision": 1})],
+)  # fmt: skip
+def test_a_put_of_most_absent_objects_creates_nothing(api: Api, path: str, fields: Json) -> None:
+    api("PUT", f"{path}/new", {"metadata": {"name": "new"}, **fields}, want=404)
 
 
 def test_the_right_to_create_some_names_is_enough_for_them(api: Api) -> None:
