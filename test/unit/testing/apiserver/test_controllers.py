@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from apiclient import Api
+
+from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.server import Server
 
 
@@ -18,3 +24,43 @@ def test_what_concerns_no_controller_rests_until_somebody_waits() -> None:
         assert repr(server.controllers) == "<Controllers 0 queued>"
     finally:
         server.stop()
+
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+Json = dict[str, Any]
+
+
+def kept(name: str, *finalizers: str, owners: tuple[Json, ...] = ()) -> Json:
+    """Return a ConfigMap that these finalizers keep."""
+    references = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "blockOwnerDeletion": True}
+        | {key: owner["metadata"][key] for key in ("name", "uid")}
+        for owner in owners
+    ]
+    return {"metadata": {"name": name, "finalizers": [*finalizers], "ownerReferences": references}}
+
+
+@pytest.mark.parametrize("last", ["gone", "released"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_owner_goes_after_the_last_dependent_that_it_waits_for(count: int, last: str) -> None:
+    """Nothing but the end of a dependent lets the owner be checked again: it is in deletion and does not change."""
+    with Environment() as env:
+        api = Api(env)
+
+        def idle() -> set[str]:
+            assert env.server.controllers.wait_idle()
+            return {one["metadata"]["name"] for one in api("GET", MAPS)["items"]} - {"kube-root-ca.crt"}
+
+        try:
+            owner = api("POST", MAPS, kept("owner"), want=201)
+            names = [f"dependent-{number}" for number in range(count)]
+            for name in names:
+                api("POST", MAPS, kept(name, "example.com/keep", owners=(owner,)), want=201)
+            api("DELETE", f"{MAPS}/owner", {"propagationPolicy": "Foreground"}, want=200)
+            for name in names:
+                assert {"owner", name} <= idle()
+                change = {"finalizers": None} if last == "gone" else {"ownerReferences": None}
+                api("PATCH", f"{MAPS}/{name}", {"metadata": change}, media="application/merge-patch+json", want=200)
+            assert idle() == (set() if last == "gone" else set(names))
+        finally:
+            api.close()
