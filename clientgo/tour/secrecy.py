@@ -77,7 +77,8 @@ _BYTES = re.compile(
     r"|(?:\\{1,4}x[0-9a-fA-F]{2}){4,}+|(?P<decimal>\[\d{1,3}(?:,?\s?\d{1,3}\b){3,}+\])"
 )
 _DECIMALS = re.compile(r"\d+")
-_NO_HEX = re.compile(r"0x|\\+x|[: -]")
+# Backslashes are looked at from the first of a run alone, which would otherwise be read to its end from each of them.
+_NO_HEX = re.compile(r"0x|(?<!\\)\\++x|[: -]")
 
 _TEXTS = ("apiVersion", "kind", "type")
 _METADATA_TEXTS = (
