@@ -158,7 +158,10 @@ def arrival(
             return False
         return _mentions(hop, key)
 
-    return _last(hops, at + 1, brings)
+    arrived = _last(hops, at + 1, brings)
+    if arrived < 0 and "buffered" in kinds:
+        arrived = _merged(hops, at + 1, handler, key, version, queued)
+    return arrived
 
 
 class _State(NamedTuple):
@@ -235,7 +238,7 @@ def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
         )
     if hop["kind"] in ("called", "taken"):
         queued = hop["more"].get("queued", queued)
-        return _last(
+        found = _last(
             hops,
             at,
             lambda each: (
@@ -244,6 +247,7 @@ def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
                 and _notifies(each, key, version, queued)
             ),
         )
+        return found if found >= 0 else _merged(hops, at, handler, key, version, queued)
     causes = {("indexer", kind) for kind in ("stored", "replaced", "removed", "relisted")} | {("fifo", "popped")}
     return _last(
         hops,
@@ -252,6 +256,23 @@ def _cause_at_handlers(hops: Sequence[Json], link: _State) -> int:
             each["thread"] == hop["thread"] and (each["station"], each["kind"]) in causes and _mentions(each, key)
         ),
     )
+
+
+def _merged(hops: Sequence[Json], before: int, handler: str, key: str, version: str, queued: float | None) -> int:
+    """Return the index of the hop before `before` that brought the state of a merged notification; -1 for none.
+
+    Such a notification has the time of the first of those that were merged, and the state of the last one.
+    """
+
+    def buffers(at: int, version: str, queued: float | None) -> bool:
+        hop = hops[at]
+        is_its = not handler or hop["more"].get("handler", handler) == handler
+        return is_its and _is(hop, "handlers", "buffered") and _notifies(hop, key, version, queued)
+
+    if not version or queued is None:
+        return -1
+    began = next((at for at in range(before) if buffers(at, "", queued)), before)
+    return next((at for at in range(began + 1, before) if buffers(at, version, None)), -1)
 
 
 def _cause_at_indexer(hops: Sequence[Json], link: _State) -> int:

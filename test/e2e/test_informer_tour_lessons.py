@@ -217,6 +217,31 @@ def test_the_page_knows_the_same_past_as_the_terminal(page, scenario):
     ]
 
 
+def test_the_page_knows_the_past_of_a_merged_notification_as_the_terminal(page):
+    """It has the time of the first one, and the version of the last."""
+
+    def hop(kind: str, version: str, queued: float, handler: str = "first") -> dict[str, Any]:
+        about = {"key": "default/apple", "version": version, "thread": "informer", "merged": []}
+        return {"station": "handlers", "kind": kind, **about, "more": {"handler": handler, "queued": queued}}
+
+    def asked(place: str, version: str, queued: float) -> tuple[str, dict[str, Any]]:
+        return place, {"handler": "first", "key": "default/apple", "version": version, "queued": queued}
+
+    buffered = [("1", 1.0, "second"), ("1", 1.0), ("2", 2.0), ("3", 3.0, "second"), ("3", 3.0), ("3", 4.0)]
+    hops = [*(hop("buffered", *each) for each in buffered), hop("called", "3", 1.0)]
+    about = [("handlers.pending", "3", 1.0), ("handlers.pending", "3", 4.0), ("handlers.pending", "3", 0.5)]
+    questions = [asked(*each) for each in (*about, ("handlers.delivering", "3", 1.0))]
+    expected = [past.chain(hops, len(hops) - 1, place, **options) for place, options in questions]
+    assert [[link.at for link in links] for links in expected] == [[4], [5], [], [4, 6]]
+    page.open("queue")
+    expression = (
+        "a[1].map(([place, options]) => m.chain(a[0], a[0].length - 1, place, options.key, options)"
+        ".map((link) => [link.at, link.key]))"
+    )
+    found = computed(page, "past.js", expression, hops, questions)
+    assert found == [[list(link) for link in links] for links in expected]
+
+
 def test_the_chain_of_a_key_is_shown_and_leads_to_its_hops(page):
     page.open("queue?lang=en")
     page.to(60)

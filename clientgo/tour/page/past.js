@@ -1,9 +1,9 @@
 // Queries about the past: which hops brought a key to a place, and when a part last changed. As in past.py.
 
-import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
 import { hue, shortKey } from "/page/picture.js";
 import { labelled } from "/page/shell.js";
+import { difference } from "/page/values.js";
 
 // By place, the kinds of its station's hops that bring a key there.
 export const PLACES = {
@@ -64,7 +64,7 @@ const numberOf = (version) => (/^\d+$/.test(version) ? Number(version) : -1);
 export function arrival(hops, at, place, key, { handler = "", version = "", queued = null } = {}) {
   const station = stationOf(place);
   const kinds = PLACES[place] ?? ARRIVALS[station] ?? [];
-  return lastIndex(hops, at + 1, (hop) => {
+  const arrived = lastIndex(hops, at + 1, (hop) => {
     if (station === "workers" && nameOf(hop) === "queue.taken") return hop.key === key;
     if (hop.station !== station || !kinds.includes(hop.kind)) return false;
     if (handler && (hop.more.handler ?? handler) !== handler) return false;
@@ -72,6 +72,16 @@ export function arrival(hops, at, place, key, { handler = "", version = "", queu
     if (version && !["", version].includes(versionIn(hop, key)) && !isAboutAll(hop)) return false;
     return mentions(hop, key);
   });
+  return arrived < 0 && kinds.includes("buffered") ? merged(hops, at + 1, handler, key, version, queued) : arrived;
+}
+
+// The hop before index `before` that brought the state of a notification that was merged; -1 for none. Such a notification
+// has the time of the first of those that were merged, and the state of the last one.
+function merged(hops, before, handler, key, version, queued) {
+  const buffers = (hop, version, queued) => nameOf(hop) === "handlers.buffered" && (!handler || (hop.more.handler ?? handler) === handler) && notifies(hop, key, version, queued);
+  if (!version || queued === null) return -1;
+  const began = hops.findIndex((hop, at) => at < before && buffers(hop, "", queued));
+  return began < 0 ? -1 : hops.findIndex((hop, at) => at > began && at < before && buffers(hop, version, null));
 }
 
 const CAUSES = {
@@ -94,7 +104,9 @@ const CAUSES = {
     const { kind, thread, more } = hops[at];
     if (kind === "returned" || kind === "raised") return lastIndex(hops, at, (hop) => hop.thread === thread && hop.key === key && nameOf(hop) === "handlers.called");
     if (kind === "called" || kind === "taken") {
-      return lastIndex(hops, at, (hop) => nameOf(hop) === "handlers.buffered" && hop.more.handler === more.handler && notifies(hop, key, version, more.queued ?? queued));
+      const its = more.queued ?? queued;
+      const found = lastIndex(hops, at, (hop) => nameOf(hop) === "handlers.buffered" && hop.more.handler === more.handler && notifies(hop, key, version, its));
+      return found < 0 ? merged(hops, at, more.handler, key, version, its) : found;
     }
     const causes = ["indexer.stored", "indexer.replaced", "indexer.removed", "indexer.relisted", "fifo.popped"];
     return lastIndex(hops, at, (hop) => hop.thread === thread && causes.includes(nameOf(hop)) && mentions(hop, key));
@@ -185,12 +197,6 @@ const isNothing = (value) => !value || (typeof value === "object" && !Object.key
 
 // ---- the pane
 
-const brief = (value) => {
-  const written = typeof value === "string" ? value : JSON.stringify(value ?? null);
-  const spaced = (written === "null" || written === "" ? "–" : written).replaceAll("default/", "").replace(/,"ref":"[^"]*"|,"queued":[\d.e+-]+/g, "").replace(/([,:])(?=["[{\d])/g, "$1 ");
-  return spaced.length > 160 ? `${spaced.slice(0, 159)}…` : spaced;
-};
-
 // `chosen`: {place, key, handler, version, queued} of a click, or null. `hops`: all that are known; `at`: the index that is shown.
 // `changes`: [part, index, before, after]. `act.go(index)`: go to a hop; without it the hops are only listed.
 export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, act) {
@@ -204,10 +210,12 @@ export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, 
       link.key ? el("span", { class: `mono ${hue(link.key)}` }, `${shortKey(link.key)}${hop.version && hop.key === link.key ? ` @${hop.version}` : ""}`) : null,
       el("span", { class: "what" }, kindOf(hop.station, hop.kind)), el("span", { class: "quiet" }, `${when(link.at)} · ${hop.thread}`)));
   };
-  const shown = (part, value) => (part.endsWith(".error") && value ? errorIn(document.documentElement.lang, value) : value);
-  const change = ([part, index, before, after]) => el("tr", { "data-part": part },
+  const change = ([part, index, before, after]) => {
+    const [old, now] = difference(t, part, before, after);
+    return el("tr", { "data-part": part },
     el("td", {}, part.split(".").flatMap((word, number) => (number ? [".", el("wbr"), word] : [word]))), el("td", {}, jump(index, when(index))),
-    el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, brief(shown(part, before))), " → ", el("ins", {}, brief(shown(part, after)))]));
+    el("td", { class: "mono" }, before === undefined && after === undefined ? kindOf(hops[index].station, hops[index].kind) : [el("del", {}, old), " → ", el("ins", {}, now)]));
+  };
   return [
     note ? el("p", { class: "quiet" }, note) : null,
     el("h3", {}, chosen ? `${t("why-here")}${t("colon")}${shortKey(chosen.key)} · ${t(stationOf(chosen.place))}` : t("why-here-none")),

@@ -33,7 +33,12 @@ def config_map(name: str, text: str = "") -> corev1.ConfigMap:
 class Program:
     """An informer, a handler that queues keys, and a worker that takes `takes` seconds for each."""
 
-    def __init__(self, bubble: Any, options: cache.SharedIndexInformerOptions | None = None) -> None:
+    def __init__(
+        self,
+        bubble: Any,
+        options: cache.SharedIndexInformerOptions | None = None,
+        handler: cache.HandlerOptions | None = None,
+    ) -> None:
         self.bubble = bubble
         self.source = new_fake_controller_source()
         options = options or cache.SharedIndexInformerOptions()
@@ -41,7 +46,7 @@ class Program:
         self.informer = cache.new_shared_index_informer_with_options(self.source, corev1.ConfigMap(), options)
         limiter = workqueue.new_typed_item_exponential_failure_rate_limiter(1.0, 100.0)
         self.queue: Any = workqueue.new_typed_rate_limiting_queue(limiter)
-        self.informer.add_event_handler(Handler(self.queue))
+        self.informer.add_event_handler_with_options(Handler(self.queue), handler or cache.HandlerOptions())
         self.takes = 0.0
         self.done: list[str] = []
         self._ctx, self._cancel = context.with_cancel(context.background())
@@ -200,14 +205,16 @@ RESYNC = 10.0
 
 
 @contextmanager
-def resyncing(*, in_order: bool = True) -> Iterator[tuple[Program, tour.Live, tour.LiveView]]:
+def resyncing(
+    *, in_order: bool = True, handler: cache.HandlerOptions | None = None
+) -> Iterator[tuple[Program, tour.Live, tour.LiveView]]:
     """Run a program whose informer resyncs every RESYNC seconds, with a paused handler that is in its first call."""
     with synctest.bubble() as bubble:
         live = tour.Live()
         view = tour.LiveView(live)
         live.attach()
         options = cache.SharedIndexInformerOptions(resync_period=RESYNC, in_order=in_order)
-        program = Program(bubble, options)
+        program = Program(bubble, options, handler)
         program.start()
         try:
             live.pause(NAME)
@@ -266,6 +273,31 @@ def test_the_chain_of_a_delivered_notification_begins_at_its_own_arrival_in_the_
     assert len(chains) == 3 and chains[0][:-1] == before
     assert [chain[-1][0] for chain in chains] == ["handlers.called"] * 3
     assert len({chain[-2][1] for chain in chains}) == 3
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_chain_of_a_merged_notification_is_that_of_its_newest_state(in_order):
+    bound = cache.HandlerOptions(max_pending=3)
+    with resyncing(in_order=in_order, handler=bound) as (program, live, view):
+        program.source.add(config_map("apple"))
+        for number in range(3):
+            program.bubble.sleep(1.0)
+            program.source.modify(config_map("apple", str(number)))
+        program.bubble.sleep(1.0)
+        changed = [hop.time for hop in live.hops(key="default/apple") if hop.kind == "replaced"][-1]
+        (merged,) = pending(view, "default/apple")
+        before = chain_of(view, merged)
+        program.bubble.sleep(2 * RESYNC)  # notifies of the same state again
+        later = chain_of(view, merged)
+        unknown = chain_of(view, {**merged, "queued": merged["queued"] - 0.5})
+        live.go_on(NAME)
+        program.bubble.sleep(1.0)
+        called = next(hop for hop in live.hops(key="default/apple") if hop.kind == "called")
+        delivered = chain_of(view, {**merged, "queued": called.more["queued"]}, "handlers.delivering")
+    assert called.more["queued"] == merged["queued"]
+    assert [name for name, _ in before] == ["fifo.queued", "fifo.popped", "indexer.replaced", "handlers.buffered"]
+    assert {time for _, time in before} == {changed} and later == before and unknown == []
+    assert delivered[:-1] == before and delivered[-1][0] == "handlers.called"
 
 
 @pytest.mark.parametrize("in_order", [True, False])
