@@ -83,9 +83,9 @@ class Source:
     name: str = ""
     type: str = ""
     """Of its objects: "*v1.Pod"."""
-    entries: array[int] = field(default_factory=lambda: array("q"))
+    entries: array[int] = field(default_factory=lambda: array("q"), repr=False)
     """The places of its lines in the file."""
-    times: array[float] = field(default_factory=lambda: array("d"))
+    times: array[float] = field(default_factory=lambda: array("d"), repr=False)
     """Time of each entry, in seconds since the recording began."""
     events: int = 0
     lists: int = 0

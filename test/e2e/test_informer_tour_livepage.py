@@ -371,10 +371,13 @@ def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state_and_say
     page.until("return !document.querySelector('#now-where .live')")
     assert page.run("return document.querySelectorAll('#picture .chip').length") > 10, "the last picture stays"
     assert text not in page.text("#now-what") and text not in page.text("#pane")
+    assert page.run("return [...document.querySelectorAll('header select')].map((each) => each.disabled)") == [True] * 2
+    assert page.text("footer") == "" and not page.has("#informer-0"), "the last picture cannot be another one"
     page.driver.refresh()
     page.until("return document.body.dataset.ready === 'true'")
     page.until(f"return document.getElementById('now-what').textContent.includes({text!r})")
     assert page.text("#now-more") == "", "nothing is shown, so not all is"
+    assert [page.text(f"#{name}") for name in ("scenario", "queue-choice")] == ["", ""] and page.text("footer") == ""
     assert page.run("return document.querySelectorAll('#picture .chip').length") == 0
     assert not page.has("#now-where .live")
     for tab in ("break", "past", "object", "source", "lesson"):

@@ -148,6 +148,33 @@ def test_the_way_to_the_end_is_one_request_and_shows_at_once_that_it_goes_on(lon
     assert "queued" not in page.text("#changes [data-part='handlers.handlers']")
 
 
+@pytest.mark.parametrize(
+    ("language", "labels"), [("en", ["Lists", "Events", "Recorded hops"]), ("zh", ["List 次数", "事件", "录下的步骤"])]
+)
+def test_the_facts_of_a_recording_are_labelled_alike(page, language, labels):
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.until("return document.querySelectorAll('#pane .figures tr').length > 7")
+    shown = page.run("return [...document.querySelectorAll('#pane .figures:not(.hops) td:first-child')]"
+                     ".map((each) => each.textContent)")
+    assert shown[-3:] == labels and all(not each[0].islower() for each in shown)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_values_that_changed_are_words_and_keys(long, language):
+    """A buffer of many notifications differs in few of them, and those are shown."""
+    page = long
+    if page.run("return document.documentElement.lang") != language:
+        page.click("#language")
+    page.key("\ue010")
+    page.run("document.getElementById('tab-past').click()")
+    page.until("return document.querySelector('#changes')")
+    texts = ".map((each) => each.innerText)"
+    values = page.run(f"return [...document.querySelectorAll('#changes del, #changes ins')]{texts}")
+    assert len(values) > 10 and [each for each in values if any(sign in each for sign in '{}[]"')] == []
+    assert page.english() == [] or language == "en"
+
+
 MOVES = {
     "Home": "0 / ",
     "ArrowRight": "1 / ",

@@ -93,6 +93,7 @@ async function restore(hash) {
   const { language, ref, ...state } = fromLiveHash(hash, Object.keys(app.tour.kinds));
   if (language && language !== app.language) speak(language);
   if (state.key !== app.key) Object.assign(app, { hops: [], last: -1 });
+  if (app.detached && app.seen) Object.assign(state, { informer: app.informer, queue: app.queue });
   Object.assign(app, state);
   if (state.tab === "object") await fetchObject(ref, state.key);
   app.shown = "";
@@ -129,8 +130,18 @@ function draw() {
   $("now-more").textContent = app.late ? "" : `${numbered(t, seen.calls, "calls_")}  ·  ${seen.skipped ? `${count(seen.skipped)} ${t("skipped")}` : t("whole_")}`;
   choices($("scenario"), seen.informers.map((each, number) => `${number + 1}: ${each.kind}`), app.informer);
   choices($("queue-choice"), seen.queues, app.queue);
+  settle();
   drawPane().catch(fail);
   document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
+}
+
+// A picture that is the last one cannot be stopped, nor become that of another informer or queue.
+function settle() {
+  document.querySelector("footer").hidden = app.detached;
+  for (const select of [$("scenario"), $("queue-choice")]) {
+    select.disabled = app.detached;
+    select.closest(".field").hidden = Boolean(app.late);
+  }
 }
 
 // What a page shows of a tour that has detached: the last picture, or none.
@@ -149,7 +160,7 @@ const hopTable = el("table", { class: "figures hops" });
 function overview() {
   const { seen } = app;
   const rows = seen.informers.map((each, number) => el("tr", { class: number === app.informer ? "chosen" : null },
-    el("td", {}, el("button", { type: "button", id: `informer-${number}`, onclick: () => { choose({ informer: number }); draw(); } }, each.kind)),
+    el("td", {}, app.detached ? each.kind : el("button", { type: "button", id: `informer-${number}`, onclick: () => { choose({ informer: number }); draw(); } }, each.kind)),
     ...[count(each.objects), count(each.pending), each.version ? `@${each.version}` : "–", each.heard === null ? "–" : `${each.heard.toFixed(1)}s`].map((text) => el("td", { class: "figure" }, text))));
   const head = ["informer", "objects", "to-tell", "version", "heard"].map((word) => el("th", {}, t(word)));
   const hops = app.hops.slice(-60).reverse().map(hopRow);
@@ -255,7 +266,7 @@ function speak(language) {
   $("language").lang = language === "zh" ? "en" : "zh";
 }
 
-const freeze = () => { app.frozen = !app.frozen; $("play").textContent = app.frozen ? "▶▶" : "▮▮"; draw(); };
+const freeze = () => { if (app.detached) return; app.frozen = !app.frozen; $("play").textContent = app.frozen ? "▶▶" : "▮▮"; draw(); };
 const help = () => {
   $("help-dialog").replaceChildren(...helpDialog(t, GLOSSARY, app.language, () => $("help-dialog").close()));
   $("help-dialog").showModal();

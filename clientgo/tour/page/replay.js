@@ -19,7 +19,7 @@ export function replayPane(t, app, recorded, act) {
     "aria-label": t("moment"), onchange: (event) => act.start(Number(event.target.value)), oninput: (event) => { document.getElementById("moment-shown").textContent = `${Number(event.target.value).toFixed(1)}s`; } });
   const fact = ([word, text]) => el("tr", {}, el("td", {}, t(word)), el("td", { class: "figure" }, text));
   const facts = [["file", about.path], ["program", about.program || "–"], ["began", about.began.replace("T", " ").slice(0, 19)], ["lasted", `${about.duration.toFixed(1)}s`],
-    ["lists", count(source?.lists ?? 0)], ["came-events", count(source?.events ?? 0)], ["recorded-hops", count(about.hops)]];
+    ["came-lists", count(source?.lists ?? 0)], ["came-events", count(source?.events ?? 0)], ["recorded-hops", count(about.hops)]];
   const warnings = [about.whole ? "" : t("not-whole"), about.damaged ? numbered(t, about.damaged, "damaged") : "", about.skipped ? numbered(t, about.skipped, "not-written") : ""].filter(Boolean);
   const hops = (recorded ?? []).slice(-40).reverse().map((hop) => el("tr", {},
     el("td", { class: "figure" }, `${hop.time.toFixed(3)}s`), el("td", {}, el("span", { class: "pill", "data-station": hop.station }, `${hop.station}.${hop.kind}`)),

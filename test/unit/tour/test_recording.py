@@ -523,3 +523,10 @@ def test_a_damaged_recording_is_played_as_far_as_it_can_be(tmp_path_factory, dat
                 Seen(played, bubble, 30.0)
                 played.close()
         assert recording.damaged >= len(recording.damages)
+
+
+def test_the_repr_of_a_source_is_short_however_long_the_recording():
+    with tour.Recording(Path(__file__).parent / "outage.jsonl") as recording:
+        for source in recording.sources.values():
+            assert len(source.entries) > 5 and "array" not in repr(source)
+            assert repr(source.name) in repr(source) and f"events={source.events}" in repr(source)
