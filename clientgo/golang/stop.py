@@ -7,6 +7,7 @@ Go's runtime has no file to mirror. A `StopChannel` is anything with `is_set` an
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from typing import Protocol, cast, runtime_checkable
@@ -157,8 +158,25 @@ def run_logging_exit(fn: Callable[[], object]) -> None:
 def _run_callback(fn: Callable[[], None]) -> None:
     try:
         run_logging_exit(fn)
-    except Exception:
-        logging.getLogger("clientgo").exception("A done callback failed")
+    except Exception as err:
+        try:
+            text = str(err).partition("\n")[0]
+        except Exception as broken:
+            text = f"<no text: {type(broken).__name__}>"
+        logging.getLogger("clientgo").exception(
+            "A done callback failed: %s at %s", f"{type(err).__qualname__}: {text}".rstrip(": "), _place(err)
+        )
+
+
+def _place(err: BaseException) -> str:
+    """Return the line of the callback, which is the third frame, or of its call if it is a builtin function."""
+    at = err.__traceback__
+    for _ in range(2):
+        at = at.tb_next if at is not None and at.tb_next is not None else at
+    if at is None:
+        return "?"
+    code = at.tb_frame.f_code
+    return f"{os.path.basename(code.co_filename)}:{at.tb_lineno} in {code.co_name}"
 
 
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:

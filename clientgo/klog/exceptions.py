@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import traceback
 from collections.abc import Iterator
@@ -223,7 +224,8 @@ def _is_printable(err: BaseException) -> bool:
 def is_operational(err: BaseException) -> bool:
     """Report whether the text of this error alone describes the problem, which requires the same of all its causes.
 
-    Never raises.
+    An operational error that the library raised because the user's code did, as a URLError for a transport of the user,
+    indicates a bug. Never raises.
     """
     try:
         return _is_operational(err, _DEPTH)
@@ -233,12 +235,27 @@ def is_operational(err: BaseException) -> bool:
 
 def _is_operational(err: BaseException, depth: int) -> bool:
     if isinstance(err, _operational) or _is_of_network(err) or getattr(err, _MARK, False) is True:
-        return bool(_first_line(err))
+        return bool(_first_line(err)) and not _hides_a_bug(err, depth)
     if depth == 0:
         return False
     if members := _members(err):
         return all(_is_operational(each, depth - 1) for each in members)
     return err.__cause__ is not None and _is_operational(err.__cause__, depth - 1)
+
+
+def _hides_a_bug(err: BaseException, depth: int) -> bool:
+    """Report whether the library raised this operational error from one that the user's code raised unexpectedly."""
+    if depth == 0 or _is_raised_by_user(err):
+        return False
+    causes = list(itertools.islice(_causes(err), depth))
+    return any(_is_raised_by_user(each) and not _is_operational(each, depth - 1) for each in causes)
+
+
+def _is_raised_by_user(err: BaseException) -> bool:
+    """Report whether the user's code raised it, also through a function of the standard library that it called."""
+    frames = [frame for frame, _ in traceback.walk_tb(err.__traceback__)]
+    own = [frame for frame in frames if not _is_of_standard_library(frame)]
+    return bool(own) and _rank(own[-1]) > 0
 
 
 def _members(err: BaseException) -> list[BaseException]:
@@ -298,3 +315,11 @@ def _rank(frame: FrameType) -> int:
     if any(part in path for part in _INSTALLED):
         return 1
     return 0 if path.startswith(_STANDARD_LIBRARY) else 2
+
+
+def _is_of_standard_library(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    if callers.is_inserted(path) or path.startswith("<frozen "):
+        return True
+    path = os.path.abspath(path)
+    return path.startswith(_STANDARD_LIBRARY) and not any(part in path for part in _INSTALLED)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import errno
 import io
+import json
 import re
 import socket
 import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from clientgo import context, klog
+from clientgo import context, klog, kubernetes, rest
 from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util.errors import new_aggregate
@@ -391,3 +394,53 @@ def test_an_exception_whose_attributes_raise_is_logged_and_ends_no_worker(cls: t
     klog.exceptions.mark_operational(err)
     assert klog.exceptions.lost_cause(raised(RuntimeError("wraps"), cause=err)) in (text, "")
     assert klog.exceptions.describe(err) == f"{cls.__name__}: {text}"
+
+
+# ---- a bug below an operational error
+
+
+class TransportBug(Exception):
+    """One that a user's transport or rate limiter raises."""
+
+
+def test_a_request_whose_transport_has_a_bug_is_no_answer_of_the_network() -> None:
+    def round_trip(request: object) -> object:
+        raise TransportBug("no header")
+
+    config = rest.Config(host="http://127.0.0.1:1")
+    config.wrap(lambda _: SimpleNamespace(round_trip=round_trip))
+    client = kubernetes.new_for_config(config)
+    err = caught(lambda: client.core_v1().pods("a").list(context.background(), metav1.ListOptions()))
+    assert isinstance(err, http.URLError)
+    for each in (err, raised(RuntimeError("failed to list *v1.Pod"), cause=err)):
+        first = klog.format_message("Failed to watch", {}, each).splitlines()[0]
+        assert re.search(r'at="test_klog_exceptions.py:\d+ in round_trip" cause="TransportBug: no header"', first)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [ConnectionRefusedError("Connection refused"), EOFError("EOF"), ValueError("unsupported protocol scheme"), None],
+)
+def test_a_request_without_an_answer_stays_on_one_line(cause: Exception | None) -> None:
+    """Its cause was made by the library, or describes the network."""
+    err = http.URLError("Get", "https://server/api", cause or raised(TimeoutError("timed out")))
+    assert "\n" not in klog.format_message("Error", {}, raised(err))
+
+
+def test_an_answer_that_the_users_code_makes_of_an_error_stays_on_one_line() -> None:
+    assert "\n" not in klog.format_message("Error", {}, raised(CONFLICT, cause=raised(KeyError("replicas"))))
+
+
+def test_a_callback_of_a_context_that_fails_is_logged_with_type_and_place(caplog: pytest.LogCaptureFixture) -> None:
+    def callback() -> None:
+        json.loads("{")
+
+    ctx, cancel = context.with_cancel(context.background())
+    ctx.add_done_callback(callback)
+    cancel()
+    assert re.fullmatch(
+        r"A done callback failed: JSONDecodeError: Expecting .* at test_klog_exceptions.py:\d+ in callback",
+        caplog.messages[0],
+    )
+    (record,) = caplog.records
+    assert record.exc_info is not None

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
 from clientgo.golang.strconv import quote
-from clientgo.klog.exceptions import cause_text
+from clientgo.klog.exceptions import cause_text, failure_of
 
 __all__ = ["CheckHandler", "Checker", "Handler", "ping"]
 
@@ -35,7 +35,7 @@ class _Status(NamedTuple):
     healthy: bool
     excluded: bool = False
     reason: str = ""
-    """The error, for the log only: it may reveal which systems the program connects to."""
+    """The error, for the log only: it may reveal which systems the program connects to. A bug has its location."""
 
 
 @dataclass
@@ -80,8 +80,13 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
         checker(req)
     except Exception as err:
         _LOG.v(1).info("healthz check failed", checker=name, error=err)
-        return _Status(name, False, reason=cause_text(err))
+        return _Status(name, False, reason=_reason(err))
     return _Status(name, True)
+
+
+def _reason(err: Exception) -> str:
+    failure = failure_of(err)
+    return cause_text(err) if failure is None else f"{failure.text} at {failure.at}"
 
 
 def _write_as_text(resp: ResponseWriter, parts: list[_Status], unknown: set[str], verbose: bool) -> None:

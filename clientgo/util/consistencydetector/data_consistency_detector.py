@@ -86,9 +86,11 @@ def check_data_consistency(
     try:
         listed = _list_until_it_works(ctx, list_fn, options)
     except Exception as err:
-        klog.error(
-            f"failed to list data from the server, the data consistency check for {identity} won't be performed, "
-            f"stopCh was closed, err: {err}"
+        klog.errorf(
+            "failed to list data from the server, the data consistency check for %s won't be performed, "
+            "stopCh was closed, err: %s",
+            identity,
+            err,
         )
         return
     items = list(meta.extract_list_with_alloc(listed))
@@ -110,7 +112,7 @@ def _list_until_it_works(ctx: context.Context, list_fn: ListFunc, options: metav
         try:
             listed.append(list_fn(ctx, options))
         except Exception as err:
-            klog.error(f"failed to list data from the server, retrying until stopCh is closed, err: {err}")
+            klog.errorf("failed to list data from the server, retrying until stopCh is closed, err: %s", err)
             return False
         return True
 

@@ -430,6 +430,7 @@ class _SourceStart(Generic[RequestT]):
         except Exception as err:
             text = f"failed to wait for {self._controller.name} caches to sync {source}: {err}"
             failure = RuntimeError(text)
+            failure.__cause__ = err
             self._log.error(failure, "Could not wait for Cache to sync")
             raise failure from err
 

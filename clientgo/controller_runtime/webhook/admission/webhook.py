@@ -150,7 +150,7 @@ class Webhook:
             response = to_function(self.handler)(into_context(ctx, logger), req)
         except Exception as err:
             if self.recover_panic is False:
-                logger.info(f"Observed a panic: {err}")
+                logger.info(f"Observed a panic: {describe_panic(err)}")
                 raise
             return self._recovered(ctx, req, err)
         try:

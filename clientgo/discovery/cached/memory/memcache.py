@@ -15,6 +15,7 @@ from clientgo.discovery import CachedDiscoveryInterface, DiscoveryInterface
 from clientgo.discovery.aggregated_discovery import Failures, Resources
 from clientgo.discovery.caching import CachingDiscovery
 from clientgo.discovery.discovery_client import groups_and_maybe_resources
+from clientgo.golang import fmt
 
 
 class ErrCacheNotFound(Exception):
@@ -99,7 +100,7 @@ class _MemCacheClient(CachingDiscovery):
         try:
             groups, resources, failed = groups_and_maybe_resources(self.delegate)
         except Exception as err:
-            handle_error(ValueError(f"couldn't get current server API group list: {err}"))
+            handle_error(fmt.errorf("couldn't get current server API group list: %s", err))
             raise
         self._aggregated = resources is not None
         if resources is not None:
@@ -134,7 +135,7 @@ class _MemCacheClient(CachingDiscovery):
         try:
             resources = self.delegate.server_resources_for_group_version(group_version)
         except Exception as err:
-            handle_error(ValueError(f"couldn't get resource list for {group_version}: {err}"))
+            handle_error(fmt.errorf("couldn't get resource list for %s: %s", group_version, err))
             return _Entry(None, err)
         if len(resources.api_resources):
             return _Entry(resources, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from typing import Any
 
@@ -82,3 +83,25 @@ def test_a_reconcile_that_takes_more_than_a_minute_is_reported_once(
     lines = [each.getMessage() for each in caplog.records if "in progress a minute after get" in each.getMessage()]
     assert len(lines) == reported
     assert all('queue="slow"' in line and "ns/a" in line for line in lines)
+
+
+def test_a_source_whose_wait_has_a_bug_is_logged_with_type_and_place(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def start(self, ctx: context.Context, queue: object) -> None:
+            pass
+
+        def wait_for_sync(self, ctx: context.Context) -> None:
+            raise KeyError("synced")
+
+    with synctest.bubble():
+        options: controller.Options = controller.Options(
+            reconciler=lambda ctx, request: reconcile.Result(), skip_name_validation=True
+        )
+        made = controller.new_unmanaged("broken", options)
+        made.watch(Broken())
+        ctx, cancel = context.with_cancel(context.background())
+        with pytest.raises(RuntimeError, match="failed to wait for broken caches to sync"):
+            made.start(ctx)
+        cancel()
+    (first,) = [line.splitlines()[0] for line in caplog.messages if line.startswith('"Could not wait for Cache')]
+    assert re.search(r'at="test_queue_log.py:\d+ in wait_for_sync" cause="KeyError: \'synced\'"', first)

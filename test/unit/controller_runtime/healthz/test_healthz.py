@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from email.message import Message
 from typing import Any
 
@@ -31,6 +32,7 @@ def test_the_log_line_has_the_reason_and_the_response_does_not(caplog: pytest.Lo
     assert text == "[+]alive ok\n[-]cache failed: reason withheld\nhealthz check failed\n"
     (line,) = caplog.messages
     assert "KeyError: 'ready'" in line and "cache" in line
+    assert re.search(r"KeyError: 'ready' at test_healthz.py:\d+ in failing", line)
 
 
 def test_the_response_of_one_check_names_the_type_of_an_unclear_error() -> None:

@@ -192,6 +192,15 @@ def test_the_programs_handlers_hear_of_bugs(monkeypatch: pytest.MonkeyPatch) -> 
     assert reported == ["fake panic test"]
 
 
+def test_the_line_about_a_bug_names_its_type(caplog: pytest.LogCaptureFixture) -> None:
+    def looks_up(ctx: Any, req: Any) -> Any:
+        return {}["replicas"]
+
+    with pytest.raises(KeyError):
+        admission.Webhook(handler=looks_up, recover_panic=False).handle(background(), REQUEST)
+    assert "Observed a panic: KeyError: 'replicas'" in caplog.text
+
+
 def test_bugs_are_the_servers_if_so_wished() -> None:
     """Go: webhook/admission: Admission Webhooks > panic recovery > should not recover panic if RecoverPanic is false"""
     hook = admission.Webhook(handler=panics).with_recover_panic(False)

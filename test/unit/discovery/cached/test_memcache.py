@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -164,3 +165,15 @@ def test_close_reaches_the_client_below():
         cached.invalidate()
         cached.server_groups()
         assert max(request.connection for request in server.requests) > 1
+
+
+def test_a_bug_of_the_users_code_is_logged_with_type_and_place(caplog: pytest.LogCaptureFixture) -> None:
+    class Delegate:
+        def __getattr__(self, name: str) -> object:
+            raise LookupError(name)
+
+    with pytest.raises(LookupError):
+        new_mem_cache_client(Delegate()).server_groups()
+    first = caplog.messages[0].splitlines()[0]
+    assert "couldn't get current server API group list" in first
+    assert re.search(r'at="test_memcache.py:\d+ in __getattr__" cause="LookupError: ', first)

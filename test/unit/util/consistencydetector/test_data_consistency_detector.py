@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -102,3 +103,15 @@ def test_switching_it_on():
     assert consistencydetector.is_data_consistency_detection_for_watch_list_enabled() is not before
     restore()
     assert consistencydetector.is_data_consistency_detection_for_watch_list_enabled() is before
+
+
+def test_a_bug_of_the_list_function_is_logged_with_type_and_place(caplog: pytest.LogCaptureFixture) -> None:
+    def list_nothing(ctx: context.Context, options: metav1.ListOptions) -> corev1.PodList:
+        raise KeyError("items")
+
+    with synctest.bubble():
+        ctx, cancel = context.with_timeout(CTX, 2.5)
+        consistencydetector.check_data_consistency(ctx, "", "2", list_nothing, None, metav1.ListOptions(), list)
+        cancel()
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert re.search(r"'items' \(KeyError at test_\w+.py:\d+ in list_nothing\)", errors[0])
