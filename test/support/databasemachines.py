@@ -103,13 +103,20 @@ class CrdbClusters(ProgramMachine):
 
 
 class Elasticsearches(ProgramMachine):
-    """elasticsearch-operator: a StatefulSet for each set of nodes, and a cluster that keeps its data and its votes."""
+    """elasticsearch-operator: a StatefulSet for each set of nodes, and a cluster that keeps its data and its votes.
+
+    While the cache has a deleted Elasticsearch whose name was taken by another one, the operator creates parts with the
+    old uid as their owner. The garbage collector deletes them, and each deletion leads to the next attempt. The Go
+    original has this defect too: its reconciler sets the controller reference from the cached object, and the events of
+    owned objects queue it without a delay. `latency` slows the loop to client-go's limit of five requests a second.
+    """
 
     program = ELASTICSEARCH_OPERATOR
     crds = (ROOT / "cmd/elasticsearch-operator/config/crd/elasticsearches.yaml",)
     workloads = True
     keeps = ("persistentvolumeclaims",)
     max_rounds = 2
+    latency = 0.2
 
     def new_outside(self) -> Any:
         pods = Pods()

@@ -124,14 +124,25 @@ def _handover(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step 
 def _unseen(
     machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
 ) -> st.SearchStrategy[tuple[Step | None, ...]]:
-    """Return a strategy of rounds in which an object goes or changes, and no watch ever shows it.
+    """Return a strategy of rounds in which an object goes, changes or is replaced, and no watch ever shows it.
 
     It needs an object, an outage, a change and a compaction in this order, which independent steps seldom have.
     """
     resources = _watched(machine)
     drop = st.builds(steps.Drop, st.sampled_from(resources) if resources else st.just("none"), _SECONDS, st.just(True))
     change = [desired, st.builds(steps.Remove, st.integers(0, 3))] if "Remove" in machine.faults else [desired]
-    return st.tuples(desired, st.just(steps.Sleep(5.0)), drop, st.one_of(change))
+    changed = st.tuples(desired, st.just(steps.Sleep(5.0)), drop, st.one_of(change))
+    return st.one_of(changed, st.builds(_replaced, desired, drop))
+
+
+def _replaced(action: Step, drop: Step) -> tuple[Step, ...]:
+    """Return a round in which another object takes the place of an equal one, and no watch shows it."""
+    if not isinstance(action, steps.Set):
+        return (action, drop)
+    obj, metadata = action.obj, action.obj["metadata"]
+    kind = f"{obj['apiVersion']}/{obj['kind']}"
+    deletion = steps.Delete(kind, metadata["name"], metadata.get("namespace", "default"))
+    return (action, steps.Sleep(5.0), drop, deletion, action)
 
 
 def _touched(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step | None, ...]]:
