@@ -168,7 +168,8 @@ class KeepsBackup(Finalizes):
         backup = self.new_child(obj, "backup")
         if self.cached(self.maps, backup["metadata"]["name"]) is None:
             self.create(MAPS, backup)
-            self.delete(MAPS, backup["metadata"]["name"])
+        # Also one that an earlier attempt left.
+        self.delete(MAPS, backup["metadata"]["name"])
 
 
 class KeepsBackupIfPossible(KeepsBackup):

@@ -130,6 +130,11 @@ def test_a_child_that_comes_and_goes_during_an_outage_waits_for_the_resync(monke
         ct.replay(Widgets, steps)
 
 
+@pytest.mark.parametrize("failure", [ct.Kill(1, "after"), ct.Lose(1)], ids=["kill", "lost response"])
+def test_a_backup_is_removed_although_its_creation_fails(failure: ct.Step) -> None:
+    ct.replay(leaders.Shop, [IN_SHOP, SECOND, failure, ct.Delete(KIND, "a", "shop")])
+
+
 def search(machine: type[ct.ControllerMachine], cases: int) -> None:
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if CASES else [])]
 
