@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import chinesetexts
 import pytest
 from tourbrowser import PATIENCE, Page
 
@@ -391,6 +392,41 @@ def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state_and_say
     assert page.has("#pane .hops")
     assert page.english() == [] or language == "en"
     page.run("localStorage.clear()")
+
+
+def test_every_text_has_the_punctuation_of_chinese(program):
+    """Also what screen readers say of a card."""
+    page, _ = program
+    page.run("document.getElementById('language').click()")
+    page.until("return document.documentElement.lang === 'zh'")
+    for tab in ("break", "past", "object", "source", "lesson"):
+        page.run(f"document.getElementById('tab-{tab}').click()")
+        wait_for_pictures(page)
+        assert [found for text in chinesetexts.shown(page.driver) for found in chinesetexts.problems(text)] == []
+    page.run("document.getElementById('language').click()")
+
+
+@pytest.mark.parametrize(("tab", "path"), [("past", "/api/past"), ("source", "/api/source")])
+def test_while_a_tab_waits_for_its_answer_it_does_not_show_another_one(program, tab, path):
+    page, _ = program
+    page.run(
+        """
+        const plain = window.fetch;
+        window.isSpoiled = true;
+        window.waiting = [];
+        window.fetch = async (path, ...rest) => {
+          if (path.startsWith(arguments[0])) await new Promise((done) => window.waiting.push(done));
+          return plain(path, ...rest);
+        };""",
+        path,
+    )
+    page.run("document.getElementById('tab-break').click()")
+    page.until("return document.getElementById('detach')")
+    page.run(f"document.getElementById('tab-{tab}').click()")
+    page.until("return window.waiting.length")
+    assert page.text("#pane") == ""
+    page.run("for (const done of window.waiting.splice(0)) done()")
+    page.until("return document.getElementById('pane').innerText")
 
 
 def test_after_a_click_by_pointer_space_stops_the_picture(program):

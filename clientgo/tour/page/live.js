@@ -227,6 +227,7 @@ async function drawPane() {
   const hop = app.hops.findLast((each) => each.station === app.station) ?? (app.station ? null : app.hops.at(-1));
   if (!hop) { app.shown = "source"; return fill(sourcePane(t, null, null)); }
   const name = `file=${encodeURIComponent(hop.code.file)}&function=${encodeURIComponent(hop.code.function)}`;
+  if (!app.sources.has(name) && app.shown !== "source") fill([]);
   if (!app.sources.has(name)) app.sources.set(name, await ask(`/api/source?${name}`).catch(() => null));
   if (app.tab !== "source") return undefined;
   return drawOnce(`source ${name} ${app.language}`, () => sourcePane(t, app.sources.get(name), hop), fill);
@@ -235,6 +236,7 @@ async function drawPane() {
 // Asked for once a second: the answer is made of all hops that the tour has kept.
 async function drawPast(fill) {
   const { chosen } = app;
+  if (app.shown !== "past") fill([]); // the answer may take a moment, and what is there is another tab's
   const wanted = `${JSON.stringify(chosen)} ${app.informer} ${app.queue} ${app.language}`;
   const isSame = app.past?.wanted === wanted, isRecent = isSame && performance.now() - app.past.asked < 1000;
   if ((isSame && app.past.isAsking) || (isRecent && app.shown === "past")) return;

@@ -138,7 +138,7 @@ function station_(station, view, t) {
         : [{ part: "apiserver.objects", label: t("objects"), chips: view.objects.map(object) }]),
       { part: "apiserver.history", label: t(view.remote ? "came" : "history"), chips: view.history.slice(-6).map((each) => ({
         text: `${signs[each.type]} ${shortKey(each.key)} @${each.version}`, key: each.key, ref: each.ref, title: `${each.type}${each.kind ? ` ${each.kind}` : ""} ${each.key} @${each.version}`, gone: each.type === "DELETED" })) },
-      ...(view.remote ? [] : [view.wire === "up" ? pair("wire", t("up")) : { text: `${t("wire")} ${t(view.wire)}`, kind: "text bad" }]),
+      ...(view.remote ? [] : [{ text: `${t("wire")}${t("is")}${t(view.wire)}`, kind: view.wire === "up" ? "soft" : "text bad" }]),
     ];
   }
   if (station === "reflector") return !view.state ? [] : [
@@ -457,7 +457,9 @@ export class Picture {
     }
     if (isCut) content.push(make("text", { class: "empty", x: x + width - 13, y: y + fixed - 8, "text-anchor": "end" }, left ? `+${left} …` : "…"));
     const height = fixed || Math.max(84, at - y + 8);
-    const spoken = `${name}. ${shown.map((each) => [each.label, each.text, (each.chips ?? []).map((chip) => chip.text).join(", ")].filter(Boolean).join(" ")).join("; ")}`;
+    const keys = (each) => (each.chips ?? []).map((chip) => chip.text).join(this.t("comma"));
+    const contents = shown.map((each) => [each.label, each.text, keys(each)].filter(Boolean).join(" ")).filter(Boolean);
+    const spoken = [name, contents.join(this.t("semicolon"))].filter(Boolean).join(this.t("stop"));
     const group = make("g", { class: "card", "data-station": station, "data-id": station, role: "button", tabindex: 0, "aria-label": spoken },
       make("rect", { class: "halo", x, y, width, height, rx: 14 }),
       make("rect", { class: "body", x, y, width, height, rx: 14 }),

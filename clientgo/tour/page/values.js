@@ -56,7 +56,7 @@ export function difference(t, part, before, after) {
     if (WORDS.test(part)) return groups(t, value && t(value));
     return groups(t, part.endsWith(".error") && value ? errorIn(document.documentElement.lang, value) : value);
   });
-  const text = (given) => given.map(({ label, items }) => `${label}${label && t("colon")}${items.join(", ")}`).join("; ");
+  const text = (given) => given.map(({ label, items }) => `${label}${label && t("colon")}${items.join(t("comma"))}`).join(t("semicolon"));
   const whole = made.map(text);
   if (whole.every((each) => each.length <= MOST)) return whole.map((each) => each || "–");
   return [without(made[0], made[1]), without(made[1], made[0])].map((given, number) => {
