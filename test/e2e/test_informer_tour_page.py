@@ -446,6 +446,24 @@ def test_after_a_click_by_pointer_the_keys_are_the_pages(page, control):
     assert page.run(shown) == before and page.run("return location.hash").endswith("ask=1")
 
 
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_mark_of_what_broke_covers_no_label(page, width):
+    page.resize(width, 844)
+    page.open("list-and-watch?hop=30&lang=en")
+    break_at(page, "wire")
+    covered = page.run("""
+        const box = (each) => each.getBoundingClientRect(), mark = box(document.querySelector("#picture .broke rect"));
+        const isBehind = ({left, right, top, bottom}) =>
+          left < mark.right && right > mark.left && top < mark.bottom && bottom > mark.top;
+        return [...document.querySelectorAll("#picture .arrow-label, #picture .label, #picture .name")]
+          .filter((each) => each.textContent && isBehind(box(each))).map((each) => each.textContent);""")
+    assert covered == []
+    page.run("document.querySelector('#picture .undo').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    page.until("return !document.querySelector('#picture .broke')")
+    labels = page.run("return [...document.querySelectorAll('#picture .arrow-label')].map((each) => each.textContent)")
+    assert "watch" in labels
+
+
 def test_the_wire_is_drawn_as_cut_until_the_reflector_asks_again(page):
     page.open("list-and-watch?hop=30&lang=en")
     break_at(page, "wire")

@@ -279,8 +279,11 @@ export class Picture {
     }
     const height = wide ? tall : y;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    // In one column the mark of what broke the wire stands where the wire has its label.
+    const isCovered = !wide && broken?.marks.some((each) => each.place === "wire");
     const there = ARROWS.filter(([from, to]) => order.includes(from) && order.includes(to));
-    const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1).map((each) => this.arrow(...each, hop, wide));
+    const arrows = there.filter(([from, to]) => wide || order.indexOf(to) === order.indexOf(from) + 1)
+      .map(([from, to, label]) => this.arrow(from, to, isCovered && from === "apiserver" ? "" : label, hop, wide));
     this.tokens.replaceChildren();
     arrange(this.svg, [...arrows, ...parts, ...(broken ? this.controls(broken, state, width, wide) : []), this.tokens]);
     if (!wide && follow && hop && hop.station !== this.shown) {
