@@ -96,7 +96,7 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
         )
         choices = [rounds] * 3
         if "Drop" in machine.faults:
-            choices.append(_unseen(machine, desired))
+            choices += _unseen(machine, desired)
         if "Touch" in machine.faults:
             choices.append(_touched(desired))
         if failures := _failures(machine):
@@ -123,16 +123,16 @@ def _handover(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step 
 
 def _unseen(
     machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
-) -> st.SearchStrategy[tuple[Step | None, ...]]:
-    """Return a strategy of rounds in which an object goes, changes or is replaced, and no watch ever shows it.
+) -> list[st.SearchStrategy[tuple[Step | None, ...]]]:
+    """Return strategies of rounds in which an object goes or changes, or is replaced, and no watch ever shows it.
 
-    It needs an object, an outage, a change and a compaction in this order, which independent steps seldom have.
+    They need an object, an outage, a change and a compaction in this order, which independent steps seldom have.
     """
     resources = _watched(machine)
     drop = st.builds(steps.Drop, st.sampled_from(resources) if resources else st.just("none"), _SECONDS, st.just(True))
     change = [desired, st.builds(steps.Remove, st.integers(0, 3))] if "Remove" in machine.faults else [desired]
     changed = st.tuples(desired, st.just(steps.Sleep(5.0)), drop, st.one_of(change))
-    return st.one_of(changed, st.builds(_replaced, desired, drop))
+    return [changed, st.builds(_replaced, desired, drop)]
 
 
 def _replaced(action: Step, drop: Step) -> tuple[Step, ...]:
