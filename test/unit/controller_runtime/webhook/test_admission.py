@@ -194,7 +194,7 @@ def test_the_programs_handlers_hear_of_bugs(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_line_about_a_bug_names_its_type(caplog: pytest.LogCaptureFixture) -> None:
     def looks_up(ctx: Any, req: Any) -> Any:
-        return {}["replicas"]
+        return dict[str, Any]()["replicas"]
 
     with pytest.raises(KeyError):
         admission.Webhook(handler=looks_up, recover_panic=False).handle(background(), REQUEST)
