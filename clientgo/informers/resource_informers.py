@@ -12,6 +12,7 @@ from clientgo.context import StopChannel
 from clientgo.informers.generic import GenericInformer
 from clientgo.tools import cache
 from clientgo.tools.cache.beyond.unstarted import StartWarnings, reporting_unstopped
+from clientgo.tools.cache.beyond.unsynced import announce_start
 
 
 class ResourceInformers:
@@ -52,6 +53,7 @@ class ResourceInformers:
                 run = informer.informer().run_with_context
                 thread = threading.Thread(target=run, args=(ctx,), name=f"informer-{gvr.resource}", daemon=True)
                 self._started[gvr] = thread
+                announce_start(informer.informer())
                 thread.start()
 
     def wait_for_cache_sync(self, stop_ch: StopChannel) -> dict[GroupVersionResource, bool]:

@@ -16,6 +16,7 @@ from clientgo.context import Context, StopChannel
 from clientgo.informers.internalinterfaces.factory_interfaces import NewInformerFunc, TweakListOptionsFunc
 from clientgo.tools import cache
 from clientgo.tools.cache.beyond.unstarted import StartWarnings, reporting_unstopped
+from clientgo.tools.cache.beyond.unsynced import announce_start
 
 SharedInformerOption = Callable[["BaseSharedInformerFactory"], "BaseSharedInformerFactory"]
 
@@ -69,6 +70,7 @@ class BaseSharedInformerFactory:
                     target=informer.run_with_context, args=(ctx,), name=f"informer-{object_class.__name__}", daemon=True
                 )
                 self._started[object_class] = thread
+                announce_start(informer)
                 thread.start()
 
     def shutdown(self) -> None:

@@ -142,6 +142,16 @@ class EarlyReads:
             indexer.report_reads(None)
 
 
+def announce_start(informer: Any) -> None:
+    """Treat the informer as started: a factory calls this before the thread that runs it, which may begin later.
+
+    A read in between comes before the sync, but its remedy is not to start the factory.
+    """
+    early_reads = getattr(informer.get_indexer(), "early_reads", None)
+    if early_reads is not None:
+        early_reads.start()
+
+
 @contextmanager
 def running(early_reads: EarlyReads | None) -> Iterator[None]:
     """Mark the block as the run of an informer that calls its handler in the current thread. None does nothing."""

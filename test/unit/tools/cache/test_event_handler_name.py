@@ -62,3 +62,20 @@ def test_a_handler_that_calls_another_one_says_that_ones_name() -> None:
             return "the inner handler"
 
     assert name_for_handler(Wrapper()) == "the inner handler"
+
+
+def test_a_filter_and_a_detailed_handler_are_named_after_the_functions_that_they_call() -> None:
+    """A line about a handler that blocks leads to the user's code, not to a class of this package."""
+
+    def add(obj: Any, is_in_initial_list: bool) -> None: ...
+    def keep(obj: Any) -> bool:
+        return True
+
+    here = f"{__name__}.test_a_filter_and_a_detailed_handler_are_named_after_the_functions_that_they_call"
+    detailed = cache.ResourceEventHandlerDetailedFuncs(add_func=add)
+    assert name_for_handler(detailed) == here
+    assert name_for_handler(cache.FilteringResourceEventHandler(keep, detailed)) == here
+    assert name_for_handler(cache.FilteringResourceEventHandler(keep, Funcs())) == here
+    assert name_for_handler(cache.FilteringResourceEventHandler(keep, Handler())) == f"{here}+{__name__}.Handler"
+    twice = cache.FilteringResourceEventHandler(keep, cache.FilteringResourceEventHandler(keep, Handler()))
+    assert name_for_handler(twice) == f"{here}+{here}+{__name__}.Handler"

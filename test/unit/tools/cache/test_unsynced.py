@@ -6,22 +6,27 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
-from clientgo import context, features
+from clientgo import context, features, informers
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import labels
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
-from clientgo.dynamic import dynamiclister
+from clientgo.dynamic import dynamicinformer, dynamiclister
+from clientgo.dynamic.fake import new_simple_dynamic_client
 from clientgo.features.testing import set_feature_during_test
 from clientgo.golang.channel import Signal
+from clientgo.kubernetes import fake
+from clientgo.kubernetes.scheme import SCHEME
 from clientgo.listers.core.v1 import new_pod_lister
-from clientgo.metadata import metadatalister
+from clientgo.metadata import metadatainformer, metadatalister
+from clientgo.metadata.fake import new_simple_metadata_client
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import testing as framework
@@ -321,3 +326,30 @@ def test_a_lister_read_after_a_stop_without_sync_is_not_reported(warnings: Warni
     assert not w.informer.has_synced()
     w.lister.list(labels.everything())
     assert warnings() == []
+
+
+@pytest.mark.parametrize("kind", ["typed", "dynamic", "metadata"])
+def test_a_lister_read_right_after_the_start_of_its_factory_is_told_to_wait(kind: str, warnings: Warnings) -> None:
+    """The thread of the informer may not have begun, but the factory was started: only the wait is missing."""
+    with synctest.bubble():
+        ctx, cancel = context.with_cancel(context.background())
+        if kind == "typed":
+            factory: Any = informers.new_shared_informer_factory(fake.new_clientset(pod("a")), 0.0)
+            informer = factory.core().v1().pods()
+            start = partial(factory.start_with_context, ctx)
+        else:
+            factory = (
+                dynamicinformer.new_dynamic_shared_informer_factory(new_simple_dynamic_client(SCHEME, pod("a")), 0.0)
+                if kind == "dynamic"
+                else metadatainformer.new_shared_informer_factory(new_simple_metadata_client(SCHEME), 0.0)
+            )
+            informer = factory.for_resource(PODS)
+            start = partial(factory.start, ctx.done())
+        lister = informer.lister()
+        start()
+        assert lister.list(labels.everything()) == []
+        cancel()
+        factory.shutdown()
+
+    (line,) = warnings()
+    assert "first wait for the caches to sync, then read listers and start workers" in line
