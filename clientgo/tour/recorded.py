@@ -177,8 +177,11 @@ def _anything(value: Any) -> str | None:
     return None
 
 
-def check_object(document: Any, place: str) -> Json:
-    """Return an object of a recording. Raises LineError that names the field, below `place`."""
+def check_object(document: Any, place: str, *, is_named: bool = False) -> Json:
+    """Return an object of a recording. Raises LineError that names the field, below `place`.
+
+    is_named: the object is one of the cache's, so it must have a name, which makes its key.
+    """
     if not isinstance(document, dict):
         raise LineError(place, f"must be an object, not {_type(document)}")
     where, error = _json_error(document, place, DEEPEST)
@@ -187,6 +190,8 @@ def check_object(document: Any, place: str) -> Json:
     for name in ("apiVersion", "kind"):
         _require(document, name, text_error, place)
     metadata = document.get("metadata")
+    if is_named and (metadata is None or (isinstance(metadata, dict) and metadata.get("name") in (None, ""))):
+        raise LineError(f"{place}.metadata.name", "is missing")
     if metadata is None:
         return document
     if not isinstance(metadata, dict):

@@ -351,14 +351,15 @@ class Recording:
             if entry.get("source") != source.number:
                 raise LineError("source", f"must be {source.number}, as at the line's beginning")
             if "object" in entry:
-                check_object(entry["object"], "object")
+                is_change = entry["what"] == "event" and entry.get("type") in ("ADDED", "MODIFIED", "DELETED")
+                check_object(entry["object"], "object", is_named=is_change)
         except LineError as err:
             self._note_field(place, err)
             return False
         items = []
         for number, item in enumerate(entry.get("items", ())):
             try:
-                items.append(check_object(item, f"items[{number}]"))
+                items.append(check_object(item, f"items[{number}]", is_named=True))
             except LineError as err:
                 self._note_field(place, err)
         if "items" in entry:

@@ -287,6 +287,21 @@ def test_an_error_names_line_and_field_and_what_follows_is_played(tmp_path: Path
         assert "d/b" in recording.known(recording.sources[0], 9.0).objects
 
 
+@pytest.mark.parametrize("damage", [('"name"', '"nbme"'), ('"metadata"', '"metbdata"'), ('"a"', '""')])
+def test_an_object_without_a_name_is_skipped(tmp_path: Path, damage: tuple[str, str]) -> None:
+    """Its key would be empty, and so would be the chip that shows it."""
+    path = tmp_path / "r"
+    damaged_object, damaged_event = OBJECT.replace(*damage), EVENT.replace(*damage)
+    listed = LISTED.replace("[]", f"[{damaged_object},{OBJECT}]")
+    path.write_text("\n".join([HEAD, SOURCE, LIST, listed, WATCH, damaged_event, AFTER]) + "\n")
+    assert play_all(path) == [
+        "line 4: `items[0].metadata.name` is missing",
+        "line 6: `object.metadata.name` is missing",
+    ]
+    with tour.Recording(path) as recording:
+        assert set(recording.known(recording.sources[0], 9.0).objects) == {"d/a", "d/b"}
+
+
 def test_an_item_of_a_list_that_makes_no_sense_is_left_out(tmp_path: Path) -> None:
     items = f"{OBJECT},7,{OBJECT.replace(chr(34) + 'a' + chr(34), '[]')}"
     path = tmp_path / "r"
