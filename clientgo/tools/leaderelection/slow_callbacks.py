@@ -35,8 +35,8 @@ class CallbackThreads:
         self._group = wait.Group()
         # Guards the rest.
         self._lock = threading.Lock()
-        # The running functions, each with the name of its thread.
-        self._running: list[tuple[Callable[..., object], str]] = []
+        # The running functions, each with the name of its thread, and whether it has a context to watch.
+        self._running: list[tuple[Callable[..., object], str, bool]] = []
         self._timer: Timer | None = None
 
     def start(self, run: Callable[[], object], name: str) -> None:
@@ -45,7 +45,7 @@ class CallbackThreads:
 
     def call(self, callback: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         """Call `callback` in this thread. A log line names it if it runs too long."""
-        entry = (callback, threading.current_thread().name)
+        entry = (callback, threading.current_thread().name, any(isinstance(arg, Context) for arg in args))
         with self._lock:
             self._running.append(entry)
         try:
@@ -77,10 +77,10 @@ class CallbackThreads:
 
         with self._lock:
             running = list(self._running)
-        for callback, thread in running:
+        for callback, thread, has_context in running:
+            remedy = "let it return when ctx.done() is set" if has_context else "it gets no context: let it never wait"
             logger.info(
-                "Leader election cannot end: a callback still runs although its context is done; "
-                "let it return when ctx.done() is set",
+                f"Leader election cannot end: a callback still runs although the context is done; {remedy}",
                 callback=name_for_function(callback),
                 thread=thread,
                 since=format_duration(_SLOW),
@@ -89,4 +89,4 @@ class CallbackThreads:
 
     def __repr__(self) -> str:
         with self._lock:
-            return f"<CallbackThreads {', '.join(thread for _, thread in self._running) or 'none running'}>"
+            return f"<CallbackThreads {', '.join(thread for _, thread, _ in self._running) or 'none running'}>"

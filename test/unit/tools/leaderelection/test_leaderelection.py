@@ -870,7 +870,7 @@ def test_a_second_conflict_ends_the_release_and_is_logged(caplog):
     assert "Failed to release lease" in caplog.text
 
 
-HANG = "Leader election cannot end: a callback still runs although its context is done"
+HANG = "Leader election cannot end: a callback still runs although the context is done"
 
 
 def hangs(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -916,6 +916,9 @@ def test_a_callback_that_ignores_its_context_is_logged_once_after_ten_seconds(
             [line] = hangs(caplog)
             assert "ignore_the_context" in line
             assert f'thread="{thread}"' in line
+            # Only the work is called with a context.
+            has_context = callback == "on_started_leading"
+            assert ("when ctx.done() is set" if has_context else "it gets no context: let it never wait") in line
             b.sleep(600.0)
             assert running.is_alive()
             assert len(hangs(caplog)) == 1
