@@ -222,7 +222,7 @@ def bugs(options: Options, run: Run) -> Json:
         ok = ok and (found is not None or done.code is None)
         rows.append([area, *(found or ["stopped", "", "", "", ""])])
     header = ["area", "bugs", "caught", "survived", "no bug", "of the bugs"]
-    text = "A survivor is either a missing test or no bug; [the page about the scripts](../../README.md) says more."
+    text = "A survivor is either a missing test or no bug; see [the page about the scripts](../../README.md)."
     return {"commands": commands, "header": header, "rows": rows, "text": text, "ok": ok}
 
 

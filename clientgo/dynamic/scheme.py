@@ -42,7 +42,7 @@ class _UnstructuredSerializer(JSONSerializer):
         cls = UnstructuredList if isinstance(document.get("items"), list) else Unstructured
         return cls.from_dict(document)
 
-    def _needs_version(self, into: Object | type[Object] | None) -> bool:
+    def needs_version(self, into: Object | type[Object] | None) -> bool:
         return False
 
     def decode_lazily(self, text: TextSource) -> Object | None:

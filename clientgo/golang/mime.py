@@ -14,7 +14,7 @@ _TYPE: Final = re.compile(rf"({_TOKEN}*)(/?)({_TOKEN}*)")
 _NAME: Final = re.compile(rf"\s*;\s*({_TOKEN}+)\s*=\s*")
 _VALUE: Final = re.compile(rf"{_TOKEN}+")
 # A quoted text. A backslash only quotes the characters that are no part of a token.
-_QUOTED: Final = re.compile(r'"((?:[^"\\\r\n]|\\[()<>@,;:\\"/\[\]?=]|\\)*)"')
+_QUOTED: Final = re.compile(r'"((?:[^"\\\r\n]|\\[()<>@,;:\\"/\[\]?=]|\\)*+)"')
 _ESCAPE: Final = re.compile(r'\\([()<>@,;:\\"/\[\]?=])')
 
 

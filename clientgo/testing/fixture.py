@@ -231,8 +231,16 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
     if isinstance(obj, Unstructured):
         return _patched_document(obj, obj.to_dict(), patch_type, patch)
     patched = _patched_document(obj, to_go_document(obj, nulls=True), patch_type, patch)
-    drop_zero_values(patched, obj.to_dict())
+    drop_zero_values(patched, _written(obj, patch_type, patch))
     return patched
+
+
+def _written(obj: Object, patch_type: PatchType, patch: bytes) -> dict[str, Any]:
+    """Return a document with the fields that the object or the patch has, zero values too."""
+    try:
+        return _patched_document(obj, obj.to_dict(), patch_type, patch).to_dict()
+    except ValueError:  # the patch applies only to what Go encodes
+        return obj.to_dict()
 
 
 def _patched_document(obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes) -> Object:

@@ -335,15 +335,15 @@ def test_after_a_shutdown_the_thread_and_the_waiting_items_are_gone(bubble: sync
     queue.add_after(item, 5.0)
     bubble.wait()
     del item
-    assert len(threads_of("ends-here")) == 1
+    assert len(threads_of("ends-here-delay")) == 1
     getattr(queue, shut_down)()
-    assert threads_of("ends-here") == []
+    assert threads_of("ends-here-delay") == []
     gc.collect()
     assert gone() is None
 
 
 def test_the_thread_keeps_no_interpreter_alive() -> None:
     queue = workqueue.new_named_delaying_queue("kept by nothing")
-    daemons = [thread.daemon for thread in threads_of("kept by nothing")]
+    daemons = [thread.daemon for thread in threads_of("kept by nothing-delay")]
     queue.shut_down()
     assert daemons == [True]

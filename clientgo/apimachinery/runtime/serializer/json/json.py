@@ -98,11 +98,11 @@ class JSONSerializer:
         gvk = _kind_of(document, into)
         if not gvk.kind and into is None:
             raise new_missing_kind_err(_shown(data))
-        if not gvk.version and self._needs_version(into):
+        if not gvk.version and self.needs_version(into):
             raise new_missing_version_err(_shown(data))
         return self.decode_document(document, into), gvk
 
-    def _needs_version(self, into: Object | type[Object] | None) -> bool:
+    def needs_version(self, into: Object | type[Object] | None) -> bool:
         """Report whether a document without apiVersion has no kind: its class has one, or none is known."""
         return into is None or into.GROUP_VERSION_KIND is not None
 
