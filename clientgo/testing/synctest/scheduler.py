@@ -524,11 +524,17 @@ class Bubble:
         thread.run = lambda: self._run_thread(task, run)  # type: ignore[method-assign]
         # A thread that is left behind must not keep the interpreter from exiting.
         thread._daemonic = True  # type: ignore[attr-defined]
-        _real_thread_start(thread)
-        task.ident = thread.ident
-        if len(self._tasks) >= self._forget_at:
-            self._forget_ended()
-        self._tasks.append(task)
+        try:
+            _real_thread_start(thread)
+            task.ident = thread.ident
+            if len(self._tasks) >= self._forget_at:
+                self._forget_ended()
+            self._tasks.append(task)
+        except BaseException:  # an interrupt: `_end_threads` does not know the thread
+            if task not in self._tasks:
+                task.error = BubbleExit()
+                task.gate.release()
+            raise
         self._by_thread[thread] = task
         self._ready.append(task)
 

@@ -221,6 +221,24 @@ def test_what_a_signals_handler_raises_ends_a_bubble_that_is_stuck(blocked_for_r
         signal.signal(signal.SIGALRM, before)
 
 
+def test_an_interrupt_while_a_thread_starts_leaves_no_thread_behind() -> None:
+    class Interrupted(threading.Thread):
+        @property
+        def ident(self) -> int | None:
+            accesses.append(None)
+            if len(accesses) == 2:  # the first one precedes the start
+                raise KeyboardInterrupt
+            return super().ident
+
+    accesses: list[None] = []
+
+    thread = Interrupted(target=threading.Event().wait, name="interrupted")
+    with pytest.raises(KeyboardInterrupt), synctest.bubble():
+        thread.start()
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
 def test_a_machine_that_stands_still_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that was stopped, or got no turn, for a minute: its clock has gone on, and none of its threads."""
     lock, ordinary = _thread.allocate_lock(), time.monotonic
