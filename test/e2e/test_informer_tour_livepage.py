@@ -387,6 +387,7 @@ def test_a_page_that_is_opened_behind_the_end_of_the_tour_shows_no_state_and_say
         if tab == "past":
             page.until("return document.querySelector('#pane > .quiet')")
             assert "： " not in page.text("#pane"), "behind a full-width colon stands no space"
+            assert text in page.text("#pane"), "there is no key to click"
         if tab == "break":
             assert page.text("#pane") == page.text("#now-what")
     assert page.has("#pane .hops")

@@ -245,7 +245,7 @@ async function drawPast(fill) {
     .finally(() => { asking.isAsking = false; });
   if (app.tab !== "past" || app.past.wanted !== wanted) return;
   app.shown = "past";
-  fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found));
+  fill(pastOfLive(t, (station, kind) => kindOf({ station, kind }), chosen, found, app.late ? detachedWord() : "choose-key"));
 }
 
 // Do not redraw content that does not change by itself: the reader may scroll in it.

@@ -199,7 +199,8 @@ const isNothing = (value) => !value || (typeof value === "object" && !Object.key
 
 // `chosen`: {place, key, handler, version, queued} of a click, or null. `hops`: all that are known; `at`: the index that is shown.
 // `changes`: [part, index, before, after]. `act.go(index)`: go to a hop; without it the hops are only listed.
-export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, act) {
+// `hint`: the word for what to do where nothing was clicked.
+export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note, hint = "choose-key" }, act) {
   const when = (index) => (act.go ? `${t("hop")} ${index + 1}` : `+${hops[index].time.toFixed(2)}s`);
   const jump = (index, ...content) => (act.go
     ? el("button", { type: "button", "data-hop": index, "aria-current": index === at ? "step" : null, onclick: () => act.go(index) }, ...content)
@@ -219,7 +220,7 @@ export function pastPane(t, kindOf, { chosen, hops, at, links, changes, note }, 
   return [
     note ? el("p", { class: "quiet" }, note) : null,
     el("h3", {}, chosen ? `${t("why-here")}${t("colon")}${shortKey(chosen.key)} · ${t(stationOf(chosen.place))}` : t("why-here-none")),
-    chosen ? null : el("p", { class: "quiet" }, t("choose-key")),
+    chosen ? null : el("p", { class: "quiet" }, t(hint)),
     chosen && links.length ? el("ol", { class: "chain", id: "chain" }, links.map(row)) : null,
     chosen && !links.length ? el("p", { class: "quiet" }, t("not-recorded")) : null,
     el("h3", {}, t("last-changed")),
@@ -250,7 +251,7 @@ export function pastOfRun(t, kindOf, { trace, states, at, chosen }, go) {
 }
 
 // The pane of a program that runs: of the hops that its tour has kept, as `/api/past` sends them.
-export function pastOfLive(t, kindOf, chosen, { hops, links, changes, kept, skipped }) {
+export function pastOfLive(t, kindOf, chosen, { hops, links, changes, kept, skipped }, hint) {
   const note = `${labelled(t("kept-hops"), kept)}${skipped ? ` · ${skipped} ${t("skipped")}` : ""}`;
-  return pastPane(t, kindOf, { chosen, hops, at: -1, links, changes: Object.entries(changes).sort((a, b) => b[1] - a[1]), note }, {});
+  return pastPane(t, kindOf, { chosen, hops, at: -1, links, changes: Object.entries(changes).sort((a, b) => b[1] - a[1]), note, hint }, {});
 }

@@ -41,7 +41,7 @@ export const WORDS = {
     "box-order": "order", "box-failures": "failures", "box-line": "line", "box-in": "in", "box-more": "more", "box-came": "came",
     recording: "Recording", moment: "Moment", file: "File", program: "Program", began: "Began", lasted: "Lasted", "came-lists": "Lists", "came-events": "Events", "recorded-hops": "Recorded hops", "program-did": "What the program itself did until then",
     "break-replay": "A recording has happened: nothing else can break in it.", limit: "The page executes no more hops of this run. Choose a later moment to begin at.",
-    "replay-what": "The informer is fed with what came over the wire when this was recorded. Choose a moment to begin there: the cache has what was known by then.",
+    "replay-what": "The informer is fed with what came over the wire when this was recorded. Choose a moment to begin there: the first list has what was known by then.",
     "not-whole": "The recording was not ended in order: it may lack its last moment.", damaged: "lines cannot be read and are skipped", "damaged-one": "line cannot be read and is skipped", "not-written": "hops were not written", "not-written-one": "hop was not written",
   },
   zh: {
@@ -84,7 +84,7 @@ export const WORDS = {
     "box-order": "就绪顺序", "box-failures": "失败次数", "box-line": "行", "box-in": "还需", "box-more": "行未显示", "box-came": "最近收到",
     recording: "录制", moment: "时刻", file: "文件", program: "程序", began: "开始于", lasted: "时长", "came-lists": "List 次数", "came-events": "事件", "recorded-hops": "录下的步骤", "program-did": "到这一刻为止，程序自己做过的事",
     "break-replay": "录制的内容已经发生，不能再制造故障。", limit: "这次运行在页面上只执行到这里。要看后面的内容，请选择一个更晚的时刻开始。",
-    "replay-what": "把录制时从连接上收到的数据重新交给 Informer。选择一个时刻，就从那里开始：缓存里是程序当时已经收到的内容。",
+    "replay-what": "把录制时从连接上收到的数据重新交给 Informer。选择一个时刻，就从那里开始：第一次 list 的内容就是程序当时已经收到的内容。",
     "not-whole": "录制没有正常结束，可能缺少最后一小段。", damaged: "行无法解析，已跳过", "damaged-one": "行无法解析，已跳过", "not-written": "个步骤没有写入录制文件", "not-written-one": "个步骤没有写入录制文件",
   },
 };
