@@ -14,6 +14,7 @@ from clientgo.apimachinery.util import managedfields
 from clientgo.testing.apiserver.admission.pod_resources import Amounts, added, amounts, of_pod
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
 from clientgo.testing.apiserver.kinds import ownership
+from clientgo.testing.apiserver.kinds.defaults import qos_class
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.store.storage import Changed, Missing, Store, Stored
 from clientgo.testing.apiserver.wire import errors
@@ -213,16 +214,8 @@ def _matches(term: Json, spec: Json) -> bool:
     if scope in ("Terminating", "NotTerminating"):
         return bool((spec.get("activeDeadlineSeconds") is not None) == (scope == "Terminating"))
     if scope in ("BestEffort", "NotBestEffort"):
-        containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
-        best = not any(_has_quality(container.get("resources") or {}) for container in containers)
-        return bool(best == (scope == "BestEffort"))
+        return bool((qos_class(spec) == "BestEffort") == (scope == "BestEffort"))
     return scope == "CrossNamespacePodAffinity" and _crosses_namespaces(spec.get("affinity") or {})
-
-
-def _has_quality(resources: Json) -> bool:
-    """Report whether a container's resources lift its pod out of the class BestEffort: only cpu and memory do."""
-    given = ((resources.get(kind) or {}).get(name) for kind in ("requests", "limits") for name in ("cpu", "memory"))
-    return any(value is not None and parse_quantity(str(value)).sign() > 0 for value in given)
 
 
 def _matches_priority(term: Json, name: str) -> bool:

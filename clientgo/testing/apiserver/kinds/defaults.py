@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.apimachinery.api.resource import Quantity, parse_quantity
 from clientgo.golang import utf8
 from clientgo.golang.strconv import atoi_clipped
 from clientgo.testing.apiserver.kinds import services
@@ -518,15 +519,34 @@ def for_kind(group_version: str, kind: str) -> Callable[[Json], None] | None:
 
 
 def qos_class(spec: Json) -> str:
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    """Return the quality of service of a pod. Go: ComputePodQOS.
+
+    Only cpu and memory count, and only amounts above zero. The pod's own resources take precedence over those of its
+    containers.
+    """
+    holders = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if spec.get("resources"):
-        # The pod's own resources take precedence over those of its containers.
-        containers = [spec]
-    resources = [container.get("resources") or {} for container in containers]
-    if not any(r.get("requests") or r.get("limits") for r in resources):
+        holders = [spec]
+    requests: dict[str, Quantity] = {}
+    limits: dict[str, Quantity] = {}
+    is_limited = True
+    for resources in (holder.get("resources") or {} for holder in holders):
+        _add_counted(requests, resources.get("requests"))
+        is_limited &= _add_counted(limits, resources.get("limits")) == len(_COUNTED)
+    if not requests and not limits:
         return "BestEffort"
-    for r in resources:
-        limits, requests = r.get("limits") or {}, r.get("requests") or {}
-        if any(name not in limits or requests.get(name, limits[name]) != limits[name] for name in ("cpu", "memory")):
-            return "Burstable"
-    return "Guaranteed"
+    return "Guaranteed" if is_limited and requests == limits else "Burstable"
+
+
+_COUNTED = ("cpu", "memory")
+
+
+def _add_counted(total: dict[str, Quantity], amounts: Json | None) -> int:
+    """Add the amounts that decide about the quality of service, and return their number."""
+    count = 0
+    for name in _COUNTED:
+        amount = parse_quantity(str((amounts or {}).get(name, "0")))
+        if amount.sign() > 0:
+            count += 1
+            total[name] = total[name] + amount if name in total else amount
+    return count

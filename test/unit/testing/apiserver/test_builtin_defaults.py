@@ -502,3 +502,33 @@ def test_a_pod_template_as_go_prints_it() -> None:
     )  # fmt: skip
     assert (context["HostNetwork"], context["FSGroup"], context["RunAsUser"]) == (True, 1, None)
     assert list(shown["Spec"])[:3] == ["Volumes", "InitContainers", "Containers"]
+
+
+BOTH = {"cpu": "1", "memory": "1Gi"}
+
+
+@pytest.mark.parametrize(
+    ("containers", "more", "quality"),
+    [
+        ([{}], {}, "BestEffort"),
+        ([{"requests": {"ephemeral-storage": "1Gi"}, "limits": {"example.com/gpu": "1"}}], {}, "BestEffort"),
+        ([{"requests": {"cpu": "0"}, "limits": {"memory": "0"}}], {}, "BestEffort"),
+        ([{"requests": {"cpu": "1m"}}], {}, "Burstable"),
+        ([{"limits": {"memory": "1"}}], {}, "Burstable"),
+        ([{"requests": BOTH, "limits": BOTH}], {}, "Guaranteed"),
+        ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": BOTH}], {}, "Guaranteed"),
+        ([{"requests": {**BOTH, "example.com/gpu": "1"}, "limits": BOTH}], {}, "Guaranteed"),
+        ([{"requests": {**BOTH, "cpu": "500m"}, "limits": BOTH}], {}, "Burstable"),
+        ([{"requests": BOTH, "limits": {"cpu": "1"}}], {}, "Burstable"),
+        ([{"requests": BOTH, "limits": BOTH}, {}], {}, "Burstable"),
+        ([{"requests": BOTH, "limits": BOTH}], {"initContainers": [{"name": "i"}]}, "Burstable"),
+        ([{}], {"initContainers": [{"name": "i", "resources": {"requests": {"cpu": "1"}}}]}, "Burstable"),
+        ([{}], {"resources": {"requests": BOTH, "limits": BOTH}}, "Guaranteed"),
+        ([{"requests": BOTH, "limits": BOTH}], {"resources": {"limits": {"cpu": "1"}}}, "Burstable"),
+    ],
+)
+def test_only_amounts_of_cpu_and_memory_decide_about_a_pods_quality(
+    containers: list[Any], more: Any, quality: str
+) -> None:
+    spec = {"containers": [{"name": "c", "resources": resources} for resources in containers], **more}
+    assert defaults.qos_class(spec) == quality
