@@ -336,21 +336,12 @@ def to_pointer_slice(src: Sequence[E]) -> list[E]: ...
 
 
 def to_pointer_slice(src: Sequence[E] | None) -> list[E] | None:
-    """Return the items in a new list, or None: an object is a reference here. Go: ToPointerSlice."""
+    """Return the items in a new list, or None. Go: ToPointerSlice."""
     return None if src is None else list(src)
 
 
-@overload
-def from_pointer_slice(src: None) -> None: ...
-
-
-@overload
-def from_pointer_slice(src: Sequence[E]) -> list[E]: ...
-
-
-def from_pointer_slice(src: Sequence[E] | None) -> list[E] | None:
-    """Return the items in a new list, or None: an object is a reference here. Go: FromPointerSlice."""
-    return None if src is None else list(src)
+from_pointer_slice = to_pointer_slice
+"""Another name of `to_pointer_slice`, since an object is a reference here. Go: FromPointerSlice."""
 
 
 def _result_of(fake: Fake, action: Action, empty: O) -> O:
