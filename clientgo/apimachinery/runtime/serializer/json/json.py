@@ -164,9 +164,9 @@ class JSONSerializer:
     def _class_for(self, document: JSONObject) -> type[Object]:
         gvk = _kind_of(document, None)
         if not gvk.kind:
-            raise new_missing_kind_err(encode(document)[:1024])
+            raise new_missing_kind_err(_shown(encode(document)))
         if not gvk.version:
-            raise new_missing_version_err(encode(document)[:1024])
+            raise new_missing_version_err(_shown(encode(document)))
         cls = self._expected
         if cls is None or cls.GROUP_VERSION_KIND not in (gvk, None) or self._scheme.recognizes(gvk):
             cls = self._scheme.class_for(gvk)
