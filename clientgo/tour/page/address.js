@@ -5,6 +5,9 @@
 // `hop` counts from 1, 0 is the start. `do` and `set` may occur several times. `ask`: the question before the next step
 // of the lesson is open. All but the scenario may be missing.
 
+// The tabs that an address names; without one it means the first tab.
+export const TABS = ["source", "object", "break", "past"];
+
 const PAUSE = 150; // milliseconds between two changes: browsers refuse many at once
 
 export function toHash({ scenario, hop, decisions, settings, language, tab, object, station, step, asked }) {
@@ -18,10 +21,12 @@ export function toHash({ scenario, hop, decisions, settings, language, tab, obje
   if (tab === "source" && station) query.set("station", station);
   if (step >= 0) query.set("step", step + 1);
   if (asked) query.set("ask", 1);
-  // Readable where an address allows it.
-  const text = query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%40", "@");
+  const text = readable(query);
   return `#${encodeURIComponent(scenario)}${text && `?${text}`}`;
 }
+
+// A query as text, readable where an address allows it.
+export const readable = (query) => query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%40", "@");
 
 // The state that a hash stands for; what makes no sense is left out. `known`: the scenario's own settings, by its name.
 export function fromHash(hash, known) {
@@ -39,7 +44,7 @@ export function fromHash(hash, known) {
     settings: Object.fromEntries(query.getAll("set").map((each) => /^(\w+):(.*)$/s.exec(each)).filter((found) => found && own && found[1] in own)
       .map(([, setting, value]) => [setting, ofType(value, own[setting])]).filter(([, value]) => value !== undefined)),
     language: ["en", "zh"].includes(query.get("lang")) ? query.get("lang") : "",
-    tab: ["source", "object", "past", "break"].includes(query.get("tab")) ? query.get("tab") : "lesson",
+    tab: TABS.includes(query.get("tab")) ? query.get("tab") : "lesson",
     object: query.get("object") ?? "",
     station: query.get("station") ?? "",
     step: number("step") - 1,

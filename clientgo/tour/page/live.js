@@ -8,14 +8,13 @@ import { el, helpDialog, objectPane, sourcePane } from "/page/panel.js";
 import { choiceOf, pastOfLive } from "/page/past.js";
 import { errorIn } from "/page/errors.js";
 import { tips } from "/page/tip.js";
-import { $, arrange, ask, complain, fail, flipTheme, giveKeysBack, keepFocusInView, numbered, paint, remember, remembered } from "/page/shell.js";
+import { $, arrange, ask, complain, count, fail, flipTheme, giveKeysBack, keepFocusInView, numbered, paint, remember, remembered } from "/page/shell.js";
 
 const PERIOD = 60;      // milliseconds from one look to the next
 const PATIENCE = 3000;  // milliseconds without an answer after which the page says so
 const app = { tour: null, seen: null, informer: 0, queue: 0, key: "", hops: [], last: -1, look: 0, rows: new WeakMap(), frozen: false, detached: false, held: false, language: "en", tab: "lesson", ref: "", states: {}, station: "", sources: new Map() };
 const t = (word) => WORDS[app.language][word] ?? WORDS.en[word] ?? word;
 const kindOf = (hop) => (app.language === "zh" && CHINESE[`${hop.station}.${hop.kind}`]) || app.tour.kinds[hop.station][hop.kind];
-const count = (number) => number.toLocaleString("en-US");
 const address = new Address();
 const picture = new Picture($("picture"), t, (station) => { app.station = station; show("source"); }, (ref, key) => chooseObject(ref, key).catch(fail));
 

@@ -7,7 +7,8 @@
 // may be missing. The informers and queues of a program that was started again may have other numbers: one that is not
 // there is shown as soon as it is.
 
-const TABS = ["source", "object", "break", "past"];
+import { TABS, readable } from "/page/address.js";
+
 const PAST = [["place", "place"], ["of", "key"], ["handler", "handler"], ["version", "version"], ["queued", "queued"]];
 
 export function toLiveHash({ informer, queue, language, tab, key, ref, station, chosen }) {
@@ -20,8 +21,7 @@ export function toLiveHash({ informer, queue, language, tab, key, ref, station, 
   if (tab === "object" && ref) query.set("object", ref);
   if (tab === "source" && station) query.set("station", station);
   if (tab === "past") for (const [word, field] of PAST) if (chosen?.[field]) query.set(word, chosen[field]);
-  // Readable where an address allows it.
-  return `#live?${query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%40", "@")}`;
+  return `#live?${readable(query)}`;
 }
 
 export function fromLiveHash(hash, stations) {

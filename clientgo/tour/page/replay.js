@@ -2,9 +2,7 @@
 
 import { errorIn } from "/page/errors.js";
 import { el } from "/page/panel.js";
-import { numbered } from "/page/shell.js";
-
-const count = (number) => number.toLocaleString("en-US");
+import { count, numbered } from "/page/shell.js";
 
 // The moment of the recording that a hop stands for.
 export const momentOf = (trace, at) => trace.origin + (trace.points[at]?.hop.time ?? 0);

@@ -6,8 +6,10 @@ export const $ = (id) => document.getElementById(id);
 export const remember = (name, value) => { try { localStorage.setItem(`informer-tour.${name}`, value); } catch { /* a browser that keeps nothing */ } };
 export const remembered = (name) => { try { return localStorage.getItem(`informer-tour.${name}`); } catch { return null; } };
 
+export const count = (number) => number.toLocaleString("en-US");
+
 // A number with the word for what is counted, of which `t` has one for a single one too.
-export const numbered = (t, number, word) => `${number.toLocaleString("en-US")} ${t(number === 1 ? `${word}-one` : word)}`;
+export const numbered = (t, number, word) => `${count(number)} ${t(number === 1 ? `${word}-one` : word)}`;
 
 // A label and what it labels: behind a full-width colon stands no space.
 export const labelled = (label, text) => `${label}${label.endsWith("：") ? "" : " "}${text}`;
