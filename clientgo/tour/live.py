@@ -386,15 +386,19 @@ class Live(Attached):
 
     def _around_deliver(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def deliver(notification: Any, handler: Any) -> None:
-            listener = self._listener_of(threading.get_ident())
-            name = name_for_handler(handler) if listener is None else self.name_of(listener)
-            # The program's log must not blame the handler for the pause.
-            with stuck_handlers.holding(), self._changed:
-                while name in self._paused and not self._is_detached and _is_listening(listener):
-                    self.clock.wait(self._changed, _PATIENCE)
+            if self._paused:
+                self._wait_while_paused(handler)
             function(notification, handler)
 
         return deliver
+
+    def _wait_while_paused(self, handler: Any) -> None:
+        listener = self._listener_of(threading.get_ident())
+        name = name_for_handler(handler) if listener is None else self.name_of(listener)
+        # The program's log must not blame the handler for the pause.
+        with stuck_handlers.holding(), self._changed:
+            while name in self._paused and not self._is_detached and _is_listening(listener):
+                self.clock.wait(self._changed, _PATIENCE)
 
     def _listener_of(self, thread: int) -> Any:
         """Return the listener whose handler this thread calls; None if no informer of the tour has it."""
