@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fakeworld import NOW, World
 
 from clientgo import context
 from clientgo.api.apps import v1 as appsv1
@@ -21,39 +22,11 @@ from clientgo.testing.apiserver.simulator.claims import Claims
 from clientgo.testing.apiserver.simulator.endpoints import Endpoints
 from clientgo.testing.apiserver.simulator.nodes import Nodes
 from clientgo.testing.apiserver.simulator.volumes import Volumes
-from clientgo.testing.apiserver.wire.times import Times
-from clientgo.tools import record
-from clientgo.utils.clock import testing as clocktesting
 
 CTX = context.background()
-START = 1_600_000_000.0
-NOW = "2020-09-13T12:26:40Z"
 GOING = "2020-09-13T12:00:00Z"
 GET = metav1.GetOptions()
 Json = dict[str, Any]
-
-
-class World:
-    """A fake client, a clock, and the events of what syncs there."""
-
-    def __init__(self, *objects: Any) -> None:
-        self.client = fake.new_clientset(*objects)
-        self.recorder = record.new_fake_recorder(100)
-        self.clock = clocktesting.new_fake_clock(START)
-        self.times = Times(self.clock)
-
-    def events(self) -> list[str]:
-        channel = self.recorder.events
-        assert channel is not None
-        return [str(channel.receive()[0]) for _ in range(len(channel))]
-
-    def writes(self) -> list[str]:
-        """Return the verbs of requests that write, with the resource."""
-        writes = (one for one in self.client.actions() if one.get_verb() not in ("get", "list", "watch"))
-        return [
-            f"{one.get_verb()} {'/'.join(filter(None, (one.get_resource().resource, one.get_subresource())))}"
-            for one in writes
-        ]
 
 
 class Lister:

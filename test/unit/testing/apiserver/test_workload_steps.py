@@ -6,24 +6,19 @@ import itertools
 from typing import Any
 
 import pytest
+from fakeworld import NOW, World
 
 from clientgo import context
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.batch import v1 as batchv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.kubernetes import fake
 from clientgo.testing.apiserver.simulator.daemonsets import DaemonSets
 from clientgo.testing.apiserver.simulator.deployments import Deployments
 from clientgo.testing.apiserver.simulator.jobs import Jobs
 from clientgo.testing.apiserver.simulator.replicasets import ReplicaSets
-from clientgo.testing.apiserver.wire.times import Times
-from clientgo.tools import record
-from clientgo.utils.clock import testing as clocktesting
 
 CTX = context.background()
-START = 1_600_000_000.0
-NOW = "2020-09-13T12:26:40Z"
 LABELS = {"app": "web"}
 SELECTOR = {"matchLabels": LABELS}
 Json = dict[str, Any]
@@ -39,14 +34,11 @@ def owned_by(kind: str, uid: str = "u") -> list[Json]:
     return [{"apiVersion": group, "kind": kind, "name": "web", "uid": uid, "controller": True}]
 
 
-class World:
-    """A fake client whose server names and counts pods, and the events of what syncs there."""
+class PodWorld(World):
+    """A world whose server names pods."""
 
     def __init__(self, *objects: Any) -> None:
-        self.client = fake.new_clientset(*objects)
-        self.recorder = record.new_fake_recorder(100)
-        self.clock = clocktesting.new_fake_clock(START)
-        self.times = Times(self.clock)
+        super().__init__(*objects)
         numbers = itertools.count()
 
         def named(action: Any) -> tuple[bool, Any]:
@@ -56,22 +48,9 @@ class World:
 
         self.client.prepend_reactor("create", "pods", named)
 
-    def events(self) -> list[str]:
-        channel = self.recorder.events
-        assert channel is not None
-        return [str(channel.receive()[0]) for _ in range(len(channel))]
-
     def pods(self) -> list[str]:
         pods = self.client.core_v1().pods("ns").list(CTX, metav1.ListOptions()).items
         return sorted(pod.metadata.name for pod in pods)
-
-    def writes(self) -> list[str]:
-        """Return the verbs of requests that write, with the resource."""
-        writes = (one for one in self.client.actions() if one.get_verb() not in ("get", "list", "watch"))
-        return [
-            f"{one.get_verb()} {'/'.join(filter(None, (one.get_resource().resource, one.get_subresource())))}"
-            for one in writes
-        ]
 
 
 def pod(name: str, kind: str, *, ready: bool = True, phase: str = "Running", **more: Any) -> corev1.Pod:
@@ -117,7 +96,7 @@ def of_a_set(name: str, **more: Any) -> corev1.Pod:
 def test_a_replica_set_has_as_many_pods_as_it_asks_for(
     replicas: int, pods: list[corev1.Pod], left: list[str], status: Json
 ) -> None:
-    world = World(replica_set(replicas), *pods)
+    world = PodWorld(replica_set(replicas), *pods)
 
     ReplicaSets(world.client, world.recorder).sync(CTX, "ns", "web")
 
@@ -136,7 +115,7 @@ def test_a_replica_set_has_as_many_pods_as_it_asks_for(
 
 
 def test_a_replica_set_that_has_what_it_asks_for_is_not_written() -> None:
-    world = World(replica_set(1), of_a_set("a"))
+    world = PodWorld(replica_set(1), of_a_set("a"))
     sets = ReplicaSets(world.client, world.recorder)
     sets.sync(CTX, "ns", "web")
     sets.sync(CTX, "ns", "web")
@@ -145,14 +124,14 @@ def test_a_replica_set_that_has_what_it_asks_for_is_not_written() -> None:
 
 
 def test_a_replica_set_that_is_deleted_makes_no_pods() -> None:
-    world = World(replica_set(1, deletionTimestamp=GOING))
+    world = PodWorld(replica_set(1, deletionTimestamp=GOING))
     ReplicaSets(world.client, world.recorder).sync(CTX, "ns", "web")
 
     assert world.writes() == []
 
 
 def test_the_pods_of_a_replica_set_are_its_templates() -> None:
-    world = World(replica_set(1))
+    world = PodWorld(replica_set(1))
     ReplicaSets(world.client, world.recorder).sync(CTX, "ns", "web")
 
     made = world.client.core_v1().pods("ns").get(CTX, "web-0", metav1.GetOptions()).to_dict()
@@ -186,7 +165,7 @@ def of_a_daemon(name: str, at: str, **more: Any) -> corev1.Pod:
     return one
 
 
-class Daemons(World):
+class Daemons(PodWorld):
     def sync(self) -> list[str]:
         DaemonSets(self.client, self.recorder).sync(CTX, "ns", "web")
         return [" ".join(text.split()[2:5:2]) for text in self.events()]
@@ -350,7 +329,7 @@ def owned(name: str, size: int, available: int | None = None, **more: Any) -> ap
     )
 
 
-class Rollout(World):
+class Rollout(PodWorld):
     def sync(self) -> list[str]:
         Deployments(self.client, self.times, self.recorder).sync(CTX, "ns", "web")
         return [text.removeprefix("Normal ScalingReplicaSet Scaled ") for text in self.events()]
@@ -575,7 +554,7 @@ def many(count: int, phase: str) -> list[corev1.Pod]:
     return [of_a_job(f"{phase.lower()}{number}", phase) for number in range(count)]
 
 
-class Work(World):
+class Work(PodWorld):
     def sync(self) -> list[str]:
         Jobs(self.client, self.times, self.recorder).sync(CTX, "ns", "web")
         return [text.removeprefix("Normal ") for text in self.events()]

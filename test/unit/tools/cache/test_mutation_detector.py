@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,6 +28,19 @@ def pod() -> corev1.Pod:
 def new(monkeypatch: pytest.MonkeyPatch, clock: clocktesting.FakeClock) -> Any:
     monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
     return cache.new_cache_mutation_detector("test", clock=clock)
+
+
+@contextlib.contextmanager
+def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Yield a detector that looks every second, in a bubble."""
+    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
+    detector: Any = cache.new_cache_mutation_detector("test")
+    stop = Signal()
+    thread = threading.Thread(target=detector.run, args=(stop,))
+    thread.start()
+    yield detector
+    stop.set()
+    thread.join()
 
 
 def test_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,20 +105,13 @@ def test_the_run_ends_with_an_error_when_an_object_was_changed(monkeypatch: pyte
 
 
 def test_the_run_forgets_objects_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
-    with synctest.bubble() as bubble:
-        detector: Any = cache.new_cache_mutation_detector("test")
-        stop = Signal()
-        thread = threading.Thread(target=detector.run, args=(stop,))
-        thread.start()
+    kept = []
+    with synctest.bubble() as bubble, running(monkeypatch) as detector:
         detector.add_object(pod())
-        kept = []
         for seconds in (119.5, 3.0, 119.0, 3.0):
             bubble.sleep(seconds)
             kept.append(repr(detector))
-        stop.set()
-        thread.join()
-        assert kept == [f"<MutationDetector 'test' {count} objects>" for count in (1, 1, 1, 0)]
+    assert kept == [f"<MutationDetector 'test' {count} objects>" for count in (1, 1, 1, 0)]
 
 
 def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,17 +130,11 @@ def test_without_a_failure_function_it_raises(monkeypatch: pytest.MonkeyPatch) -
 def test_a_change_is_noticed_until_the_object_is_forgotten(
     age: float, noticed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mutation_detector, "mutation_detection_enabled", True)
     with synctest.bubble() as bubble:
-        detector: Any = cache.new_cache_mutation_detector("test")
-        stop = Signal()
-        thread = threading.Thread(target=detector.run, args=(stop,))
-        thread.start()
         obj = pod()
-        detector.add_object(obj)
-        bubble.sleep(age)
-        stop.set()
-        thread.join()
+        with running(monkeypatch) as detector:
+            detector.add_object(obj)
+            bubble.sleep(age)
         obj.metadata.name = "b"
         with pytest.raises(RuntimeError, match="cache test modified") if noticed else contextlib.nullcontext():
             detector.compare_objects()
