@@ -65,6 +65,10 @@ class Faults:
         """Report whether the resource cannot be listed or watched."""
         return self.outages.get(resource, 0.0) > now
 
+    def hide_changes(self, now: float) -> bool:
+        """Report whether the cache of a resource may be old."""
+        return any(until > now for until in (*self.outages.values(), *(lag.until for lag in self.lags.values())))
+
     def is_rejected(self, resource: str, now: float) -> bool:
         """Report whether a webhook rejects writes of the resource."""
         return self.rejections.get(resource, 0.0) > now

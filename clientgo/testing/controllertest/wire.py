@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from clientgo.testing.controllertest.process import Life
     from clientgo.testing.controllertest.world import World
 
+# A process with an old cache may create what the garbage collector deletes, until its cache is current. That loop ends.
+# After so many requests, such a process gets the rate of client-go's default rate limiter.
+_FAST_REQUESTS, _SECONDS_BETWEEN = 200, 0.2
+
 
 class Killed(ConnectionError):
     """Raised in a process that was killed, at each further request.
@@ -122,6 +126,8 @@ class Wire:
 
     def _send(self, call: Call, request: http.Request) -> http.Response:
         world, name = self._world, self._life.name
+        if world.work() > _FAST_REQUESTS and (self.lost_watches or world.faults.hide_changes(world.now())):
+            time.sleep(_SECONDS_BETWEEN)
         half = world.machine.latency / 2
         time.sleep(half)
         self._pause()

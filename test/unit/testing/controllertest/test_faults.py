@@ -181,6 +181,23 @@ def test_a_late_watch_cache_shows_the_event_after_its_lag_and_reorders_resources
     ]
 
 
+class Trusting(Operator):
+    """An operator that creates the child of each widget in its cache."""
+
+    def check_current(self, name: str, uid: str) -> None:
+        pass
+
+
+@pytest.mark.parametrize("fault", [ct.Lag("widgets", 20.0), ct.Drop("widgets", 20.0, True)])
+def test_a_process_with_an_old_cache_may_repeat_its_work_until_the_cache_is_current(fault: ct.Step) -> None:
+    class Machine(Widgets):
+        operator = Trusting
+
+    # The garbage collector deletes each of these children, since the widget is gone.
+    created = [row for row in rows_of([ONE, SECOND, fault, ct.Delete(KIND, "a")], Machine) if row[1] == CREATE]
+    assert 100 < len(created) < 400
+
+
 class Watching(Widgets):
     """An operator that records the handler's calls of widgets."""
 
