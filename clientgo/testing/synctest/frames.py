@@ -7,9 +7,12 @@ import linecache
 import sys
 import threading
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+
+from clientgo.testing.synctest.task import Task
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,17 @@ def stack(frame: FrameType | None, outermost: FrameType | None) -> list[str]:
             break
         frame = frame.f_back
     return entries[::-1]
+
+
+def describe(tasks: Iterable[Task], outermost: FrameType | None) -> list[str]:
+    """Return, for each thread, a line with its state, and its stack up to `outermost`."""
+    innermost = all_innermost()
+    lines = []
+    for task in tasks:
+        state = f"waits for {task.waiting_for}" if task.parked else "can run"
+        lines.append(f"  thread {task.name!r} {state}")
+        lines += [f"    {line}" for line in stack(innermost.get(task.ident or 0), outermost)]
+    return lines
 
 
 def place_in_program(frame: FrameType | None) -> str:

@@ -179,16 +179,8 @@ class Bubble:
 
     def stacks(self) -> str:
         """Return a description of every living thread, with its stack and what it waits for."""
-        innermost = frames.all_innermost()
-        lines = [f"at virtual time +{self.elapsed:.9g}s:"]
-        for task in self._tasks:
-            if task.done:
-                continue
-            state = f"waits for {task.waiting_for}" if task.parked else "can run"
-            lines.append(f"  thread {task.name!r} {state}")
-            frame = innermost.get(task.ident or 0)
-            lines += [f"    {line}" for line in frames.stack(frame, self._outermost)]
-        return "\n".join(lines)
+        alive = (task for task in self._tasks if not task.done)
+        return "\n".join([f"at virtual time +{self.elapsed:.9g}s:", *frames.describe(alive, self._outermost)])
 
     def __repr__(self) -> str:
         alive = sum(not task.done for task in self._tasks)
