@@ -99,6 +99,8 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
             choices += _unseen(machine, desired)
         if "Touch" in machine.faults:
             choices.append(_touched(desired))
+        if "Rewind" in machine.faults:
+            choices.append(_rewound(machine, desired))
         if failures := _failures(machine):
             choices.append(_interrupted(st.one_of(failures), desired))
         if machine.replicas > 1 and "ChangeLeader" in machine.faults:
@@ -153,6 +155,23 @@ def _touched(desired: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[Step |
     return st.tuples(desired, st.just(steps.Sleep(5.0)), st.builds(steps.Touch, st.integers(0, 3)), desired)
 
 
+def _rewound(
+    machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
+) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which the controller handles a change, restarts and reads the state before it.
+
+    Without the pause nothing has changed yet. Independent steps seldom have a change, a pause and such a restart.
+    """
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), _rewind(machine))
+
+
+def _rewind(machine: type[ControllerMachine]) -> st.SearchStrategy[Step]:
+    """Return a strategy of restarts after which the controller reads an old state of a resource that it watches."""
+    resources = _watched(machine)
+    resource = st.sampled_from(resources) if resources else st.just("none")
+    return st.builds(steps.Rewind, resource, st.integers(1, 3))
+
+
 def _failures(machine: type[ControllerMachine]) -> list[st.SearchStrategy[Step]]:
     """Return strategies of the machine's faults of one of the next calls."""
     call = st.sampled_from((1, 1, 2))
@@ -202,7 +221,7 @@ def fault_steps(
         "Drop": lambda: st.builds(steps.Drop, resource, _SECONDS, st.booleans()),
     }
     interference: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
-        "Rewind": lambda: st.builds(steps.Rewind, resource, st.integers(1, 3)),
+        "Rewind": lambda: _rewind(machine),
         "Touch": lambda: st.builds(steps.Touch, index),
         "Remove": lambda: st.builds(steps.Remove, index),
         "Linger": lambda: st.builds(steps.Linger, index),
