@@ -1,4 +1,4 @@
-"""Warnings in responses: deprecated versions, and objects that are stored but have no effect here.
+"""Warnings in responses: deprecated versions, repeated keys, and objects that are stored but have no effect here.
 
 kubectl and client-go show Warning headers to the user. Deprecations mirror apiserver's endpoints/deprecation package.
 The others are this server's own, so that the user does not rely on a rule that the server ignores.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Iterator
 
-from clientgo.testing.apiserver.kinds import crd
+from clientgo.testing.apiserver.kinds import crd, pod_warnings
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -50,20 +50,35 @@ def _replacement(resource: Resource) -> str:
     return f"; use {resource.group}/{best} {resource.kind}" if best else ""
 
 
-def of_object(resource: Resource, obj: Json, *, created: bool = False) -> list[str]:
-    """Return warnings about effects of the object that this server does not implement."""
+def of_object(resource: Resource, obj: Json, old: Json | None) -> list[str]:
+    """Return the warnings about an object that replaces `old`, None if it is new."""
     if resource.storage == crd.STORAGE:
         from clientgo.testing.apiserver.kinds import definition_warnings  # Here: it needs CEL.
 
         return definition_warnings.of_definition(obj.get("spec") or {})
     of_kind = _OF_KINDS.get(resource.storage)
-    if of_kind is not None and (created or of_kind is not _of_ingress):
+    if of_kind is not None and (old is None or of_kind is not _of_ingress):
         return list(of_kind(obj.get("spec") or {}, obj))
+    if resource.storage == "/pods":
+        # Updates of pods are by programs rather than by people.
+        return list(pod_warnings.of_pod(obj.get("spec") or {}, "spec")) if old is None else []
+    if path := pod_warnings.template_path(resource.storage):
+        return _of_template(obj, old, path)
     if resource.group != _ADMISSION_GROUP:
         return []
     if resource.kind.endswith("WebhookConfiguration"):
         return list(_of_webhooks(obj.get("webhooks") or ()))
     return []
+
+
+def _of_template(obj: Json, old: Json | None, path: str) -> list[str]:
+    changed = path.split(".")[0]
+    if old is not None and old.get(changed) == obj.get(changed):
+        return []
+    template: Json = obj
+    for name in path.split("."):
+        template = template.get(name) or {}
+    return list(pod_warnings.of_pod(template.get("spec") or {}, f"{path}.spec"))
 
 
 def _of_account(spec: Json, obj: Json) -> Iterator[str]:

@@ -90,7 +90,7 @@ class Writer(Verb):
         stored_form = resource.to_storage(obj)
         self._validate(call, obj, stored_form, None)
         call.warnings += validation.finalizer_warnings(obj["metadata"].get("finalizers"))
-        call.warnings += warnings.of_object(resource, obj, created=True)
+        call.warnings += warnings.of_object(resource, obj, None)
         self._check_may_create(call)
         self._admit_complete(call, obj, None, options)
         if options.dry_run:
@@ -362,7 +362,7 @@ class Writer(Verb):
             if obj["metadata"].get("finalizers") != old_meta.get("finalizers")
         ]
         if call.subresource == "":
-            call.warnings += warnings.of_object(resource, obj)
+            call.warnings += warnings.of_object(resource, obj, live)
         if not call.admitted:
             self._admit_complete(call, obj, live, options)
         if self._is_stored(stored_form, current.obj):

@@ -470,7 +470,7 @@ def test_the_sources_of_a_claim_agree(spec: Json, stored: Json) -> None:
     ],
 )  # fmt: skip
 def test_writers_are_warned(storage: str, obj: Json, text: str) -> None:
-    (found,) = warnings.of_object(resource(storage), {"metadata": {}, **obj}, created=True)
+    (found,) = warnings.of_object(resource(storage), {"metadata": {}, **obj}, None)
     assert text in found
 
 

@@ -108,3 +108,71 @@ def test_the_annotation_of_an_ingress_class_is_warned_of_only_when_the_ingress_i
     name = "kubernetes.io/ingress.class"
     assert created == [f"annotation \"{name}\" is deprecated, please use 'spec.ingressClassName' instead"]
     assert api.warnings("PUT", f"{path}/annotated", body) == []
+
+
+def repeating_pod() -> Json:
+    """Return a pod whose lists have keys twice; the fields that differ between them make each pair valid."""
+    port, other_port = {"containerPort": 53, "protocol": "UDP"}, {"containerPort": 80, "hostPort": 80}
+    env = [
+        {"name": "A", "value": "1"},
+        {"name": "A", "value": "2"},
+        {"name": "B", "value": "1"},
+        {"name": "B", "value": "$(B),2"},
+        {"name": "B", "value": "$(B)"},
+        {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+    ]
+    main = {"name": "main", "image": "i", "env": env, "ports": [port, {**port, "protocol": "TCP"}, other_port]}
+    ports = [port, {"containerPort": 53, "hostPort": 53}, {**other_port, "hostIP": "10.0.0.1"}]
+    return {
+        "imagePullSecrets": [{"name": "s"}, {"name": "s"}, {}],
+        "hostAliases": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}, {"ip": "10.0.0.1"}],
+        "containers": [main, {"name": "side", "image": "i", "ports": ports}],
+        "initContainers": [{"name": "init", "image": "i", "env": env[:2]}],
+    }
+
+
+REPETITIONS = [
+    'hostAliases[2].ip: duplicate ip "10.0.0.1"',
+    'imagePullSecrets[1].name: duplicate name "s"',
+    'imagePullSecrets[2].name: invalid empty name ""',
+    'initContainers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+    'containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+    'containers[0].env[4]: hides previous definition of "B", which may be dropped when using apply',
+    'containers[0].env[5]: hides previous definition of "A", which may be dropped when using apply',
+    "containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
+    "containers[1].ports[1]: overlapping port definition with spec.containers[0].ports[1]",
+    "containers[1].ports[2]: dangerously ambiguous port definition with spec.containers[0].ports[2]",
+]
+
+
+def test_the_creator_of_a_pod_is_warned_of_keys_that_apply_may_merge(api: Api) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    body = {"metadata": {"name": "repeating"}, "spec": repeating_pod()}
+    assert api.warnings("POST", pods, body) == [f"spec.{text}" for text in REPETITIONS]
+    stored = api("GET", f"{pods}/repeating", want=200)
+    stored["metadata"]["labels"] = {"a": "b"}
+    assert api.warnings("PUT", f"{pods}/repeating", stored) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "template", "change"),
+    [
+        ("/apis/apps/v1/namespaces/default/deployments", "spec.template", {"paused": True}),
+        ("/apis/batch/v1/namespaces/default/cronjobs", "spec.jobTemplate.spec.template", {"suspend": True}),
+    ],
+)
+def test_the_writer_of_a_template_is_warned_of_keys_that_apply_may_merge(
+    api: Api, path: str, template: str, change: Json
+) -> None:
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": repeating_pod()}
+    spec: Json = {"selector": {"matchLabels": {"a": "b"}}, "template": pod}
+    if path.endswith("cronjobs"):
+        pod["spec"]["restartPolicy"] = "Never"
+        spec = {"schedule": "1 * * * *", "jobTemplate": {"spec": {"template": pod}}}
+    wanted = [f"{template}.spec.{text}".replace("with spec.", f"with {template}.spec.") for text in REPETITIONS]
+    assert api.warnings("POST", path, {"metadata": {"name": "repeating"}, "spec": spec}) == wanted
+
+    one = f"{path}/repeating"
+    merge = "application/merge-patch+json"
+    assert api.warnings("PATCH", one, {"metadata": {"labels": {"c": "d"}}}, merge) == []
+    assert api.warnings("PATCH", one, {"spec": change}, merge) == wanted
