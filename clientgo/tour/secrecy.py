@@ -11,8 +11,12 @@ other objects (a List, a Table, a template, a manifest in a string) are found by
 other objects loses its annotations as well. Values of Secrets that were seen are taken out of error texts and messages,
 as Python, JSON or a URL have them, and so are tokens, passwords, private keys and the headers that carry them.
 
-Not covered: custom resources that hold secrets under other kinds, Secrets in strings that are encoded (base64, gzip),
-and values in names and labels. Use the recorder's `redact` for these.
+Values are found in every letter case, and in base64 and percent encoding up to three times over. The user and the
+password of a URL are always taken out.
+
+Not covered: values shorter than four characters, which are ordinary words and numbers elsewhere; custom resources that
+hold secrets under other kinds, Secrets in strings of objects that are encoded (base64, gzip); and values in names and
+labels. Use the recorder's `redact` for these.
 """
 
 from __future__ import annotations
@@ -59,7 +63,6 @@ _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 _TOKEN = re.compile(
     r"(?i)\b(bearer|basic|negotiate)(?:\s|%20|\\[nrt]|[\\\"'=:])++[\w.~+/=-]{8,}"
     r"|(?<![\w-])(?=[\w-]++\.[\w-]++\.)(?P<before>[\w-]*?)\beyJ[\w-]+\.[\w-]+\.[\w-]*"
-    r"|(?<=://)[^/\s@]+@"
     r"|(?P<header>(?:authorization|cookie|x-auth-token|x-api-key)[\\\"']{0,20}+\s{0,5}+[:=]\s{0,5}+[\[\\\"']{0,20}+)"
     r"[^\s\"'\\][^\r\n\"'\\]*+"
     r"|(?P<field>(?:token|password|passwd|pwd|passphrase|client[-_]?secret|secret[-_]access[-_]key|api[-_]?key|signature)"
@@ -70,6 +73,20 @@ _TOKEN = re.compile(
     r"|\b(?:k8s-aws-v1\.|sha256~|ya29\.)[\w.-]{8,}+"
 )
 _HIDDEN = "(hidden)"
+# Of a URL all before the last @ of its authority; if that has none, all from a name and a colon to the last @, since a
+# password may have a slash. Without a scheme a name and a password, as in a data source name. That is no image's tag,
+# which stands before a digest.
+_USERINFO = re.compile(
+    r"(?i)(?:(?<=://)|(?<=%3A%2F%2F)|(?<=:\\/\\/))"
+    r"(?:[^/?#\s\"'\\]{1,999}(?=@|%40)|(?!\[)[^/?#\s@:]{0,99}+:(?!\d+(?:[/?#\s]|\Z))(?:\S{1,999}|[^\r\n\"']{1,300})(?=@))"
+    r"|(?<![\w.%+:-])(?!mailto:)[\w.%+-]{1,99}+:[^\s/@\"'\\]{1,300}+(?=@(?!sha\d+:)[\w\[(])"
+)
+# Runs of letters that may be base64 or have percent signs, once or several times over.
+_ENCODED = re.compile(r"(?:[\w+/-]|%[0-9a-fA-F]{2}){8,}+={0,2}+", re.ASCII)
+_NO_BASE64 = re.compile(r"[^\w+/-]++", re.ASCII)
+_LEVELS = 3
+# Letters of such runs that are decoded, of one text. Decoding more would take seconds, so the others are hidden.
+_MOST_ENCODED = 50_000
 # Bytes as programs print them: 6162, 61:62, 61 62, \\x61\\x62, [97, 98] and [97 98].
 _BYTES = re.compile(
     r"(?:0x)?(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){4,}+(?![0-9a-fA-F])"
@@ -98,7 +115,7 @@ _REFERENCE_FIELDS = {
 _METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 _STATUS_FIELDS = ("status", "reason", "code", "details", "message")
 _SECRET_KINDS = ("secret", "secrets")
-# Shorter values would take ordinary words out of error texts.
+# Shorter values would take ordinary words and numbers out of error texts.
 _SHORTEST = 4
 # Values that are remembered, to take them out of error texts.
 _MOST_VALUES = 20_000
@@ -123,6 +140,7 @@ class Secrecy:
         # Guards the next two.
         self._lock = threading.Lock()
         self._sources: set[Hashable] = set()
+        # With their letters folded.
         self._values: dict[str, None] = {}
 
     # ---- which objects are Secrets
@@ -187,36 +205,44 @@ class Secrecy:
             document = self._without_annotations(document)
         if _may_hide(document):
             hidden = self._nested(document, _DEPTH)
-            return hidden if isinstance(hidden, dict) else {}
+            document = hidden if isinstance(hidden, dict) else {}
+        return self._with_scrubbed_messages(document, kind)
+
+    def _with_scrubbed_messages(self, document: Json, kind: str) -> Json:
+        """Return an object with the messages that programs wrote scrubbed: of Events, and in the status of others."""
+        if kind == "event":
+            return self.scrubbed_fields(document)
+        if isinstance(status := document.get("status"), dict):
+            return {**document, "status": self._scrubbed_messages(status, _DEPTH)}
         return document
+
+    def _scrubbed_messages(self, value: Any, depth: int) -> Any:
+        if depth == 0:
+            return self.mark(value)
+        if isinstance(value, list):
+            return [self._scrubbed_messages(each, depth - 1) for each in value]
+        if isinstance(value, dict):
+            return self.scrubbed_fields(
+                {name: self._scrubbed_messages(each, depth - 1) for name, each in value.items()}
+            )
+        return value
 
     def scrubbed(self, text: str) -> str:
         """Return the text without credentials and without values of Secrets that were seen."""
+        text = _USERINFO.sub(_HIDDEN, text)
         text = _TOKEN.sub(_without_token, text)
-        text = _BYTES.sub(self._without_bytes, text)
         with self._lock:
-            found = [value for value in self._values if value in text]
-        for value in sorted(found, key=len, reverse=True):
-            text = text.replace(value, _HIDDEN)
-        return text
-
-    def _without_bytes(self, found: re.Match[str]) -> str:
-        """Return the match unless it is a value as hexadecimal or decimal bytes."""
-        numbers = _DECIMALS.findall(found[0]) if found["decimal"] else ()
-        try:
-            raw = bytes(map(int, numbers)) if numbers else bytes.fromhex(_NO_HEX.sub("", found[0]))
-        except ValueError:
-            return found[0]
-        # As the values that were learned have it: the text, or the bytes as Python shows them.
-        shown = (raw.decode(errors="replace"), repr(raw)[2:-1])
-        with self._lock:
-            is_secret = any(value in text for text in shown for value in self._values)
-        return _HIDDEN if is_secret else found[0]
+            values = list(self._values)
+        if not values:
+            return text
+        text = _BYTES.sub(lambda found: _without_bytes(found, values), text)
+        text = _without_encoded(text, values)
+        return _without_values(text, values)
 
     def scrubbed_fields(self, fields: Mapping[str, Any]) -> Json:
         """Return the fields with what users and servers wrote scrubbed."""
         shown = dict(fields)
-        for name in ("error", "message"):
+        for name in ("error", "message", "note"):
             if isinstance(shown.get(name), str):
                 shown[name] = self.scrubbed(shown[name])
         return shown
@@ -239,7 +265,7 @@ class Secrecy:
     def _learn(self, document: Json) -> None:
         found = _values_in(document)
         with self._lock:
-            for value in found:
+            for value in map(str.casefold, found):
                 self._values.pop(value, None)
                 self._values[value] = None
             while len(self._values) > _MOST_VALUES:
@@ -319,7 +345,6 @@ class Secrecy:
             value = {**value, "rows": [self._row(each) for each in rows]}
         return {name: self._nested(each, depth - 1) for name, each in value.items()}
 
-
     def _list(self, document: Json) -> Json:
         """Return a list of Secrets, whose items need no kind of their own."""
         shown: Json = {}
@@ -376,6 +401,80 @@ def _is_reference(value: Json) -> bool:
 
 def _is_metadata_of_list(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() <= {"resourceVersion", "continue", "remainingItemCount", "selfLink"}
+
+
+def _without_values(text: str, values: Iterable[str]) -> str:
+    """Return the text without these values in any letter case, the longest of those that overlap first."""
+    folded = text.casefold()
+    found = sorted((value for value in values if value in folded), key=len, reverse=True)
+    if not found:
+        return text
+    # A folded letter may be several ones, as of a sharp s.
+    origin = range(len(text)) if text.isascii() else [i for i, each in enumerate(text) for _ in each.casefold()]
+    hidden: list[tuple[int, int]] = []
+    for value in found:
+        start = folded.find(value)
+        while start >= 0:
+            end = start + len(value)
+            folded = f"{folded[:start]}{chr(0) * len(value)}{folded[end:]}"
+            hidden.append((origin[start], origin[end - 1] + 1))
+            start = folded.find(value, end)
+    for start, end in sorted(hidden, reverse=True):
+        text = f"{text[:start]}{_HIDDEN}{text[end:]}"
+    return text
+
+
+def _without_bytes(found: re.Match[str], values: Iterable[str]) -> str:
+    """Return the match unless it is a value as hexadecimal or decimal bytes."""
+    numbers = _DECIMALS.findall(found[0]) if found["decimal"] else ()
+    try:
+        raw = bytes(map(int, numbers)) if numbers else bytes.fromhex(_NO_HEX.sub("", found[0]))
+    except ValueError:
+        return found[0]
+    # As the values that were learned have it: the text, or the bytes as Python shows them.
+    shown = (raw.decode(errors="replace").casefold(), repr(raw)[2:-1].casefold())
+    return _HIDDEN if any(value in text for text in shown for value in values) else found[0]
+
+
+def _without_encoded(text: str, values: Iterable[str]) -> str:
+    """Return the text without runs of letters that contain a value when they are decoded."""
+    runs: dict[str, str] = {}
+    size = 0
+    for run in dict.fromkeys(_ENCODED.findall(text)):
+        size += len(run)
+        if size > _MOST_ENCODED:
+            break
+        parts = [part for part in run.split("/") if len(part) >= 8] if "/" in run else ()
+        runs[run] = "\n".join(found for each in (run, *parts) for found in _decoded(each)).casefold()
+    # Few runs contain a value, and there are many values: one search in all runs finds the values that are there.
+    everything = "\n".join(runs.values())
+    present = [value for value in values if value in everything]
+    if not present and size <= _MOST_ENCODED:
+        return text
+
+    def shown(found: re.Match[str]) -> str:
+        decoded = runs.get(found[0])
+        is_hidden = decoded is None or any(value in decoded for value in present)
+        return _HIDDEN if is_hidden else found[0]
+
+    return _ENCODED.sub(shown, text)
+
+
+def _decoded(run: str) -> Iterator[str]:
+    """Yield the texts that a run of letters may stand for, without the run itself."""
+    plain = [_from_base64(run), unquote(run)]
+    # The first letters may belong to the text before the value, such as the n of an escaped line break.
+    plain += [each for skipped in (1, 2, 3) if (each := _from_base64(run[skipped:])).isprintable()]
+    for _ in range(_LEVELS):
+        yield from plain
+        inner = [each for text in plain for each in _ENCODED.findall(text)]
+        plain = [decoded for each in inner for decoded in (_from_base64(each), unquote(each)) if decoded != each]
+
+
+def _from_base64(run: str) -> str:
+    letters = _NO_BASE64.sub("", run).replace("-", "+").replace("_", "/")
+    letters = letters[: len(letters) - (len(letters) % 4 == 1)]
+    return base64.b64decode(letters + "=" * (-len(letters) % 4)).decode(errors="replace")
 
 
 def _without_token(found: re.Match[str]) -> str:

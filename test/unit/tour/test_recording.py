@@ -350,7 +350,7 @@ def test_secrets_are_hidden_and_only_equal_ones_look_equal(tmp_path):
     ("text", "scrubbed"),
     [
         ("Authorization: Bearer abcdefgh12345678", "Authorization: (hidden)"),
-        ("https://me:word@host/x", "https://(hidden)host/x"),
+        ("https://me:word@host/x", "https://(hidden)@host/x"),
         ("token eyJhbGciOi.eyJzdWIi.c2ln is bad", "token (hidden) is bad"),
         ("connection refused", "connection refused"),
     ],

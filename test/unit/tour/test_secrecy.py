@@ -436,3 +436,108 @@ def test_a_short_credential_is_hidden(text: str) -> None:
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/a/SECRETS", "/api/v1/Secrets/x", "/api/v1//secrets"])
 def test_a_path_of_secrets_is_known_in_every_spelling(path: str) -> None:
     assert resource_is_secret(path)
+
+
+def twice(coding: Callable[[bytes], bytes]) -> Callable[[str], str]:
+    return lambda text: coding(coding(text.encode())).decode()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(str.upper, id="upper case"),
+        pytest.param(str.lower, id="lower case"),
+        pytest.param(str.title, id="title case"),
+        pytest.param(twice(base64.b64encode), id="base64 of base64"),
+        pytest.param(twice(base64.urlsafe_b64encode), id="URL-safe base64 of base64"),
+        pytest.param(lambda text: quote(quote(text, safe=""), safe=""), id="a URL in a URL"),
+        pytest.param(lambda text: quote(base64.b64encode(text.encode()), safe=""), id="base64 in a URL"),
+        pytest.param(lambda text: base64.b64encode(quote(text, safe="").encode()).decode(), id="a URL in base64"),
+        pytest.param(lambda text: base64.b64encode(b"root:" + text.encode()).decode(), id="basic authentication"),
+        pytest.param(lambda text: "\\n" + twice(base64.b64encode)(text), id="after an escaped line break"),
+        pytest.param(lambda text: f"a/{twice(base64.b64encode)(text)}/keys", id="in a path"),
+        pytest.param(lambda text: f"key={twice(base64.b64encode)(text)}", id="in a query"),
+    ],
+)
+@pytest.mark.parametrize("value", ["hunter22", "Canary-of/the+coal?", "Straße nach ÖLBERG", "a\nb\nc d"])
+def test_a_value_is_found_in_any_letter_case_and_encoded_twice(value: str, written: Callable[[str], str]) -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(data={"a": value.encode()})])
+    scrubbed = secrecy.scrubbed(f"cannot use {written(value)} here")
+    assert "(hidden)" in scrubbed and written(value) not in scrubbed
+    assert scrubbed.startswith("cannot use ") and scrubbed.endswith(" here")
+
+
+def test_what_is_too_much_to_decode_is_hidden() -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    text = " ".join(f"number-{each}" for each in range(10_000))
+    assert secrecy.scrubbed(f"short words stay {text}").startswith("short words stay number-0 number-1 ")
+    assert secrecy.scrubbed(f"{text} {twice(base64.b64encode)(VALUE)}").endswith("(hidden) (hidden)")
+
+
+def test_values_that_overlap_are_hidden_as_a_whole() -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": "PassWord", "b": "password-of-root", "c": "root!"})])
+    assert secrecy.scrubbed("a PASSWORD-OF-ROOT b pass-word c Root! d") == "a (hidden) b pass-word c (hidden) d"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("postgres://user:pw@host/db", "postgres://(hidden)@host/db"),
+        ("https://token@host/", "https://(hidden)@host/"),
+        ("redis://:pw@host:6379/0", "redis://(hidden)@host:6379/0"),
+        ("https://user:p@w@host/x", "https://(hidden)@host/x"),
+        ("https://user:p/w@host:80/x", "https://(hidden)@host:80/x"),
+        ("smtp://a:b@c,http://x@y/z", "smtp://(hidden)@c,http://(hidden)@y/z"),
+        ('parse "https://user:p w@host": invalid', 'parse "https://(hidden)@host": invalid'),
+        (r"http:\/\/user:pw@host", r"http:\/\/(hidden)@host"),
+        ("?next=https%3A%2F%2Fuser%3Apw%40host%2F", "?next=https%3A%2F%2F(hidden)%40host%2F"),
+        ("dial user:pw@host:5432: refused", "dial (hidden)@host:5432: refused"),
+        ("user:pw@tcp(host:3306)/db", "(hidden)@tcp(host:3306)/db"),
+        ("user:pw:more@host", "(hidden)@host"),
+    ],
+)
+def test_the_user_and_the_password_of_a_url_are_hidden(text: str, wanted: str) -> None:
+    assert Secrecy().scrubbed(f"cannot reach {text}") == f"cannot reach {wanted}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'image "nginx:1.25@sha256:0123456789abcdef" is not there',
+        "registry:5000/nginx@sha256:0123456789abcdef",
+        "http://host:80/path?mail=a@b.c",
+        "http://[::1]:80/a@b",
+        "write to mailto:a@b.c or a@b.c, git@github.com:a/b",
+        "at 12:30 @ noon",
+    ],
+)
+def test_a_text_with_an_at_sign_and_no_password_stays_as_it_is(text: str) -> None:
+    assert Secrecy().scrubbed(text) == text
+
+
+def test_a_value_shorter_than_four_characters_stays_in_texts() -> None:
+    """It is a limit that the user's page states: such values are words and numbers elsewhere."""
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": "on", "b": "123", "c": "1234"})])
+    assert secrecy.scrubbed("on port 123 or 1234") == "on port 123 or (hidden)"
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        corev1.Event(message=f"cannot use {VALUE.upper()}"),
+        Unstructured({"apiVersion": "events.k8s.io/v1", "kind": "Event", "note": f"cannot use {VALUE}"}),
+        corev1.Pod(status=corev1.PodStatus(conditions=[corev1.PodCondition(message=f"not {CODED}")])),
+        Unstructured({"kind": "X", "status": {"deep": [{"message": f"https://a:{VALUE}@host"}]}}),
+    ],
+)
+def test_messages_in_events_and_in_a_status_are_scrubbed(obj: Any) -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    before = json.dumps(obj.to_dict())
+    shown = json.dumps(secrecy.shown(obj))
+    assert "(hidden)" in shown and VALUE.lower() not in shown.lower() and CODED not in shown
+    assert json.dumps(obj.to_dict()) == before
