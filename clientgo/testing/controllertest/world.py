@@ -46,6 +46,8 @@ MOST_OPERATIONS = 1_000_000
 MORE_IF_SKIPPED = 20
 # Virtual seconds after the end of all faults.
 _RECONNECTS_WITHIN = 600
+# Virtual seconds between two looks at the leases.
+_BETWEEN_LOOKS = 5.0
 
 # The contents of a cluster before the first run and the number of used uids, by machine. Making them takes long.
 _first_contents: dict[type[ControllerMachine], tuple[Contents, int]] = {}
@@ -373,12 +375,27 @@ class World:
                 break
             self.sleep(10.0)
 
+    def _wait_for_leaders(self) -> None:
+        """Wait until each present lease is written or gone, but not longer than another process needs to take it over.
+
+        Without a leader nothing changes, although the work is not finished.
+        """
+        end = self.now() + self.leases_expire_within()
+        before = self._versions_of_leases()
+        while self.now() < end and before & self._versions_of_leases():
+            self.sleep(_BETWEEN_LOOKS)
+
+    def _versions_of_leases(self) -> set[tuple[str, str]]:
+        return {(each["metadata"]["uid"], each["metadata"]["resourceVersion"]) for each in self.cluster.list("Lease")}
+
     def settle(self, seconds: float = 0.0) -> None:
         """Wait until nothing has changed for `seconds`, and report endless work.
 
-        The default is the machine's `quiet_for`, or the time in which another process takes over a lease if longer.
+        The default is the machine's `quiet_for`, after a process has renewed each lease or taken it over.
         """
-        period = seconds or max(self.machine.quiet_for, self.leases_expire_within())
+        if not seconds:
+            self._wait_for_leaders()
+        period = seconds or self.machine.quiet_for
         for _ in range(20):
             changes, requests, errors = self.changes, self.work(), self.errors
             self.sleep(period)

@@ -5,6 +5,7 @@ With CONTROLLERTEST_CASES=2000 the machine searches for each bug, and each corre
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import brokenleaders as leaders
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import Phase, Verbosity, given, settings
 from widgetoperator import Widgets, widget
 
+from clientgo import rest
+from clientgo.context import Context
 from clientgo.testing import controllertest as ct
 from clientgo.testing.controllertest import runner, strategies
 from clientgo.testing.controllertest.machine import number_of_cases
@@ -117,6 +120,25 @@ def test_the_machine_waits_until_a_controller_is_reconnected(
     machine: type[ct.ControllerMachine], steps: list[ct.Step]
 ) -> None:
     ct.replay(machine, steps)
+
+
+class Renamed(leaders.Leads):
+    """An operator whose restarted process is another candidate, which waits until the old lease has expired."""
+
+    lives = itertools.count()
+
+    def __init__(self, config: rest.Config, ctx: Context) -> None:
+        super().__init__(config, ctx)
+        self.identity += f"-{next(self.lives)}"
+
+
+class Candidates(leaders.Led):
+    operator = Renamed
+
+
+def test_the_end_of_a_run_waits_for_a_leader_but_not_longer() -> None:
+    """A wait for the longest possible change of the leader has a renewal every 15 seconds: it takes most of a run."""
+    assert ct.replay(Candidates, [ct.Kill(0), ONE]).requests < 60
 
 
 def test_a_child_that_comes_and_goes_during_an_outage_waits_for_the_resync(monkeypatch: pytest.MonkeyPatch) -> None:
