@@ -103,6 +103,8 @@ def scripts(machine: type[ControllerMachine]) -> st.SearchStrategy[tuple[list[St
             choices.append(_rewound(machine, desired))
         if failures := _failures(machine):
             choices.append(_interrupted(st.one_of(failures), desired))
+        if machine.namespaces and "DeleteNamespace" in machine.faults:
+            choices.append(_ended(machine, desired))
         if machine.replicas > 1 and "ChangeLeader" in machine.faults:
             choices += [_handover(desired)] * 4
         # `one_of` would count an equal strategy once.
@@ -172,6 +174,18 @@ def _rewind(machine: type[ControllerMachine]) -> st.SearchStrategy[Step]:
     return st.builds(steps.Rewind, resource, st.integers(1, 3))
 
 
+def _ended(
+    machine: type[ControllerMachine], desired: st.SearchStrategy[Step]
+) -> st.SearchStrategy[tuple[Step | None, ...]]:
+    """Return a strategy of rounds in which a namespace ends with an object that the controller has handled."""
+    return st.tuples(desired, st.just(steps.Sleep(5.0)), _namespace_deletions(machine))
+
+
+def _namespace_deletions(machine: type[ControllerMachine]) -> st.SearchStrategy[Step]:
+    """Return a strategy of the deletions of the machine's namespaces."""
+    return st.builds(steps.DeleteNamespace, st.sampled_from(tuple(machine.namespaces)))
+
+
 def _failures(machine: type[ControllerMachine]) -> list[st.SearchStrategy[Step]]:
     """Return strategies of the machine's faults of one of the next calls."""
     call = st.sampled_from((1, 1, 2))
@@ -231,8 +245,7 @@ def fault_steps(
     if machine.replicas > 1:
         faults["ChangeLeader"] = lambda: st.builds(steps.ChangeLeader, _CALLS, st.one_of(st.none(), desired))
     if machine.namespaces:
-        names = st.sampled_from(tuple(machine.namespaces))
-        interference["DeleteNamespace"] = lambda: st.builds(steps.DeleteNamespace, names)
+        interference["DeleteNamespace"] = lambda: _namespace_deletions(machine)
 
     def chosen(each: dict[str, Callable[[], st.SearchStrategy[Any]]]) -> st.SearchStrategy[Step | None]:
         return st.one_of([make() for name, make in each.items() if name in machine.faults] or [st.none()])

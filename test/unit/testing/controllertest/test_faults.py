@@ -354,17 +354,21 @@ def is_handled_before_the_past_returns(steps: list[ct.Step]) -> bool:
     )
 
 
-@pytest.fixture(scope="module")
-def many_scripts() -> list[list[ct.Step]]:
+def scripts_of(machine: type[ct.ControllerMachine]) -> list[list[ct.Step]]:
     found: list[list[ct.Step]] = []
 
     @settings(max_examples=600, database=None, deadline=None, derandomize=True)
-    @given(scripts(Widgets))
+    @given(scripts(machine))
     def collect(script: tuple[list[ct.Step], int]) -> None:
         found.append(script[0])
 
     collect()
     return found
+
+
+@pytest.fixture(scope="module")
+def many_scripts() -> list[list[ct.Step]]:
+    return scripts_of(Widgets)
 
 
 @pytest.mark.parametrize(
@@ -382,3 +386,13 @@ def test_the_search_often_has_the_steps_in_this_order(
 ) -> None:
     """Independent steps have these orders in at most 3 of 100 scripts: too few for bugs that need little more."""
     assert sum(map(is_order, many_scripts)) > 0.05 * len(many_scripts)
+
+
+def test_a_namespace_often_ends_with_an_object_that_the_controller_has_handled() -> None:
+    found = [
+        steps
+        for steps in scripts_of(Shop)
+        for change, pause, end in zip(steps, steps[1:], steps[2:])
+        if isinstance(change, ct.Set) and isinstance(pause, ct.Sleep) and isinstance(end, ct.DeleteNamespace)
+    ]
+    assert len(found) > 60
