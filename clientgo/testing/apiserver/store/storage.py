@@ -121,7 +121,7 @@ class Bucket:
     has rv > compacted; weight is the sum of the events' weights.
     """
 
-    __slots__ = ("compacted", "items", "keys", "log", "name", "weight")
+    __slots__ = ("_listing", "compacted", "items", "keys", "log", "name", "weight")
 
     def __init__(self, name: str, compacted: int) -> None:
         self.name = name
@@ -131,6 +131,34 @@ class Bucket:
         # Versions below this one cannot be watched from or listed any more.
         self.compacted = compacted
         self.weight = 0
+        self._listing: list[Stored] | None = None
+
+    def put(self, stored: Stored) -> None:
+        """Add an object or replace it."""
+        self._listing = None
+        if stored.key not in self.items:
+            insort(self.keys, stored.key)
+        self.items[stored.key] = stored
+
+    def remove(self, key: str) -> None:
+        """Remove an object."""
+        self._listing = None
+        del self.items[key]
+        del self.keys[bisect_left(self.keys, key)]
+
+    def listing(self, prefix: str) -> list[Stored]:
+        """Return the objects whose keys start with `prefix`, in key order. No caller changes the list.
+
+        Without a prefix all callers share one list until the next change. Each of the watches that begin together would
+        make its own otherwise, which takes a tenth of a second for a million objects, with the store's lock held.
+        """
+        if not prefix:
+            if self._listing is None:
+                self._listing = [self.items[key] for key in self.keys]
+            return self._listing
+        low = bisect_left(self.keys, prefix)
+        high = bisect_left(self.keys, prefix[:-1] + chr(ord(prefix[-1]) + 1), low)
+        return [self.items[key] for key in self.keys[low:high]]
 
     def remember(self, event: Event, history: int) -> None:
         """Add an event to the log; one too many, or too many bytes, and the older half goes."""
@@ -172,6 +200,7 @@ class Bucket:
         assert versions == sorted(set(versions))
         assert not versions or versions[0] > self.compacted
         assert self.weight == sum(event.weight for event in self.log)
+        assert self._listing is None or self._listing == [self.items[key] for key in self.keys]
 
     def __repr__(self) -> str:
         return f"<Bucket {self.name} {len(self.items)} objects, {len(self.log)} events after {self.compacted}>"
@@ -232,16 +261,12 @@ class Store:
 
     def load(self, bucket: str, key: str, obj: Json, rv: int) -> None:
         """Put back an object from the journal; only before the first request."""
-        into = self._bucket(bucket)
-        into.items[key] = Stored(key, obj, rv)
-        insort(into.keys, key)
+        self._bucket(bucket).put(Stored(key, obj, rv))
 
     def load_all(self, contents: Contents) -> None:
         """Put back the contents of another store; only before the first request."""
         for name, stored in contents.objects:
-            into = self._bucket(name)
-            into.items[stored.key] = stored
-            insort(into.keys, stored.key)
+            self._bucket(name).put(stored)
 
     def all_contents(self) -> Contents:
         """Return all objects and their version."""
@@ -274,35 +299,21 @@ class Store:
         with self._cond:
             known = self._bucket(bucket)
             if at is None or at >= self._rv:
-                return self._rv, self._slice(known, prefix)
+                return self._rv, known.listing(prefix)
             if at < known.compacted:
                 raise Compacted(known.compacted)
             return at, self._as_of(known, prefix, at)
 
-    @staticmethod
-    def _slice(bucket: Bucket, prefix: str) -> builtins.list[Stored]:
-        items = bucket.items
-        if not prefix:
-            return [items[key] for key in bucket.keys]
-        keys = bucket.keys
-        low = bisect_left(keys, prefix)
-        high = bisect_left(keys, prefix[:-1] + chr(ord(prefix[-1]) + 1), low)
-        return [items[key] for key in keys[low:high]]
-
     def _as_of(self, bucket: Bucket, prefix: str, at: int) -> builtins.list[Stored]:
         """Undo what came after `at`."""
-        state = {stored.key: stored for stored in self._slice(bucket, prefix)}
+        changed: dict[str, Stored | None] = {}
         for event in reversed(bucket.log):
             if event.rv <= at:
                 break
-            key = event.new.key
-            if not key.startswith(prefix):
-                continue
-            if event.old is None:
-                state.pop(key, None)
-            else:
-                state[key] = event.old
-        return [state[key] for key in sorted(state)]
+            if event.new.key.startswith(prefix):
+                changed[event.new.key] = event.old
+        kept = [stored for stored in bucket.listing(prefix) if stored.key not in changed]
+        return sorted([*kept, *filter(None, changed.values())], key=lambda stored: stored.key)
 
     def contents(self, bucket: str) -> tuple[builtins.list[Stored], builtins.list[Event], int]:
         """Return the objects of a resource, its history, and the version below which the history is discarded.
@@ -325,7 +336,7 @@ class Store:
         with self._cond:
             known = self._bucket(bucket)
             if since is None:
-                first: builtins.list[Any] = self._slice(known, prefix)
+                first: builtins.list[Any] = known.listing(prefix)
             elif since < known.compacted:
                 raise Compacted(known.compacted)
             else:
@@ -414,12 +425,9 @@ class Store:
             self._journal.write(bucket.name, key, None if gone else event.new.exact, event.rv)
         self._rv = event.rv
         if event.type == "DELETED":
-            del bucket.items[key]
-            del bucket.keys[bisect_left(bucket.keys, key)]
+            bucket.remove(key)
         else:
-            bucket.items[key] = event.new
-            if event.type == "ADDED":
-                insort(bucket.keys, key)
+            bucket.put(event.new)
         bucket.remember(event, self.history)
         for listener in self._listeners:
             listener(bucket.name, event)

@@ -39,6 +39,8 @@ _MAX_PAUSE = 0.01
 _BUSY_GAP = 0.05
 _LONGEST_SLEEP = 3600.0
 _PIECE = 128 * 1024
+# Objects that a selector may pass over in one round, while all other watchers wait.
+_MOST_PASSED_OVER = 4096
 
 
 class Watcher:
@@ -130,13 +132,16 @@ def _stream_head(media: str, chunked: bool, keep: bool) -> bytes:
 
 
 def _first_pieces(media: str, chunked: bool, keep: bool, lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the response's head, then the initial lines in chunks of moderate size."""
+    """Yield the response's head, then the initial lines in chunks of moderate size. Yields b"" for a pause."""
     ready = [_stream_head(media, chunked, keep)]
     frame = chunk if chunked else bytes
-    size = 0
+    size = passed = 0
     batch: list[bytes] = []
     for line in lines:
         if not line:
+            passed += 1
+            if passed % _MOST_PASSED_OVER == 0:
+                yield b""
             continue
         batch.append(line)
         size += len(line)
@@ -479,7 +484,7 @@ class Pump:
             self._schedule(watcher)
 
     def _flush(self, watcher: Watcher) -> None:
-        """Send as much as the socket takes."""
+        """Send as much as the socket takes, but one piece of the initial state in a round: other watchers wait."""
         if watcher.deadline == 0.0:
             return
         sock = watcher.connection.sock
@@ -487,13 +492,14 @@ class Pump:
             while watcher.pending or watcher.next_piece():
                 sent = sock.send(watcher.pending)
                 watcher.pending = watcher.pending[sent:]
+                if watcher.source is not None and not watcher.pending:
+                    break
         except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
             if watcher.backlog > MAX_BACKLOG:
                 klog.v(2).info("Dropping a slow watcher", bucket=watcher.view.bucket)
                 self._drop(watcher)
-            elif not watcher.writing:
-                watcher.writing = True
-                self._selector.modify(sock, selectors.EVENT_READ | selectors.EVENT_WRITE, watcher)
+            else:
+                self._continue_when_writable(watcher)
             return
         except OSError:
             self._drop(watcher)
@@ -503,11 +509,18 @@ class Pump:
             klog.error_s(err, "Could not show the initial state", resource=watcher.view.bucket)
             self._drop(watcher)
             return
-        if watcher.closing:
+        if watcher.source is not None:
+            self._continue_when_writable(watcher)
+        elif watcher.closing:
             self._release(watcher)
         elif watcher.writing:
             watcher.writing = False
             self._selector.modify(sock, selectors.EVENT_READ, watcher)
+
+    def _continue_when_writable(self, watcher: Watcher) -> None:
+        if not watcher.writing:
+            watcher.writing = True
+            self._selector.modify(watcher.connection.sock, selectors.EVENT_READ | selectors.EVENT_WRITE, watcher)
 
     def _release(self, watcher: Watcher) -> None:
         """Return the connection of a properly ended watch to its next request."""

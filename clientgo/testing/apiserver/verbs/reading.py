@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,15 +95,17 @@ class Reader(Verb):
                 raise ApiError(410, "Expired", EXPIRED_CONTINUE, metadata=metadata) from None
             raise errors.expired("The resourceVersion for the provided list is too old.") from None
         if start:
-            after = prefix + start
-            items = [item for item in items if item.key > after]
-        matching = items if selection.everything else [item for item in items if selection.matches(item.obj)]
+            items = items[bisect_right(items, prefix + start, key=lambda item: item.key) :]
         # With a name the real server reads one object instead of a range.
         one = selection.name is not None and bool(call.namespace or not call.resource.namespaced)
-        if one or not limit or len(matching) < limit or items[-1] is matching[limit - 1]:
-            return version, matching, {}
+        wanted = limit if limit and not one else len(items)
+        if selection.everything:
+            page = items[:wanted]
+        else:
+            page = list(itertools.islice((item for item in items if selection.matches(item.obj)), wanted))
+        if wanted == len(items) or len(page) < wanted or items[-1] is page[-1]:
+            return version, page, {}
         # Objects follow the page's last one. Whether one of them matches is not looked at, as in the real server.
-        page = matching[:limit]
         more: Json = {"continue": encode_token(version, f"/{page[-1].key[len(prefix) :]}\x00")}
         if selection.empty:
             more["remainingItemCount"] = len(items) - limit

@@ -39,6 +39,18 @@ def test_keys_are_listed_in_order_within_a_prefix() -> None:
     assert [item.key for item in store.list("pods")[1]] == ["a-b/y", "a/a", "a/z", "b/x"]
 
 
+def test_lists_without_a_change_in_between_share_their_objects() -> None:
+    store = Store(REAL_CLOCK)
+    first = store.create("x", "ns/a", obj("a"))
+    before = store.list("x")[1]
+    assert store.list("x")[1] is before
+    store.update("x", "ns/a", obj("a", 1), first.rv)
+    store.create("x", "ns/b", obj("b"))
+    store.delete("x", "ns/b", 3)
+    assert [(item.name, item.obj["value"]) for item in before] == [("a", 0)], "a change leaves earlier lists alone"
+    assert [(item.name, item.obj["value"]) for item in store.list("x")[1]] == [("a", 1)]
+
+
 def test_a_list_at_an_older_version_is_the_state_of_then() -> None:
     store = Store(REAL_CLOCK)
     first = store.create("x", "a", obj("a", 1))

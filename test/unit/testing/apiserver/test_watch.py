@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import select
 import socket
 import sys
 import time
@@ -16,6 +18,8 @@ from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.store import watch as watching
+from clientgo.testing.apiserver.store.storage import Stored
+from clientgo.testing.apiserver.store.view import View
 from clientgo.utils.clock.testing import FakeClock
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -201,3 +205,37 @@ def test_a_watch_through_another_version_is_converted(env: Environment, session:
     seen = next(stream.events())["object"]
     assert (seen["apiVersion"], seen["note"], seen["regarding"]["name"]) == ("events.k8s.io/v1", "hello", "p")
     stream.close()
+
+
+def test_other_watchers_get_events_during_a_long_initial_state(
+    env: Environment, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for i in range(10):
+        env.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"o{i}"}})
+    other = Stream(env, f"{CONFIG_MAPS}?watch=1&resourceVersion={version(env, session)}")
+    initial = View.initial
+    arrived: list[bool] = []
+
+    def observed(view: View, item: Stored) -> bytes:
+        if item.name == "o2":
+            env.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "live"}})
+        elif item.name == "o9":
+            arrived.append(bool(select.select([other.sock], [], [], 0.0)[0]))
+        return initial(view, item)
+
+    monkeypatch.setattr(View, "initial", observed)
+    monkeypatch.setattr(watching, "_PIECE", 1)
+    long = Stream(env, f"{CONFIG_MAPS}?watch=1")
+    names = [event["object"]["metadata"]["name"] for event in itertools.islice(long.events(), 11)]
+    assert arrived == [True]
+    assert next(other.events())["object"]["metadata"]["name"] == "live"
+    assert sorted(names) == sorted([*(f"o{i}" for i in range(10)), "live"])
+    long.close()
+    other.close()
+
+
+def test_objects_that_a_selector_passes_over_are_an_empty_piece() -> None:
+    passed = watching._MOST_PASSED_OVER
+    head, *pieces = watching._first_pieces("application/json", False, True, iter([b"", *[b""] * passed, b"a", b"b"]))
+    assert head == b""
+    assert len(pieces) == 1 and pieces[0].endswith(b"\r\n\r\nab")
