@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.golang.channel import Done, Signal, StopChannel
-from clientgo.golang.stop import run_logging_exit
+from clientgo.golang.stop import call_in_thread
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, WithDelayedExecution
 
 __all__ = [
@@ -355,13 +355,10 @@ def after_func(ctx: Context, fn: Callable[[], None]) -> Callable[[], bool]:
 
     Returns a function that prevents the call, and returns True if it did. Unlike a callback of
     `Context.add_done_callback`, a slow `fn` does not block the cancelling thread. `sys.exit` in `fn` is logged, since
-    it does not end the program. Go: context.AfterFunc.
+    it does not end the program. An error of `fn` is reported as of every thread, whose name then says which function
+    it was; in Go a panic ends the program. Go: context.AfterFunc.
     """
-
-    def start() -> None:
-        threading.Thread(target=run_logging_exit, args=(fn,), name="context-after-func", daemon=True).start()
-
-    return ctx.add_done_callback(start)
+    return ctx.add_done_callback(lambda: call_in_thread(fn, "context-after-func"))
 
 
 def cause(ctx: Context) -> BaseException | None:

@@ -6,13 +6,14 @@ Go's runtime has no file to mirror. A `StopChannel` is anything with `is_set` an
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import threading
 from collections.abc import Callable
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "run_logging_exit"]
+__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread"]
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
@@ -139,7 +140,23 @@ def is_crash(err: BaseException) -> bool:
     return not isinstance(err, KeyboardInterrupt) and not getattr(type(err), "ends_thread", False)
 
 
-def run_logging_exit(fn: Callable[[], object]) -> None:
+def call_in_thread(fn: Callable[[], object], name: str) -> None:
+    """Call `fn` in a new daemon thread. If it raises, the thread is named after it too, where its error is reported.
+
+    Python reports the error on stderr and goes on, or as `threading.excepthook` says. A panic ends a Go program.
+    """
+    threading.Thread(target=_run_named, args=(fn,), name=name, daemon=True).start()
+
+
+def _run_named(fn: Callable[[], object]) -> None:
+    try:
+        _run_logging_exit(fn)
+    except Exception:
+        threading.current_thread().name += f" of {_description(fn)}"
+        raise
+
+
+def _run_logging_exit(fn: Callable[[], object]) -> None:
     """Call `fn` as the body of a thread. Logs `sys.exit`, which Python ignores there without a message, with its stack.
 
     Go's runtime.Goexit ends only the goroutine too, and os.Exit the process; `sys.exit` is meant as the latter.
@@ -157,26 +174,36 @@ def run_logging_exit(fn: Callable[[], object]) -> None:
 
 def _run_callback(fn: Callable[[], None]) -> None:
     try:
-        run_logging_exit(fn)
+        _run_logging_exit(fn)
     except Exception as err:
         try:
             text = str(err).partition("\n")[0]
         except Exception as broken:
             text = f"<no text: {type(broken).__name__}>"
         logging.getLogger("clientgo").exception(
-            "A done callback failed: %s at %s", f"{type(err).__qualname__}: {text}".rstrip(": "), _place(err)
+            "A done callback failed: %s at %s", f"{type(err).__qualname__}: {text}".rstrip(": "), _place(err, fn)
         )
 
 
-def _place(err: BaseException) -> str:
-    """Return the line of the callback, which is the third frame, or of its call if it is a builtin function."""
+def _place(err: BaseException, fn: Callable[[], object]) -> str:
+    """Return the line of the callback, which is the third frame, or its description if it is a builtin function."""
     at = err.__traceback__
     for _ in range(2):
-        at = at.tb_next if at is not None and at.tb_next is not None else at
+        at = at.tb_next if at is not None else at
     if at is None:
-        return "?"
+        return _description(fn)
     code = at.tb_frame.f_code
     return f"{os.path.basename(code.co_filename)}:{at.tb_lineno} in {code.co_name}"
+
+
+def _description(fn: Callable[[], object]) -> str:
+    """Return the name of a function and the place of its definition, if it is no builtin one."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    name = getattr(fn, "__qualname__", None) or type(fn).__qualname__
+    code = getattr(fn if hasattr(fn, "__code__") else type(fn).__call__, "__code__", None)
+    place = f" at {os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
+    return f"{name}{place}"
 
 
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:

@@ -21,7 +21,7 @@ from itertools import count
 from typing import Protocol, runtime_checkable
 
 from clientgo.golang.channel import Channel
-from clientgo.golang.stop import run_logging_exit
+from clientgo.golang.stop import call_in_thread
 from clientgo.golang.time import Time
 from clientgo.golang.time import now as time_now
 
@@ -334,7 +334,8 @@ class RealClock:
     def after_func(self, d: float, f: Callable[[], None]) -> Timer:
         """See `WithDelayedExecution.after_func`; the thread is a daemon named "clock-after-func".
 
-        `sys.exit` in `f` is logged, since it does not end the program. Go: RealClock.AfterFunc.
+        `sys.exit` in `f` is logged, since it does not end the program. If `f` raises, the thread's name says which
+        function it was. Go: RealClock.AfterFunc.
         """
         return _RealTimer(d, f)
 
@@ -428,7 +429,7 @@ class _RealTimer:
             if self._f is None:
                 self._c.try_send(self._source.now())
                 return
-        threading.Thread(target=run_logging_exit, args=(self._f,), name="clock-after-func", daemon=True).start()
+        call_in_thread(self._f, "clock-after-func")
 
 
 class _RealTicker:

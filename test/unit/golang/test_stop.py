@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from invariants import check_invariants
 from patience import PATIENCE
 from threadtools import in_thread
 
+from clientgo import context
 from clientgo.golang import stop as stops
 from clientgo.golang.stop import Signal
 from clientgo.testing import synctest
+from clientgo.utils.clock import RealClock
 
 
 class Foreign:
@@ -133,6 +139,64 @@ def test_a_failing_callback_does_not_stop_the_others(caplog):
     signal.set()
     assert calls == ["b"]
     assert "A done callback failed" in caplog.text
+
+
+def fail() -> None:
+    raise KeyError("nope")
+
+
+class Failing:
+    def method(self) -> None:
+        fail()
+
+    def __call__(self) -> None:
+        fail()
+
+
+FUNCTIONS = {
+    "fail": fail,
+    "Failing.method": Failing().method,
+    "Failing": Failing(),
+    "<lambda>": lambda: fail(),
+}
+
+
+def in_own_thread_of_context(fn: Callable[[], None]) -> str:
+    ctx, cancel = context.with_cancel(context.background())
+    context.after_func(ctx, fn)
+    cancel()
+    return "context-after-func"
+
+
+def in_own_thread_of_clock(fn: Callable[[], None]) -> str:
+    RealClock().after_func(0.0, fn)
+    return "clock-after-func"
+
+
+@pytest.mark.parametrize("call", [in_own_thread_of_context, in_own_thread_of_clock])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_report_of_a_function_that_fails_in_its_own_thread_names_it_first(
+    name: str, call: Callable[[Callable[[], None]], str], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    ended = threading.Event()
+
+    def report(args: Any) -> None:
+        threading.__excepthook__(args)
+        ended.set()
+
+    monkeypatch.setattr(threading, "excepthook", report)
+    thread_name = call(functools.partial(FUNCTIONS[name]))
+    assert ended.wait(PATIENCE)
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(rf"Exception in thread {thread_name} of {name} at test_stop.py:\d+:", lines[0])
+    assert lines[-1] == "KeyError: 'nope'"
+
+
+def test_the_log_of_a_builtin_callback_that_fails_names_it(caplog: pytest.LogCaptureFixture) -> None:
+    signal = Signal()
+    signal.add_done_callback(functools.partial(int, "x"))  # type: ignore[arg-type]
+    signal.set()
+    assert caplog.messages == ["A done callback failed: ValueError: invalid literal for int() with base 10: 'x' at int"]
 
 
 def test_signal_wakes_its_waiters():
