@@ -433,6 +433,8 @@ def _list(inner: Codec) -> Codec:
 
 def _map(key: str, inner: Codec) -> Codec:
     go_name = f"map[{key}]{inner.go_name}"
+    # Bytes that are null in a map come back from protobuf, in which objects are stored, as empty ones.
+    zero = "" if inner.go_name == "[]uint8" else inner.zero
 
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
         if not isinstance(value, dict):
@@ -444,7 +446,7 @@ def _map(key: str, inner: Codec) -> Codec:
         for name in map(sys.intern, sorted(value)):
             item = value[name]
             if item is None and inner.struct is None:
-                out[name] = inner.zero
+                out[name] = zero
             else:
                 out[name] = each(item, ctx, f"{path}.{name}", field)
         return out

@@ -254,6 +254,8 @@ def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteO
         _check_patched_kind(call, doc, body, media)
     unknown: list[str] = []
     try:
+        if media == STRATEGIC_PATCH:
+            _check_type_texts(doc)
         obj = normal_form(call.resource, doc, unknown)
     except schema.DecodeError as err:
         from clientgo.testing.apiserver.kinds import patchrules  # Here, as in `patched`.
@@ -265,6 +267,13 @@ def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteO
     if strict:
         raise invalid_patch(doc, body, media, strict)
     return obj
+
+
+def _check_type_texts(doc: Json) -> None:
+    """Raise DecodeError if the kind or the version is no text. `normal_form` writes its own."""
+    for name in ("kind", "apiVersion"):
+        if not isinstance(doc.get(name), str | None):
+            raise schema.mismatch(doc[name], name, "string")
 
 
 def _check_patched_kind(call: Call, doc: Json, body: Any, media: str) -> None:

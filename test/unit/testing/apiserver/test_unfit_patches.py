@@ -42,6 +42,8 @@ def refused(api: Api, patch: Any, media: str, code: int = 422, query: str = "") 
         ({"spec": {"paused": 1}}, "map[spec:map[paused:1]]", "unrecognized type: bool"),
         ({"metadata": {"labels": {"a": 1}}}, "map[metadata:map[labels:map[a:1]]]", "cannot convert int64 to string"),
         ({"spec": {"replicas": 1.5}}, "map[spec:map[replicas:1.5]]", "cannot convert float64 to int32"),
+        ({"kind": 7}, "map[kind:7]", "cannot convert int64 to string"),
+        ({"apiVersion": []}, "map[apiVersion:[]]", "unrecognized type: string"),
     ],
 )
 def test_a_strategic_patch_is_shown_with_what_does_not_fit(api: Api, change: Json, shown: str, why: str) -> None:
@@ -84,3 +86,18 @@ def test_unknown_fields_of_a_strict_patch(api: Api) -> None:
 )
 def test_what_is_no_patch(api: Api, body: str, media: str, message: str) -> None:
     assert refused(api, body, media, code=400)["message"] == message
+
+
+NULLS = [("secrets", "data"), ("configmaps", "binaryData"), ("configmaps", "data")]
+
+
+@pytest.mark.parametrize(("plural", "field"), NULLS)
+def test_a_null_in_a_map_of_bytes_or_texts_is_an_empty_one(api: Api, plural: str, field: str) -> None:
+    path = f"/api/v1/namespaces/default/{plural}"
+    one = f"{path}/null-in-{field.lower()}"
+    body = {"metadata": {"name": one.rpartition("/")[2]}, field: {"a": None}}
+    assert api("POST", path, body, want=201)[field] == {"a": ""}
+    assert api("PUT", one, {**body, field: {"b": None}}, want=200)[field] == {"b": ""}
+    step = {"op": "add", "path": f"/{field}", "value": {"c": None}}
+    assert api("PATCH", one, [step], media=JSON, want=200)[field] == {"c": ""}
+    assert api("GET", one, want=200)[field] == {"c": ""}
