@@ -243,8 +243,9 @@ class Secrecy:
         """Return the fields with what users and servers wrote scrubbed."""
         shown = dict(fields)
         for name in ("error", "message", "note"):
-            if isinstance(shown.get(name), str):
-                shown[name] = self.scrubbed(shown[name])
+            text = shown.get(name)
+            if text and isinstance(text, str):  # most messages of a status are empty
+                shown[name] = self.scrubbed(text)
         return shown
 
     def mark(self, value: Any) -> str:
