@@ -119,6 +119,9 @@ _SECRET_KINDS = ("secret", "secrets")
 _SHORTEST = 4
 # Values that are remembered, to take them out of error texts.
 _MOST_VALUES = 20_000
+# Scrubbed texts that are remembered, and the length of the longest.
+_MOST_TEXTS = 1000
+_LONGEST_KNOWN = 2000
 _DEPTH = 100
 
 
@@ -137,11 +140,13 @@ class Secrecy:
     def __init__(self) -> None:
         self._salt = secrets.token_bytes(16)
         self._at = threading.local()
-        # Guards the next two.
+        # Guards the next three.
         self._lock = threading.Lock()
         self._sources: set[Hashable] = set()
         # With their letters folded.
         self._values: dict[str, None] = {}
+        # Results of `scrubbed` for the values of now: the same messages come with each change of an object.
+        self._texts: dict[str, str] = {}
 
     # ---- which objects are Secrets
 
@@ -229,15 +234,18 @@ class Secrecy:
 
     def scrubbed(self, text: str) -> str:
         """Return the text without credentials and without values of Secrets that were seen."""
-        text = _USERINFO.sub(_HIDDEN, text)
-        text = _TOKEN.sub(_without_token, text)
         with self._lock:
+            known = self._texts
+            if (scrubbed := known.get(text)) is not None:
+                return scrubbed
             values = list(self._values)
-        if not values:
-            return text
-        text = _BYTES.sub(lambda found: _without_bytes(found, values), text)
-        text = _without_encoded(text, values)
-        return _without_values(text, values)
+        scrubbed = _scrubbed(text, values)
+        if len(text) <= _LONGEST_KNOWN:
+            with self._lock:
+                if len(known) >= _MOST_TEXTS:
+                    known.clear()
+                known[text] = scrubbed
+        return scrubbed
 
     def scrubbed_fields(self, fields: Mapping[str, Any]) -> Json:
         """Return the fields with what users and servers wrote scrubbed."""
@@ -266,6 +274,8 @@ class Secrecy:
     def _learn(self, document: Json) -> None:
         found = _values_in(document)
         with self._lock:
+            if found:
+                self._texts = {}
             for value in map(str.casefold, found):
                 self._values.pop(value, None)
                 self._values[value] = None
@@ -402,6 +412,14 @@ def _is_reference(value: Json) -> bool:
 
 def _is_metadata_of_list(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() <= {"resourceVersion", "continue", "remainingItemCount", "selfLink"}
+
+
+def _scrubbed(text: str, values: list[str]) -> str:
+    text = _TOKEN.sub(_without_token, _USERINFO.sub(_HIDDEN, text))
+    if not values:
+        return text
+    text = _BYTES.sub(lambda found: _without_bytes(found, values), text)
+    return _without_values(_without_encoded(text, values), values)
 
 
 def _without_values(text: str, values: Iterable[str]) -> str:

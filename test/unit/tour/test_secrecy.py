@@ -468,6 +468,13 @@ def test_a_value_is_found_in_any_letter_case_and_encoded_twice(value: str, writt
     assert scrubbed.startswith("cannot use ") and scrubbed.endswith(" here")
 
 
+def test_a_text_that_was_seen_before_its_value_is_scrubbed_then() -> None:
+    secrecy = Secrecy()
+    assert secrecy.scrubbed(f"cannot use {VALUE}") == f"cannot use {VALUE}"
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    assert secrecy.scrubbed(f"cannot use {VALUE}") == "cannot use (hidden)"
+
+
 def test_what_is_too_much_to_decode_is_hidden() -> None:
     secrecy = Secrecy()
     secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
