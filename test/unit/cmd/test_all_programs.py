@@ -7,7 +7,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
@@ -18,47 +18,24 @@ from databasemachines import CrdbClusters, Elasticsearches
 from operatormachines import Guestbooks, Networks, Pods, ProgramMachine
 from processes import ROOT
 from programs import ImportedProgram
+from samplemachine import StrictSampleMachine
 from virtualcluster import CTX, Life, Program, VirtualCluster
 
-from clientgo import informers, kubernetes, rest
+from clientgo import rest
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.golang import http
+from clientgo.testing import controllertest as ct
 
 pytestmark = pytest.mark.takes_turns(6)
 Json = dict[str, Any]
-
-SAMPLE_CONTROLLER = ImportedProgram("sample-controller")
-with SAMPLE_CONTROLLER:
-    sample_controller = SAMPLE_CONTROLLER.module("controller")
-    sample_clientset = SAMPLE_CONTROLLER.module("pkg.generated.clientset.versioned")
-    sample_informers = SAMPLE_CONTROLLER.module("pkg.generated.informers.externalversions")
 
 OPERATOR_PATTERNS = ImportedProgram("operator-patterns")
 with OPERATOR_PATTERNS:
     patterns_main = OPERATOR_PATTERNS.module("main")
     patterns_zone = OPERATOR_PATTERNS.module("zone")
-
-
-class Foos(ProgramMachine):
-    """sample-controller, with the resync of its main function."""
-
-    program = SAMPLE_CONTROLLER
-    crds = (ROOT / "cmd/sample-controller/artifacts/examples/crd.yaml",)
-
-    def start(self, config: rest.Config, ctx: Context) -> None:
-        kube, sample = kubernetes.new_for_config(config), sample_clientset.new_for_config(config)
-        deployments = informers.new_shared_informer_factory(kube, 30.0)
-        foos = sample_informers.new_shared_informer_factory(sample, 30.0)
-        of_deployments, of_foos = deployments.apps().v1().deployments(), foos.samplecontroller().v1alpha1().foos()
-        controller = sample_controller.new_controller(ctx, kube, sample, of_deployments, of_foos)
-        for factory in (deployments, foos):
-            factory.start_with_context(ctx)
-        controller.run(ctx, 2)
-        for factory in (deployments, foos):
-            factory.shutdown()
 
 
 class Sites(ProgramMachine):
@@ -81,7 +58,7 @@ def one(api_version: str, kind: str, spec: Json) -> Json:
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 MASTERS = {"name": "masters", "count": 3, "config": {"node.roles": ["master", "data", "ingest"]}}
 # A program and an object of it; the second spec changes what the first one made.
-PROGRAMS: dict[str, tuple[type[ProgramMachine], Json, Json]] = {
+PROGRAMS: dict[str, tuple[type[ct.ControllerMachine], Json, Json]] = {
     "pod-controller": (
         Pods,
         one("v1", "Pod", {"containers": [{"name": "web", "image": "web:1"}]}),
@@ -93,7 +70,7 @@ PROGRAMS: dict[str, tuple[type[ProgramMachine], Json, Json]] = {
         {"gateway": "10.0.0.2"},
     ),
     "sample-controller": (
-        Foos,
+        StrictSampleMachine,
         one("samplecontroller.k8s.io/v1alpha1", "Foo", {"deploymentName": "quiet", "replicas": 1}),
         {"replicas": 2},
     ),
@@ -138,7 +115,7 @@ def name(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     # A manager's own default.
     monkeypatch.setattr(operatormachines, "RESYNC_PERIOD", 36_000.0)
     monkeypatch.setattr(Sites, "folder", tmp_path, raising=False)
-    with PROGRAMS[request.param][0].program:
+    with getattr(PROGRAMS[request.param][0], "program", nullcontext()):
         yield request.param
 
 

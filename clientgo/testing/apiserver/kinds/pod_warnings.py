@@ -10,21 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-__all__ = ["of_pod", "template_path"]
+__all__ = ["of_pod"]
 
 _GROUPS = ("initContainers", "containers", "ephemeralContainers")
-# The kinds whose pods have a template; of a CronJob it is the template of its jobs.
-_TEMPLATES = {
-    **dict.fromkeys(("/replicationcontrollers", "batch/jobs"), "spec.template"),
-    **{f"apps/{name}": "spec.template" for name in ("deployments", "daemonsets", "statefulsets", "replicasets")},
-    "batch/cronjobs": "spec.jobTemplate.spec.template",
-    "/podtemplates": "template",
-}
-
-
-def template_path(storage: str) -> str:
-    """Return the path of the pod template in the objects of a resource, or "" if they have none."""
-    return _TEMPLATES.get(storage, "")
 
 
 def of_pod(spec: Json, field: str) -> Iterator[str]:
