@@ -343,6 +343,7 @@ def test_a_server_with_a_given_certificate(tmp_path: Path, minor: int | None) ->
 
 
 @pytest.mark.parametrize("version", KUBECTL_MINORS)
+@pytest.mark.takes_turns(3)
 def test_a_little_with_every_kubectl(server: None, kubeconfig: Path, tmp_path: Path, version: int) -> None:
     config = tmp_path / "kubeconfig"  # beside which each version keeps what it has found out of the server
     config.write_bytes(kubeconfig.read_bytes())

@@ -23,7 +23,7 @@ import pytest
 from patience import PATIENCE
 from processes import children, environment, kubectl_binary, kubectl_in_turn, kubectl_minors, start_apiserver
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.shared_server]
+pytestmark = [pytest.mark.kubectl, pytest.mark.shared_server, pytest.mark.takes_turns(2)]
 WITH_EVERY_KUBECTL = ("test_exec_has_outputs_input_and_exit_code", "test_port_forward_serves_several_connections")
 POD = """
 apiVersion: v1

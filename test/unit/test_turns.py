@@ -56,6 +56,8 @@ def run(folder: Path, *options: str) -> tuple[set[str], str]:
     plugins = ("-p", "turns", "-p", "no:cacheprovider", "-p", "no:anyio")
     command = [sys.executable, "-m", "pytest", "-rp", *plugins, *options]
     env = environment(PYTHONPATH=str(ROOT / "test" / "support"))
+    if "-n" not in options:  # all that other plugins do here is to take time
+        env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return set(re.findall(r"^PASSED (\S+)$", done.stdout, re.M)), done.stdout
