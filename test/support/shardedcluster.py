@@ -26,6 +26,9 @@ from clientgo.tools.sharding import ShardBy, ShardedInformers, ShardingConfig, l
 from clientgo.util import workqueue
 
 LEASE, DEADLINE, PERIOD = 15.0, 10.0, 2.0
+# Seconds of work on some keys: long enough that a shard moves meanwhile, and within the guarantee for work that does
+# not ask for its shard again.
+LONG_WORK = LEASE - DEADLINE - PERIOD - 0.5
 CTX = context.background()
 
 
@@ -209,8 +212,7 @@ class Replica:
             self._cluster.begin(subject, self.identity)
             found, exists = self.informer.get_indexer().get_by_key(key)
             version = found.get_resource_version() if exists else ""
-            # Long enough, for some keys, that a shard moves in the meantime.
-            context.sleep(CTX, 5.0 if key.endswith("-3") else 0.05)
+            context.sleep(CTX, LONG_WORK if key.endswith("-3") else 0.05)
             self._cluster.end(subject, version)
             self._queue.forget(key)
             self._queue.done(key)

@@ -28,10 +28,13 @@ retry periods.
 
 Guarantee: no two replicas work on the same key at the same time, within the limits of an election. A replica releases a
 shard only when the work on its keys has ended, and `working_on` yields False as soon as the lease has expired by this
-process' clocks. The remaining risk is the time between that check and the following writes: a process that is paused
-there (by a debugger, or the migration of a virtual machine) continues until its sync ends. Clocks of different machines
-are never compared. As in any election, the guarantee fails if one clock runs faster than another by more than the ratio
-of lease duration to renew deadline.
+process' clocks. The remaining risk is the time between that check and the following writes. If no renewal succeeds, a
+replica begins no work in the last `lease_duration - renew_deadline - retry_period` seconds of its lease (3 s with the
+defaults, less the time that the last renewal took). Work that takes longer must call `owns` again before it writes,
+since another replica may have the shard by then. So may it after a pause of the process (by a debugger, or the
+migration of a virtual machine), which continues until its sync ends. Clocks of different machines are never compared.
+As in any election, the guarantee fails if one clock runs faster than another by more than the ratio of lease duration
+to renew deadline.
 """
 
 from clientgo.tools.sharding.assignment import assign, shard_of

@@ -62,6 +62,28 @@ def test_each_replica_caches_its_own_shards_and_reconciles_them(by: ShardBy) -> 
         end(cluster)
 
 
+def test_long_work_that_asks_again_loses_the_object_before_another_replica_gets_it() -> None:
+    with synctest.bubble(max_steps=50_000_000) as b:
+        cluster = new_cluster(ShardBy.NAMESPACE)
+        cluster.put("shop", "item-0", "1")
+        for identity in "ab":
+            cluster.join(identity)
+        b.sleep(QUIET)
+        (owner,) = (each for each in cluster.replicas if each.sharder.owns("shop", "item-0"))
+        (other,) = (each for each in cluster.replicas if each is not owner)
+        with owner.sharder.working_on("shop", "item-0") as is_ours:
+            assert is_ours
+            owner.network.is_cut = True
+            owned = [0.0, 0.0]
+            for step in range(250):
+                b.sleep(0.1)
+                both = [each.sharder.owns("shop", "item-0") for each in (owner, other)]
+                assert both != [True, True]
+                owned = [step if is_owned else last for is_owned, last in zip(both, owned, strict=True)]
+        assert 0 < owned[0] < owned[1] == 249
+        end(cluster)
+
+
 def test_an_object_that_a_replica_keeps_is_not_listed_again_when_shards_move() -> None:
     with synctest.bubble(max_steps=50_000_000) as b:
         cluster = new_cluster(ShardBy.UID)
