@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clientgo.testing.apiserver.admission import pod_standards
 from clientgo.testing.apiserver.admission.pod_standards import LEVELS, PRIVILEGED, Violation
 from clientgo.testing.apiserver.admission.request import AdmissionRequest
+from clientgo.testing.apiserver.kinds.registry import POD_TEMPLATES, pod_template
 from clientgo.testing.apiserver.store.storage import Store
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid
@@ -19,17 +20,6 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 _PREFIX = "pod-security.kubernetes.io/"
 _VERSION = re.compile(r"v1\.(0|[1-9]\d*)")
 _LATEST = "latest"
-# Where the pod stands in what makes pods.
-_TEMPLATES = {
-    "/podtemplates": ("template",),
-    "/replicationcontrollers": ("spec", "template"),
-    "apps/deployments": ("spec", "template"),
-    "apps/replicasets": ("spec", "template"),
-    "apps/statefulsets": ("spec", "template"),
-    "apps/daemonsets": ("spec", "template"),
-    "batch/jobs": ("spec", "template"),
-    "batch/cronjobs": ("spec", "jobTemplate", "spec", "template"),
-}
 
 
 class _Policy(NamedTuple):
@@ -60,11 +50,8 @@ def validate(store: Store, request: AdmissionRequest) -> None:
     elif storage == "/pods":
         if (request.old is None and not request.subresource) or request.subresource == "ephemeralcontainers":
             _pod(store, request, request.obj, enforce=True)
-    elif storage in _TEMPLATES and not request.subresource:
-        template: Json = request.obj
-        for name in _TEMPLATES[storage]:
-            template = template.get(name) or {}
-        _pod(store, request, template, enforce=False)
+    elif storage in POD_TEMPLATES and not request.subresource:
+        _pod(store, request, pod_template(storage, request.obj), enforce=False)
 
 
 def _pod(store: Store, request: AdmissionRequest, pod: Json, *, enforce: bool) -> None:

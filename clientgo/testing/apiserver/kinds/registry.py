@@ -22,6 +22,17 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 STATUS_VERBS = ["get", "patch", "update"]
+# The path of the pod template in what makes pods, by storage.
+POD_TEMPLATES = {
+    "/podtemplates": ("template",),
+    "/replicationcontrollers": ("spec", "template"),
+    "apps/deployments": ("spec", "template"),
+    "apps/replicasets": ("spec", "template"),
+    "apps/statefulsets": ("spec", "template"),
+    "apps/daemonsets": ("spec", "template"),
+    "batch/jobs": ("spec", "template"),
+    "batch/cronjobs": ("spec", "jobTemplate", "spec", "template"),
+}
 
 
 class Subresource:
@@ -93,6 +104,14 @@ class Resource:
 
     def __repr__(self) -> str:
         return f"<Resource {self.plural}.{self.version}.{self.group or 'core'}>"
+
+
+def pod_template(storage: str, obj: Json) -> Json:
+    """Return the pod template of an object of a storage in POD_TEMPLATES, {} if the object has none."""
+    template = obj
+    for name in POD_TEMPLATES[storage]:
+        template = template.get(name) or {}
+    return template
 
 
 def _same(obj: Json) -> Json:

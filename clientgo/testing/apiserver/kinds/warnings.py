@@ -10,7 +10,7 @@ import base64
 from collections.abc import Callable, Iterable, Iterator
 
 from clientgo.testing.apiserver.kinds import crd
-from clientgo.testing.apiserver.kinds.registry import Resource
+from clientgo.testing.apiserver.kinds.registry import POD_TEMPLATES, Resource, pod_template
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _MOUNTABLE = (
@@ -18,13 +18,6 @@ _MOUNTABLE = (
     "to isolate access to mounted secrets"
 )
 _ADMISSION_GROUP = "admissionregistration.k8s.io"
-# The kinds whose pods have a template; of a CronJob it is the template of its jobs.
-_TEMPLATES = {
-    **dict.fromkeys(("/replicationcontrollers", "batch/jobs"), "spec.template"),
-    **{f"apps/{name}": "spec.template" for name in ("deployments", "daemonsets", "statefulsets", "replicasets")},
-    "batch/cronjobs": "spec.jobTemplate.spec.template",
-    "/podtemplates": "template",
-}
 # The deprecated kinds among the built-in ones: since when, and what to use.
 _DEPRECATED = {
     "/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
@@ -66,7 +59,7 @@ def of_object(resource: Resource, obj: Json, old: Json | None) -> list[str]:
     of_kind = _OF_KINDS.get(resource.storage)
     if of_kind is not None and (old is None or of_kind is not _of_ingress):
         return list(of_kind(obj.get("spec") or {}, obj))
-    if resource.storage == "/pods" or resource.storage in _TEMPLATES:
+    if resource.storage == "/pods" or resource.storage in POD_TEMPLATES:
         return _of_pods(resource.storage, obj, old)
     if resource.group != _ADMISSION_GROUP:
         return []
@@ -79,16 +72,12 @@ def _of_pods(storage: str, obj: Json, old: Json | None) -> list[str]:
     """Return the warnings about a new pod, since programs rather than people change pods, or a new pod template."""
     from clientgo.testing.apiserver.kinds import pod_warnings  # Here: a server without pods starts without it.
 
-    path = _TEMPLATES.get(storage)
+    path = POD_TEMPLATES.get(storage)
     if path is None:
         return list(pod_warnings.of_pod(obj.get("spec") or {}, "spec")) if old is None else []
-    changed = path.split(".")[0]
-    if old is not None and old.get(changed) == obj.get(changed):
+    if old is not None and old.get(path[0]) == obj.get(path[0]):
         return []
-    template: Json = obj
-    for name in path.split("."):
-        template = template.get(name) or {}
-    return list(pod_warnings.of_pod(template.get("spec") or {}, f"{path}.spec"))
+    return list(pod_warnings.of_pod(pod_template(storage, obj).get("spec") or {}, ".".join((*path, "spec"))))
 
 
 def _of_account(spec: Json, obj: Json) -> Iterator[str]:
