@@ -114,6 +114,7 @@ def storm(by: ShardBy, seed: int) -> None:
     controllertest does not replace this: the number of its processes is fixed, and none loses only its network.
     """
     chance = random.Random(seed)
+    random.seed(seed)  # The jitter of the library: a storm that fails must fail again.
     with synctest.bubble(max_steps=200_000_000) as b:
         cluster = new_cluster(by)
         cluster.join("first")
