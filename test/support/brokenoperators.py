@@ -534,8 +534,12 @@ class RemembersNames(Operator):
 
 
 class RemembersUids(RemembersNames):
+    """An operator that remembers the widget by uid, and which version of the child it compared with."""
+
     def identity(self, obj: Json) -> str:
-        return str(obj["metadata"]["uid"])
+        """Return another identity for another child, which an earlier sync may have written from an old widget."""
+        child = self.cached(self.maps, f"{obj['metadata']['name']}-data")
+        return f"{obj['metadata']['uid']} {child['metadata']['resourceVersion'] if child else ''}"
 
 
 class TrustsNames(NoInterference, Broken):

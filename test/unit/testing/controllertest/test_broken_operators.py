@@ -152,6 +152,12 @@ def test_a_child_that_comes_and_goes_during_an_outage_waits_for_the_resync(monke
         ct.replay(Widgets, steps)
 
 
+def test_an_operator_looks_again_at_a_child_that_it_wrote_from_an_old_cache() -> None:
+    """The cache of children misses a write, so that the next sync of the widget finds nothing to do."""
+    three = widget("a", 3)
+    ct.replay(broken.TrustsNamesFixed, [three, ct.Sleep(5.0), ct.Drop("configmaps", 5.0, True), ONE, three])
+
+
 @pytest.mark.parametrize("failure", [ct.Kill(1, "after"), ct.Lose(1)], ids=["kill", "lost response"])
 def test_a_backup_is_removed_although_its_creation_fails(failure: ct.Step) -> None:
     ct.replay(leaders.Shop, [IN_SHOP, SECOND, failure, ct.Delete(KIND, "a", "shop")])
