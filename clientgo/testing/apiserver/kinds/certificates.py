@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from clientgo.golang import pem
+from clientgo.golang.strconv import quote
 
 STORAGE = "certificates.k8s.io/certificatesigningrequests"
 DECISIONS = ("Approved", "Denied")
 
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,64})-----([A-Za-z0-9+/=\s]*)-----END \1-----")
 # The object identifier 2.5.4.10, organizationName, in DER.
 _ORGANIZATION = bytes([0x55, 0x04, 0x0A])
 _SEQUENCE, _SET, _INTEGER, _OBJECT_IDENTIFIER = 0x30, 0x31, 0x02, 0x06
@@ -23,14 +24,20 @@ def organizations(request: str) -> list[str]:
 
     Raises ValueError for a text that is not a certificate request.
     """
-    try:
-        text = base64.b64decode(request, validate=True).decode("ascii")
-    except (binascii.Error, ValueError):
-        text = ""
-    found = _PEM.search(text)
-    if found is None or found[1] != "CERTIFICATE REQUEST":
+    # A signer reads the first block too, so the block must be found as Go finds it.
+    block = next(_blocks(request), None)
+    if block is None or block.type != "CERTIFICATE REQUEST":
         raise ValueError("PEM block type must be CERTIFICATE REQUEST")
-    return list(_organizations(base64.b64decode("".join(found[2].split()))))
+    return list(_organizations(block.bytes))
+
+
+def _blocks(text: str) -> Iterator[pem.Block]:
+    """Yield the blocks of the base64 of PEM; none if the text is not base64."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return iter(())
+    return pem.blocks(data)
 
 
 def check_certificate(certificate: str) -> None:
@@ -38,21 +45,15 @@ def check_certificate(certificate: str) -> None:
 
     Go parses each certificate; here its outer element must be a whole sequence in DER.
     """
-    try:
-        text = base64.b64decode(certificate, validate=True).decode("ascii", "replace")
-    except (binascii.Error, ValueError):
-        text = ""
-    blocks = list(_PEM.finditer(text))
+    blocks = list(_blocks(certificate))
     if not blocks:
         raise ValueError("must contain one or more CERTIFICATE PEM blocks")
     for block in blocks:
-        if block[1] != "CERTIFICATE":
-            raise ValueError(f'only CERTIFICATE PEM blocks are allowed, found "{block[1]}"')
-        try:
-            der = base64.b64decode("".join(block[2].split()))
-        except binascii.Error:
-            raise ValueError("must contain one or more CERTIFICATE PEM blocks") from None
-        if _expect(der, _SEQUENCE).rest:
+        if block.type != "CERTIFICATE":
+            raise ValueError(f"only CERTIFICATE PEM blocks are allowed, found {quote(block.type)}")
+        if block.headers:
+            raise ValueError("no PEM block headers are permitted")
+        if _expect(block.bytes, _SEQUENCE).rest:
             raise ValueError("x509: trailing data")
 
 

@@ -6,7 +6,7 @@ from clientgo.apimachinery.util import managedfields
 from clientgo.applyconfigurations import internal
 from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.tokens import API_AUDIENCES, BOUND_KINDS
-from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds import schema, validation
 from clientgo.testing.apiserver.store.storage import Stored
 from clientgo.testing.apiserver.verbs import decoding
 from clientgo.testing.apiserver.verbs.call import Call
@@ -159,6 +159,10 @@ def _bound(verb: Verb, call: Call, reference: Json | None) -> tuple[str, Json] |
     if version != "v1" or kind not in BOUND_KINDS:
         group, _, version = version.rpartition("/")
         raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+    if not name:
+        raise errors.bad_request("Name parameter required.")
+    if wrong := validation.path_segment(name):
+        raise errors.bad_request(f'Name parameter invalid: "{name}": {";".join(wrong)}')
     bucket, plural, namespaced = BOUND_KINDS[kind]
     stored = verb.store.get(bucket, f"{call.namespace}/{name}" if namespaced else name)
     if stored is None:

@@ -336,13 +336,7 @@ class Writer(Verb):
         call.warnings += strategy.drop_repeated_owners(metadata)
         self._keep_system_fields(metadata, old_meta)
         sent = obj
-        if call.subresource == "approval":
-            obj = signing.decided(obj, live, self.times.now_text())
-        else:
-            obj = strategy.before_update(resource, _own_levels(obj), live, call.subresource, self.allocate)
-            if call.subresource == "status" and resource.storage == certificates.STORAGE:
-                obj = signing.issued(obj, live, self.times.now_text())
-            self._stamp_phase(resource, obj, live)
+        obj = self._without_foreign_changes(call, _own_levels(obj), live)
         if managed is None:
             # Fields belong to who sent them, and not to who got them from the server.
             owned = sent if call.subresource in ("", "status") else obj
@@ -422,14 +416,23 @@ class Writer(Verb):
         """Report whether the write changes nothing. A change of only the times of managed fields does not count."""
         return obj == stored or ownership.without_times(obj) == ownership.without_times(stored)
 
+    def _without_foreign_changes(self, call: Call, obj: Json, live: Json) -> Json:
+        """Return the object with only the changes that this (sub)resource makes, and with the server's own fields."""
+        if call.subresource == "approval":
+            return signing.decided(obj, live, self.times.now_text())
+        obj = strategy.before_update(call.resource, obj, live, call.subresource, self.allocate)
+        if call.subresource == "status" and call.resource.storage == certificates.STORAGE:
+            obj = signing.issued(obj, live, self.times.now_text())
+        self._stamp_phase(call.resource, obj, live)
+        return obj
+
     def _mutated_update(self, call: Call, obj: Json, live: Json, options: WriteOptions, managed: list[Json]) -> Json:
         """Return the changed object after the mutating webhooks, without changes that a client could not make."""
         made = self.webhooks.mutate(call, obj, live, options)
         if made is obj:
             return obj
         self._keep_system_fields(made["metadata"], live["metadata"])
-        if call.subresource != "approval":
-            made = strategy.before_update(call.resource, made, live, call.subresource, self.allocate)
+        made = self._without_foreign_changes(call, made, live)
         made["metadata"] = dict(made["metadata"])
         ownership.set_managed(made, managed)
         return made

@@ -106,9 +106,13 @@ def a_request(*sets: bytes, long: int = 0, after: bytes = b"") -> bytes:
     return der(SEQUENCE, der(SEQUENCE, info), long=long) + after
 
 
-def pem(data: bytes, kind: str = "CERTIFICATE REQUEST") -> str:
-    text = f"-----BEGIN {kind}-----\n{base64.b64encode(data).decode()}\n-----END {kind}-----\n"
+def pem(data: bytes, kind: str = "CERTIFICATE REQUEST", before: str = "", headers: str = "") -> str:
+    text = f"{before}-----BEGIN {kind}-----\n{headers}{base64.b64encode(data).decode()}\n-----END {kind}-----\n"
     return base64.b64encode(text.encode()).decode()
+
+
+def text_of(request: str) -> str:
+    return base64.b64decode(request).decode()
 
 
 @pytest.mark.parametrize("long", [0, 1, 2, 4])
@@ -125,6 +129,25 @@ def pem(data: bytes, kind: str = "CERTIFICATE REQUEST") -> str:
 )
 def test_the_organizations_of_a_subject_are_read(sets: list[bytes], names: list[str], long: int) -> None:
     assert certificates.organizations(pem(a_request(*sets, long=long))) == names
+
+
+MASTERS = a_request(pair(ORGANIZATION, b"masters"))
+
+
+@pytest.mark.parametrize(
+    ("request_text", "names"),
+    [
+        (pem(MASTERS, headers="Proc-Type: 4,ENCRYPTED\n\n"), ["masters"]),
+        (pem(a_request(), before=text_of(pem(MASTERS, headers="a: b\n\n"))), ["masters"]),
+        (pem(a_request(), before=text_of(pem(MASTERS))), ["masters"]),
+        (pem(MASTERS, before="Ünïcödé\n"), ["masters"]),
+        (pem(MASTERS, before=text_of(pem(a_request())).replace("\nM", "\n*")), ["masters"]),
+        (pem(MASTERS, before="x" + text_of(pem(a_request()))), ["masters"]),
+        (pem(MASTERS, before=text_of(pem(a_request())).replace("END CERTIFICATE", "END")), ["masters"]),
+    ],
+)
+def test_the_request_is_the_block_that_a_signer_written_in_go_reads(request_text: str, names: list[str]) -> None:
+    assert certificates.organizations(request_text) == names
 
 
 @pytest.mark.parametrize(
@@ -159,6 +182,9 @@ NONE = "must contain one or more CERTIFICATE PEM blocks"
         ("", NONE),
         ("*", NONE),
         (base64.b64encode(b"text").decode(), NONE),
+        (pem(der(SEQUENCE, b"x"), "CERTIFICATE", headers="a: b\n\n"), "no PEM block headers are permitted"),
+        (pem(der(SEQUENCE, b"x"), "CERTIFICATE", before=text_of(pem(b"", "Ä"))),
+         'only CERTIFICATE PEM blocks are allowed, found "Ä"'),
         (pem(der(SEQUENCE, b"x")), 'only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"'),
         (pem(der(SEQUENCE, b"x") + b"y", "CERTIFICATE"), "x509: trailing data"),
         (pem(der(SET, b"x"), "CERTIFICATE"), "asn1: structure error: tags don't match"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,6 +132,43 @@ def test_no_update_changes_the_spec_of_a_request(api: Api, media: str) -> None:
     else:
         changed = api("PATCH", path, {"spec": change}, media=media, want=200)
     assert changed["spec"] == made["spec"]
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+
+
+@contextlib.contextmanager
+def rewriting(api: Api) -> Iterator[None]:
+    """Let a mutating policy write into every request that is written."""
+    operations = [f'JSONPatch{{op: "add", path: "/{path}", value: "QUJD"}}' for path in CHANGED]
+    rule = {"apiGroups": ["certificates.k8s.io"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"]}
+    rule["resources"] = ["certificatesigningrequests", "certificatesigningrequests/*"]
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{', '.join(operations)}]"}}],
+        "reinvocationPolicy": "Never",
+    }
+    api("POST", f"{POLICIES}/mutatingadmissionpolicies", {"metadata": {"name": "rewrite"}, "spec": spec}, want=201)
+    bound = {"metadata": {"name": "rewrite"}, "spec": {"policyName": "rewrite"}}
+    api("POST", f"{POLICIES}/mutatingadmissionpolicybindings", bound, want=201)
+    try:
+        yield
+    finally:
+        for plural in ("mutatingadmissionpolicybindings", "mutatingadmissionpolicies"):
+            api("DELETE", f"{POLICIES}/{plural}/rewrite", want=200)
+
+
+CHANGED = ("spec/username", "spec/signerName", "status/certificate")
+
+
+@pytest.mark.parametrize("subresource", ["", "/approval"])
+def test_no_mutating_policy_changes_the_spec_of_a_request(api: Api, subresource: str) -> None:
+    made = request_of(api, f"rewritten-{len(subresource)}")
+    path = f"{REQUESTS}/{made['metadata']['name']}{subresource}"
+    with rewriting(api):
+        written = api("PUT", path, with_conditions(made, "Approved"), want=200)
+    assert written["spec"] == made["spec"]
+    assert "certificate" not in written["status"]
 
 
 @pytest.mark.parametrize(("subresource", "verb"), SIGNER_RULES)

@@ -80,3 +80,18 @@ def test_a_token_that_is_bound_to_a_pod_ends_with_it(api: Api) -> None:
     assert code_for(api, token) == 401
     pod(api, "bound")
     assert code_for(api, token) == 401, "another pod of the same name"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("", "Name parameter required."),
+        ("../kube-system/web", "Name parameter invalid: \"../kube-system/web\": may not contain '/'"),
+        ("..", "Name parameter invalid: \"..\": may not be '..'"),
+        ("a%2Fb", "Name parameter invalid: \"a%2Fb\": may not contain '%'"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["Pod", "Secret", "Node"])
+def test_a_token_is_bound_to_a_name(api: Api, kind: str, name: str, why: str) -> None:
+    spec = {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}}
+    assert api("POST", TOKEN, {"spec": spec}, want=400)["message"] == why
