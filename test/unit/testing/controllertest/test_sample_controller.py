@@ -76,8 +76,21 @@ def test_with_an_old_foo_in_its_cache_it_creates_what_the_garbage_collector_dele
     assert len(created) > 100
 
 
+class BackingOff(SampleMachine):
+    skip = ("idle writes", "lost update")
+
+
+@pytest.mark.takes_turns(4)
+def test_a_long_outage_makes_the_loop_a_lack_of_backoff() -> None:
+    outage, again = [ct.Sleep(5.0), ct.Drop("foos", 20.0, True)], [DELETED, foo("a", 1)]
+    steps = [foo("a", 1), ct.Sleep(5.0), ct.Drop("foos", 5.0, True), *again, *outage, *again]
+
+    assert violation(BackingOff, steps).check == "backoff"
+    assert not ct.replay(SampleMachine, steps).check
+
+
 class Unlimited(SampleMachine):
-    skip = (*SampleMachine.skip, "backoff", "hot loop")
+    skip = (*SampleMachine.skip, "hot loop")
 
 
 def test_a_loop_that_the_machine_skips_may_end_with_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
