@@ -16,8 +16,9 @@ def load_key_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
     Raises ssl.SSLError if they do not match.
     """
     with tempfile.TemporaryDirectory(prefix="clientgo-") as folder:
-        path = Path(folder) / "both.pem"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(certificate + key)
-        context.load_cert_chain(path)
+        paths = Path(folder) / "tls.crt", Path(folder) / "tls.key"
+        for path, text in zip(paths, (certificate, key), strict=True):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+        context.load_cert_chain(*paths)

@@ -2,7 +2,7 @@
 
 Difference: the standard library has no file notifications, so the watcher polls the files every second; Go uses
 notifications and polls every ten seconds. If the pair does not match or is half written, the watcher logs and counts an
-error and keeps the last valid pair.
+error and keeps the last valid pair. `follow` replaces the GetCertificate of a tls.Config.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from pathlib import Path
 from clientgo.context import Context, sleep
 from clientgo.controller_runtime.certwatcher import metrics
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.golang.tls import load_key_pair
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
-__all__ = ["CertWatcher", "Certificate", "new"]
+__all__ = ["CertWatcher", "Certificate", "follow", "new"]
 
 _LOG = RUNTIME_LOG.with_name("certwatcher")
 _DEFAULT_WATCH_INTERVAL = 1.0
@@ -40,6 +41,31 @@ def new(cert_path: str | Path, key_path: str | Path) -> CertWatcher:
     watcher = CertWatcher(Path(cert_path), Path(key_path))
     watcher.read_certificate()
     return watcher
+
+
+def follow(watcher: CertWatcher, context: ssl.SSLContext, configured: Callable[[], ssl.SSLContext]) -> None:
+    """Present the watcher's current pair in each handshake of a server with `context`.
+
+    `configured` returns a new context with the server's settings, for each pair. OpenSSL must not load a pair into a
+    context with which other threads accept connections: the process may crash. Open connections keep their certificate.
+    Uses the watcher's callback and the context's `sni_callback`, which OpenSSL also calls without a server name.
+    """
+    current: ssl.SSLContext | None = None
+
+    def replace(pair: Certificate) -> None:
+        nonlocal current
+        made = configured()
+        # Only comments have other characters.
+        certificate, key = (each.decode("ascii", "ignore") for each in (pair.certificate, pair.key))
+        load_key_pair(made, certificate, key)
+        current = made
+
+    def take_over(connection: ssl.SSLObject, _name: str, _context: ssl.SSLContext) -> None:
+        if current is not None:
+            connection.context = current
+
+    watcher.register_callback(replace)
+    context.sni_callback = take_over
 
 
 class CertWatcher:

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -128,10 +129,9 @@ class DefaultServer:
         Raises OSError for a missing certificate or an unavailable port, ssl.SSLError for an invalid certificate.
         """
         _LOG.info("Starting webhook server")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        for change in self.options.tls_opts:
-            change(context)
-        watcher = self._watcher(context)
+        configured = partial(self._configured, self._client_authorities())
+        context = configured()
+        watcher = self._watcher(context, configured)
         listener = self.options.listener or listen(_address(self.options.host, self.options.port))
         with self._lock:
             self._address = listener.getsockname()[:2]
@@ -155,19 +155,31 @@ class DefaultServer:
         except Exception as err:
             _LOG.error(err, "error shutting down the HTTP server")
 
-    def _watcher(self, context: ssl.SSLContext) -> certwatcher.CertWatcher | None:
-        """Load the certificate and the client authorities into `context`. Returns None if `context` has its own
-        certificates.
-        """
-        options = self.options
-        if options.client_ca_name:
-            context.load_verify_locations(Path(options.cert_dir) / options.client_ca_name)
+    def _client_authorities(self) -> str:
+        """Return the file of client authorities, which is read once, as in Go; "" without one."""
+        name = self.options.client_ca_name
+        # The ssl module accepts ASCII only; a PEM file has other characters only in comments.
+        return (Path(self.options.cert_dir) / name).read_text(encoding="ascii", errors="ignore") if name else ""
+
+    def _configured(self, client_authorities: str) -> ssl.SSLContext:
+        """Return a context with all settings but the certificate of the files."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        for change in self.options.tls_opts:
+            change(context)
+        if self.options.client_ca_name:
+            context.load_verify_locations(cadata=client_authorities)
             context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def _watcher(
+        self, context: ssl.SSLContext, configured: Callable[[], ssl.SSLContext]
+    ) -> certwatcher.CertWatcher | None:
+        """Let `context` present the certificate of the files. Returns None if `context` has its own certificates."""
+        options = self.options
         if context.sni_callback is not None:
             return None
         watcher = certwatcher.new(Path(options.cert_dir) / options.cert_name, Path(options.cert_dir) / options.key_name)
-        # Open connections keep their certificate.
-        watcher.register_callback(lambda _: context.load_cert_chain(watcher.cert_path, watcher.key_path))
+        certwatcher.follow(watcher, context, configured)
         return watcher
 
     def started_checker(self) -> Callable[[Request], None]:

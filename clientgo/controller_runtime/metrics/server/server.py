@@ -188,9 +188,7 @@ class _DefaultServer:
 
     def _tls(self) -> tuple[ssl.SSLContext, certwatcher.CertWatcher | None]:
         """Return the TLS settings, and the watcher of the certificate files or None."""
-        tls = _Settings(ssl.PROTOCOL_TLS_SERVER)
-        for change in self._options.tls_opts:
-            change(tls)
+        tls = self._configured()
         cert, key = (Path(self._options.cert_dir) / name for name in (self._options.cert_name, self._options.key_name))
         if tls.has_certificate or tls.sni_callback is not None:
             return tls, None
@@ -202,9 +200,14 @@ class _DefaultServer:
             load_key_pair(tls, certificate.decode(), private_key.decode())
             return tls, None
         watcher = certwatcher.new(cert, key)
-        # Open connections keep their certificate.
-        watcher.register_callback(lambda _: tls.load_cert_chain(cert, key))
+        certwatcher.follow(watcher, tls, self._configured)
         return tls, watcher
+
+    def _configured(self) -> _Settings:
+        tls = _Settings(ssl.PROTOCOL_TLS_SERVER)
+        for change in self._options.tls_opts:
+            change(tls)
+        return tls
 
 
 class _Settings(ssl.SSLContext):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import ssl
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from certificates import Authority, Pair
@@ -196,3 +199,63 @@ def test_a_pair_that_changes_while_it_is_read_is_refused(
     watcher.read_certificate()
     current = watcher.get_certificate()
     assert current is not None and current.certificate == pair.cert.read_bytes()
+
+
+class Loads(ssl.SSLContext):
+    """A context that counts the pairs loaded into it."""
+
+    count = 0
+
+    def load_cert_chain(self, *args: Any, **kwargs: Any) -> None:
+        self.count += 1
+        super().load_cert_chain(*args, **kwargs)
+
+
+def presented(server: ssl.SSLContext, authority: Authority, name: str | None) -> str:
+    """Return the common name of the certificate that a handshake presents, with the server name or without one."""
+    trust = ssl.create_default_context(cadata=authority.data.decode())
+    trust.check_hostname = False
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ours = trust.wrap_bio(to_client, to_server, server_hostname=name)
+    theirs = server.wrap_bio(to_server, to_client, server_side=True)
+    done = 0
+    for side in itertools.islice(itertools.cycle([ours, theirs]), 8):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+            done += 1
+    assert done >= 2
+    found: Any = ours.getpeercert()
+    return str(dict(each[0] for each in found["subject"])["commonName"])
+
+
+def test_files_may_have_comments_and_no_last_line_break(pair: Pair, authority: Authority) -> None:
+    for path in pair.cert, pair.key:
+        path.write_bytes("# Schlüssel\n".encode("latin-1") + path.read_bytes().rstrip())
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certwatcher.follow(
+        certwatcher.new(pair.cert, pair.key), server, lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    )
+    assert presented(server, authority, "a") == "first"
+
+
+@pytest.mark.parametrize("name", ["a", None])
+def test_no_pair_is_loaded_into_a_context_that_accepts_connections(
+    pair: Pair, authority: Authority, name: str | None
+) -> None:
+    """OpenSSL crashes the process when another thread accepts a connection at that moment."""
+    watcher = certwatcher.new(pair.cert, pair.key)
+    made: list[Loads] = []
+
+    def configured() -> ssl.SSLContext:
+        made.append(Loads(ssl.PROTOCOL_TLS_SERVER))
+        return made[-1]
+
+    server = Loads(ssl.PROTOCOL_TLS_SERVER)
+    certwatcher.follow(watcher, server, configured)
+    assert presented(server, authority, name) == "first"
+
+    put(authority.issue("second", "DNS:a"), pair)
+    watcher.watch()
+
+    assert presented(server, authority, name) == "second"
+    assert [server.count, *(each.count for each in made)] == [0, 1, 1]

@@ -120,12 +120,18 @@ def test_a_path_is_registered_once(serving: Serving) -> None:
         serving.server.register("/one", admission.Webhook(handler=deny))
 
 
-def test_a_new_certificate_is_shown_without_a_restart(
-    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    watchers: list[certwatcher.CertWatcher] = []
+@pytest.fixture
+def watchers(monkeypatch: pytest.MonkeyPatch) -> list[certwatcher.CertWatcher]:
+    """Return the watchers that the server makes."""
+    made: list[certwatcher.CertWatcher] = []
     new = certwatcher.new
-    monkeypatch.setattr(certwatcher, "new", lambda *pair: watchers.append(new(*pair)) or watchers[0])
+    monkeypatch.setattr(certwatcher, "new", lambda *pair: made.append(new(*pair)) or made[-1])
+    return made
+
+
+def test_a_new_certificate_is_shown_without_a_restart(
+    authority: Authority, tmp_path: Path, watchers: list[certwatcher.CertWatcher]
+) -> None:
     serving = Serving(authority, tmp_path)
     try:
         serving.server.register("/", admission.Webhook(handler=deny))
@@ -139,16 +145,22 @@ def test_a_new_certificate_is_shown_without_a_restart(
         serving.stop()
 
 
-def test_clients_need_a_certificate_when_an_authority_for_them_is_named(authority: Authority, tmp_path: Path) -> None:
+def test_clients_need_a_certificate_when_an_authority_for_them_is_named(
+    authority: Authority, tmp_path: Path, watchers: list[certwatcher.CertWatcher]
+) -> None:
     """Go: webhook: Webhook Server > when serving > should verify the client CA name when asked to"""
-    (tmp_path / "clients.crt").write_bytes(authority.data)
+    (tmp_path / "clients.crt").write_bytes("# Für Clients\n".encode() + authority.data)
     serving = Serving(authority, tmp_path, client_ca_name="clients.crt")
     try:
         serving.server.register("/", admission.Webhook(handler=deny))
         serving.start()
-        assert serving.post("/", authority.issue("client"))[0] == 200
-        with pytest.raises(OSError):
-            serving.post("/")
+        for _ in range(2):
+            assert serving.post("/", authority.issue("client"))[0] == 200
+            with pytest.raises(OSError):
+                serving.post("/")
+            serving.install("renewed")
+            watchers[0].watch()
+        assert serving.subject() == "renewed"
     finally:
         serving.stop()
 
