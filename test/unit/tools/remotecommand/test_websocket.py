@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -35,6 +36,7 @@ from clientgo.apimachinery.util import httpstream
 from clientgo.golang.goroutine import go
 from clientgo.golang.http import Header
 from clientgo.golang.stop import Signal
+from clientgo.golang.time import now
 from clientgo.rest import Config
 from clientgo.tools import remotecommand
 from clientgo.tools.remotecommand import StreamOptions, TerminalSize
@@ -44,6 +46,7 @@ from clientgo.tools.remotecommand.v3 import StreamProtocolV3
 from clientgo.tools.remotecommand.v4 import StreamProtocolV4
 from clientgo.tools.remotecommand.v5 import StreamProtocolV5
 from clientgo.tools.remotecommand.versions import handler_of
+from clientgo.transport.websocket.conn import Conn
 from clientgo.util.exec import CodeExitError
 
 
@@ -282,22 +285,34 @@ def _shake_hands_and_be_silent(listener: socket.socket, stop: Signal, first: byt
         stop.wait(PATIENCE)
 
 
-def test_pongs_keep_a_silent_command_alive():
+def test_pongs_keep_a_silent_command_alive(monkeypatch: pytest.MonkeyPatch):
     """Go: TestWebSocketClient_HeartbeatSucceeds"""
-    output = io.BytesIO()
+    output, started = io.BytesIO(), now()
+    deadlines: list[float] = []
+    moved_often = Signal()
+    set_read_deadline = Conn.set_read_deadline
+
+    def record(conn: Conn, when: float) -> None:
+        deadlines.append(when)
+        set_read_deadline(conn, when)
+        if len(deadlines) > 5:
+            moved_often.set()
 
     def script(conn: ServerConnection) -> None:
-        # `recv` answers the pings of half a second, more than twice the deadline.
-        with pytest.raises(TimeoutError):
-            conn.recv(timeout=0.5)
+        while not moved_often.is_set():
+            # `recv` answers the pings.
+            with contextlib.suppress(TimeoutError):
+                conn.recv(timeout=0.05)
         say(conn, STDOUT, b"late")
         finish(conn, SUCCESS)
 
+    monkeypatch.setattr(Conn, "set_read_deadline", record)
     with stream_server(script) as url:
         executor: Any = remotecommand.new_web_socket_executor(Config(host=url), "GET", url)
-        executor.heartbeat_period, executor.heartbeat_deadline = 0.01, 0.2
+        executor.heartbeat_period, executor.heartbeat_deadline = 0.01, PATIENCE
         executor.stream_with_context(context.background(), StreamOptions(stdout=output))
     assert output.getvalue() == b"late"
+    assert deadlines[0] >= started + PATIENCE and deadlines == sorted(set(deadlines))
 
 
 def test_a_text_message_ends_the_connection():
