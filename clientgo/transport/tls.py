@@ -42,6 +42,8 @@ def build_context(ca: bytes | None, certificate: Certificate | None, *, insecure
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.sslsocket_class = _TLSSocket
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Here and not for each connection: threads share the context, and OpenSSL does not lock it.
+    context.set_alpn_protocols(["http/1.1"])
     # As in Go, only subject alternative names are matched, and any certificate that the user names is an anchor.
     context.hostname_checks_common_name = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

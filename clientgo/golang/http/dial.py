@@ -199,6 +199,7 @@ def _default_context() -> ssl.SSLContext:
     """Return a context that trusts the system's authorities and, as Go, does not check their certificates strictly."""
     context = ssl.create_default_context()
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.set_alpn_protocols(["http/1.1"])
     return context
 
 
@@ -249,7 +250,6 @@ def _at_most(timeout: float | None, seconds: float) -> float:
 
 
 def _wrapped(sock: socket.socket, context: ssl.SSLContext, name: str) -> socket.socket:
-    context.set_alpn_protocols(["http/1.1"])
     if not isinstance(sock, ssl.SSLSocket):
         return context.wrap_socket(sock, server_hostname=name)
     # TLS within TLS, for a proxy behind TLS. Imported here, since the import is slow (test/bench/start).

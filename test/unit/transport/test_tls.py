@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import ssl
 import struct
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,9 @@ from httpscript import Answer, ScriptedServer
 
 from clientgo import context, rest, transport
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.golang import http
 from clientgo.transport.cert_rotation import ContextSource
-from clientgo.transport.tls import check_certificate, validity
+from clientgo.transport.tls import build_context, check_certificate, validity
 from clientgo.utils.clock.testing import FakeClock
 
 CTX = context.background()
@@ -56,6 +59,36 @@ def get(server: ScriptedServer, **settings: object) -> bytes:
         return client.get().resource("pods").max_retries(0).do(CTX).raw()
     finally:
         client.client.close_idle_connections()
+
+
+def test_a_connection_changes_no_setting_of_its_context(authority: Authority, server_pair: Pair) -> None:
+    """Threads share a context, and OpenSSL does not lock the settings that a new connection copies."""
+
+    class Fixed(ssl.SSLContext):
+        def set_alpn_protocols(self, protocols: Iterable[str]) -> None:
+            raise AssertionError(f"{protocols} set for a connection")
+
+    fixed = Fixed(ssl.PROTOCOL_TLS_CLIENT)
+    fixed.load_verify_locations(cadata=authority.data.decode())
+    transport = http.Transport(ssl_context=lambda: fixed)
+    with serving(server_pair) as server:
+        http.Client(transport).do(http.Request(method="GET", url=server.url)).body.read()
+        transport.close_idle_connections()
+        assert len(server.requests) == 1
+
+
+def test_clients_offer_the_one_protocol_that_they_speak(authority: Authority, server_pair: Pair) -> None:
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(server_pair.cert, server_pair.key)
+    server.set_alpn_protocols(["h2", "http/1.1"])
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = build_context(authority.data, None, insecure=False)
+    ours = client.wrap_bio(to_client, to_server, server_hostname="127.0.0.1")
+    theirs = server.wrap_bio(to_server, to_client, server_side=True)
+    for side in (ours, theirs, ours):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+    assert ours.selected_alpn_protocol() == "http/1.1"
 
 
 def test_a_custom_authority_is_enough(authority, server_pair):
