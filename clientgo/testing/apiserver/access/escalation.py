@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
 from clientgo.testing.apiserver.access.users import User
@@ -18,6 +19,13 @@ from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 _GROUP = "rbac.authorization.k8s.io"
 _ROLES = ("roles", "clusterroles")
 _BINDINGS = ("rolebindings", "clusterrolebindings")
+# The most that one comparison of rights costs: the characters of the granted parts, and the comparisons of each part
+# with a held rule. Kubernetes has no such bound: four short lists in one rule make millions of parts.
+_MAX_COST: Final = 4 << 20
+_COST_OF_COMPARISON: Final = 16
+
+_Rule = dict[str, frozenset[str]]
+
 _EVERYTHING: list[Json] = [
     {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
     {"nonResourceURLs": ["*"], "verbs": ["*"]},
@@ -92,8 +100,31 @@ def _confirm(plural: str, user: User, name: str, held: list[Json], granted: Iter
 
 
 def _missing(held: list[Json], granted: Iterable[Json]) -> list[Json]:
-    """Return the granted rules, split into simple ones, that no held rule covers."""
-    return [simple for rule in granted for simple in _simple(rule) if not any(_covers(owner, simple) for owner in held)]
+    """Return the granted rules, split into simple ones, that no held rule covers.
+
+    Raises ApiError 500 if the rules have too many parts.
+    """
+    owners = [{name: frozenset(rule.get(name) or ()) for name in _SHOWN} for rule in held]
+    comparisons = len(owners) + sum(len(owner["nonResourceURLs"]) for owner in owners)
+    cost, missing = 0, []
+    for rule in granted:
+        if any(_covers_all(owner, rule) for owner in owners):
+            continue
+        for simple in _simple(rule):
+            cost += _COST_OF_COMPARISON * (comparisons + 1) + sum(len(text) for (text,) in simple.values())
+            if cost > _MAX_COST:
+                raise errors.internal_text("the rules grant too many rights to compare them with those of the user")
+            if not any(_covers(owner, simple) for owner in owners):
+                missing.append(simple)
+    return missing
+
+
+def _covers_all(owner: _Rule, rule: Json) -> bool:
+    """Report whether the held rule has every name of the other rule, without patterns other than `*` alone."""
+    return all(
+        "*" in owner[name] or owner[name].issuperset(rule.get(name) or ())
+        for name in ("verbs", "apiGroups", "resources", "nonResourceURLs")
+    ) and (not owner["resourceNames"] or (bool(names := rule.get("resourceNames")) and owner["resourceNames"] >= {*names}))
 
 
 def _simple(rule: Json) -> Iterator[Json]:
@@ -111,24 +142,23 @@ def _simple(rule: Json) -> Iterator[Json]:
             yield {**simple, "resourceNames": name} if name else simple
 
 
-def _covers(owner: Json, simple: Json) -> bool:
+def _covers(owner: _Rule, simple: Json) -> bool:
     if not _has(owner, "verbs", simple["verbs"][0]):
         return False
     if "nonResourceURLs" in simple:
-        return _covers_url(owner.get("nonResourceURLs") or (), simple["nonResourceURLs"][0])
+        return _covers_url(owner["nonResourceURLs"], simple["nonResourceURLs"][0])
     resource = simple["resources"][0]
     below = f"*/{resource.partition('/')[2]}" if "/" in resource else resource
     if not _has(owner, "apiGroups", simple["apiGroups"][0]):
         return False
-    if not _has(owner, "resources", resource) and below not in (owner.get("resources") or ()):
+    if not _has(owner, "resources", resource) and below not in owner["resources"]:
         return False
-    names = owner.get("resourceNames") or ()
+    names = owner["resourceNames"]
     return not names or simple.get("resourceNames", [""])[0] in names
 
 
-def _has(rule: Json, field: str, value: str) -> bool:
-    known = rule.get(field) or ()
-    return "*" in known or value in known
+def _has(rule: _Rule, field: str, value: str) -> bool:
+    return "*" in rule[field] or value in rule[field]
 
 
 def _covers_url(known: Iterable[str], url: str) -> bool:

@@ -149,7 +149,7 @@ def _is_subject(user: User, subject: Json, namespace: str) -> bool:
     if kind == "User":
         return bool(user.name == name)
     if kind == "Group":
-        return name in user.groups
+        return user.is_in(name or "")
     owner = subject.get("namespace") or namespace
     return kind == "ServiceAccount" and bool(owner) and bool(user.name == f"system:serviceaccount:{owner}:{name}")
 

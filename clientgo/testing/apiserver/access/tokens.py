@@ -97,10 +97,11 @@ class ServiceAccountTokens:
         claims = self._claims(token)
         if claims is None:
             return None
-        valid_for = [each for each in claims.get("aud") or () if each in audiences]
+        wanted = frozenset(audiences)
+        valid_for = [each for each in claims.get("aud") or () if each in wanted]
         if not valid_for:
-            shown, wanted = _go_list(claims.get("aud") or ()), _go_list(audiences)
-            raise InvalidTokenError(f"token audiences {shown} is invalid for the target audiences {wanted}")
+            shown = _go_list(claims.get("aud") or ()), _go_list(audiences)
+            raise InvalidTokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
         self._check_time(claims)
         private = claims["kubernetes.io"]
         self._check_account(private)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -172,3 +173,60 @@ def test_aggregated_roles_aggregate_each_other_without_end() -> None:
     assert part is not None
     store.delete(f"{GROUP}/clusterroles", "part", part.rv)
     assert granted("admin") == []
+
+
+# ---- time: these take milliseconds, and the comparison of all parts or all pairs would take minutes
+
+
+def grant(held: Json, rule: Json) -> None:
+    """Let a user with the held rule create a ClusterRole with the other one."""
+    store = Store(clocktesting.new_fake_clock(0.0))
+    store.create(f"{GROUP}/clusterroles", "held", {"metadata": {"name": "held"}, "rules": [held]})
+    reference = {"kind": "ClusterRole", "name": "held"}
+    binding = {"metadata": {"name": "held"}, "roleRef": reference, "subjects": [BOB]}
+    store.create(f"{GROUP}/clusterrolebindings", "held", binding)
+    resource = Registry().find(GROUP, "v1", "clusterroles")
+    assert resource is not None
+    made = {"metadata": {"name": "made"}, "rules": [rule]}
+    escalation.check(Authorizer(store), User("bob"), resource, "", made, None)
+
+
+SIXTY = [f"n{i}" for i in range(60)]
+MILLIONS: Json = {"apiGroups": SIXTY, "resources": SIXTY, "verbs": SIXTY, "resourceNames": SIXTY}
+MANY_URLS: Json = {"nonResourceURLs": [f"/{i}" for i in range(3000)], "verbs": [f"v{i}" for i in range(3000)]}
+LONG_NAMES: Json = {**READ, "verbs": SIXTY, "resources": ["x" * 500_000]}
+
+
+@pytest.mark.parametrize("rule", [MILLIONS, MANY_URLS, LONG_NAMES], ids=["names", "urls", "long"])
+@pytest.mark.parametrize("held", [READ, MILLIONS | {"verbs": ["n1"]}], ids=["one", "many"])
+def test_a_rule_with_millions_of_parts_is_refused_at_once(held: Json, rule: Json) -> None:
+    started = time.thread_time()
+    with pytest.raises(ApiError) as refused:
+        grant(held, rule)
+    assert time.thread_time() - started < 5
+    assert refused.value.code == 500
+    assert refused.value.message == "the rules grant too many rights to compare them with those of the user"
+
+
+@pytest.mark.parametrize("rule", [MILLIONS, MANY_URLS, LONG_NAMES], ids=["names", "urls", "long"])
+@pytest.mark.parametrize("kept", [(), ("resourceNames",)])
+def test_a_rule_with_millions_of_parts_is_granted_by_a_user_with_the_whole_rule(
+    rule: Json, kept: tuple[str, ...]
+) -> None:
+    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"], "nonResourceURLs": ["*"]}
+    grant({**everything, **{name: rule[name] for name in kept if name in rule}}, rule)
+    grant(rule, rule)
+
+
+@pytest.mark.parametrize("rule", [READ, {**READ, "resourceNames": ["other"]}, {**READ, "verbs": ["get", "list"]}])
+def test_a_part_without_a_held_name_is_refused(rule: Json) -> None:
+    with pytest.raises(ApiError) as refused:
+        grant({**READ, "resourceNames": ["a", "b"]}, rule)
+    assert refused.value.code == 403
+
+
+def test_a_user_of_many_groups_is_compared_with_many_subjects_in_linear_time() -> None:
+    authorizer = bound(*({"kind": "Group", "name": f"g{i}"} for i in range(20_000)))
+    started = time.thread_time()
+    assert authorizer.allowed(User("bob", groups=tuple(f"h{i}" for i in range(100_000))), pods()) == (False, "")
+    assert time.thread_time() - started < 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,6 +70,14 @@ def test_a_review_names_the_audiences_that_the_token_is_for(api: Api) -> None:
     assert refused["error"] == (
         f'[invalid bearer token, token audiences ["vault" "{API}"] is invalid for the target audiences ["s3"]]'
     )
+
+
+def test_audiences_are_compared_in_linear_time(api: Api) -> None:
+    token = requested(api, audiences=[f"a{i}" for i in range(50_000)])
+    started = time.process_time()
+    found = review(api, token, *(f"b{i}" for i in range(50_000)), "a7")
+    assert time.process_time() - started < 5
+    assert found["audiences"] == ["a7"]
 
 
 def test_a_token_that_is_bound_to_a_pod_ends_with_it(api: Api) -> None:
