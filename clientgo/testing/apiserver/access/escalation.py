@@ -121,10 +121,13 @@ def _missing(held: list[Json], granted: Iterable[Json]) -> list[Json]:
 
 def _covers_all(owner: _Rule, rule: Json) -> bool:
     """Report whether the held rule has every name of the other rule, without patterns other than `*` alone."""
+    names = frozenset(rule.get("resourceNames") or ())
+    if owner["resourceNames"] and not (names and owner["resourceNames"] >= names):
+        return False
     return all(
         "*" in owner[name] or owner[name].issuperset(rule.get(name) or ())
         for name in ("verbs", "apiGroups", "resources", "nonResourceURLs")
-    ) and (not owner["resourceNames"] or (bool(names := rule.get("resourceNames")) and owner["resourceNames"] >= {*names}))
+    )
 
 
 def _simple(rule: Json) -> Iterator[Json]:
