@@ -6,6 +6,7 @@ stay valid although they would be rejected now (apiextensions-apiserver's ratche
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from clientgo.testing.apiserver.cel.common.values import map_key
@@ -365,7 +366,9 @@ def _is_multiple(value: float, step: float) -> bool:
 
 
 def _is_whole(value: float) -> bool:
-    """Report whether a float is close enough to an integer."""
+    """Report whether a float is close enough to an integer. Infinity is none."""
+    if not math.isfinite(value):
+        return False
     if value == int(value):
         return True
     near = float(int(value))

@@ -581,3 +581,9 @@ def test_a_deployment_with_a_percentage_of_many_digits_is_invalid(api: Api) -> N
 @pytest.mark.parametrize("text", ["(" * 100_000, "a@" * 50_000, "<" * 100_000, '"' * 100_000, "a@b(" * 30_000])
 def test_an_address_of_many_brackets_is_none(text: str) -> None:
     assert not schema_formats.passes("email", text)
+
+
+@pytest.mark.parametrize(("value", "step"), [(1e308, 1e-300), (-1e308, 1e-300), (1e308, 0.1), (10**308, 1e-10)])
+def test_a_quotient_beyond_every_float_is_no_multiple(value: float, step: float) -> None:
+    (error,) = schema_validation.validate(value, {"type": "number", "multipleOf": step})
+    assert "should be a multiple of" in str(error)

@@ -279,3 +279,22 @@ def test_a_hostile_pattern_does_not_hold_the_server(api: Api, engine: str, patte
     body = {"apiVersion": "x.example.com/v1", "kind": "P", "metadata": {"name": "p"}, "spec": {"v": "a" * 1000 + "!"}}
     status = api("POST", "/apis/x.example.com/v1/namespaces/default/ps", body, want=422)
     assert status["details"]["causes"][0]["field"] == "spec.v"
+
+
+@needs_re2
+@pytest.mark.parametrize("pattern", ["(" * 20_000 + ")" * 20_000, "(a)" * 5000, "(a|(b))*" * 1000])
+def test_a_search_keeps_no_groups(pattern: str) -> None:
+    """With groups, one search with the first pattern took eight gigabytes."""
+    assert regex.compile_schema_pattern(pattern).groups == 0
+    assert not patterns.search(f"{pattern}c", "a" * 20_000)
+
+
+@needs_re2
+@pytest.mark.parametrize("count", [1000, 3000])
+def test_only_few_groups_have_names(count: int) -> None:
+    few, many = ("".join(f"(?P<n{i}>a?)" for i in range(number)) for number in (100, count))
+    assert patterns.search(few, "a" * 10_000)
+    with pytest.raises(patterns.PatternError, match="expression too large"):
+        patterns.check(many)
+    with pytest.raises(EvalError, match="expression too large"):
+        regex.compile_pattern(many)

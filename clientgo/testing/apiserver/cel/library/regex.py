@@ -34,6 +34,8 @@ _GO_WORDS = {
 _MAX_MEMORY = 1 << 20
 # Bytes of a compiled pattern of a schema. Go has no such limit, and few schemas need so much.
 _MAX_SCHEMA_MEMORY = 8 << 20
+# Groups times instructions of a compiled pattern. A search keeps the bounds of each group for each instruction.
+_MAX_BOUNDS = 1 << 20
 _re2: Any = importlib.import_module("re2") if AVAILABLE else None
 
 
@@ -43,7 +45,13 @@ def _compile(pattern: str, memory: int) -> Any:
     options = _re2.Options()
     options.log_errors = False
     options.max_mem = memory
-    return _re2.compile(pattern, options)
+    # Nothing reads a group. With twenty thousand of them one search would take gigabytes.
+    options.never_capture = True
+    compiled = _re2.compile(pattern, options)
+    # Groups with names remain.
+    if compiled.groups * compiled.programsize > _MAX_BOUNDS:
+        raise EvalError(f"error parsing regexp: expression too large: `{pattern}`")
+    return compiled
 
 
 @lru_cache(maxsize=512)
