@@ -46,6 +46,8 @@ MOST_OPERATIONS = 1_000_000
 MORE_IF_SKIPPED = 20
 # Virtual seconds after the end of all faults.
 _RECONNECTS_WITHIN = 600
+# Virtual seconds in which a thread ends its last request, such as an event broadcaster, which no main function joins.
+_ENDS_WITHIN = 1.0
 # Virtual seconds between two looks at the leases.
 _BETWEEN_LOOKS = 5.0
 
@@ -359,10 +361,16 @@ class World:
         for process in self.processes:
             process.join()
         self.wait()
-        left = {thread for thread in set(threading.enumerate()) - self._base_threads if thread.is_alive()}
-        if names := sorted(thread.name for thread in left if thread.name != WATCHER_NAME):
+        if self._left_threads():
+            self.sleep(_ENDS_WITHIN)
+        if names := self._left_threads():
             self.report("stop", f"start() has returned and left threads behind: {', '.join(names)}")
             self.wait()
+
+    def _left_threads(self) -> list[str]:
+        """Return the names of the threads that the processes have started and that still run."""
+        left = {thread for thread in set(threading.enumerate()) - self._base_threads if thread.is_alive()}
+        return sorted(thread.name for thread in left if thread.name != WATCHER_NAME)
 
     def heal(self) -> None:
         """End all faults, and wait until no process stands still and each watches again what it watched before."""

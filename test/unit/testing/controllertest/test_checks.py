@@ -97,6 +97,20 @@ class KeepsWatch(Bare):
         super().work(maps, ctx)
 
 
+class EndsLater(Bare):
+    """A controller that does not wait for the thread of its last request, as with an event broadcaster."""
+
+    lasts = 0.5
+
+    def work(self, maps: Any, ctx: Context) -> None:
+        super().work(maps, ctx)
+        threading.Thread(target=threading.Event().wait, args=(self.lasts,), name="last request").start()
+
+
+class EndsTooLate(EndsLater):
+    lasts = 1.5
+
+
 class Ticks(Bare):
     """A controller that changes an object every ten seconds."""
 
@@ -148,6 +162,7 @@ CHECKS: list[tuple[type[ct.ControllerMachine], str, str]] = [
     (Stays, "stop", "start() has not returned 60 s after its context was done"),
     (Deadlocks, "stop", "start() has not returned 60 s after its context was done"),
     (KeepsWatch, "stop", "start() has returned and left watches open: configmaps"),
+    (EndsTooLate, "stop", "start() has returned and left threads behind: last request"),
     (Ticks, "quiet", "objects still change after 1200 s without faults and user actions"),
     (Asks, "hot loop", "40 requests within 60 s in which nothing changed"),
 ]
@@ -156,6 +171,10 @@ CHECKS: list[tuple[type[ct.ControllerMachine], str, str]] = [
 @pytest.mark.parametrize(("machine", "check", "problem"), CHECKS, ids=[machine.__name__ for machine, _, _ in CHECKS])
 def test_a_check_reports(machine: type[ct.ControllerMachine], check: str, problem: str) -> None:
     assert violation(machine) == (check, problem)
+
+
+def test_a_thread_may_end_its_last_request() -> None:
+    ct.replay(EndsLater, [])
 
 
 class Spins(Bare):
