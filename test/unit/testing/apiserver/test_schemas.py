@@ -126,6 +126,18 @@ def test_defaults_go_into_lists_maps_and_nulls() -> None:
          'Invalid value: "": "spec.v" must validate at least one schema (anyOf)'),
         ({"type": "array", "items": {"type": "integer"}, "x-kubernetes-list-type": "set"}, [1, 2, 1],
          "Duplicate value: 1"),
+        ({"type": "string"}, None, 'Invalid value: "null": spec.v in body must be of type string: "null"'),
+        ({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, ["a", "b"], ""),
+        ({"type": "integer", "format": "int32"}, 2**31 - 1, ""),
+        ({"type": "integer", "format": "int32"}, -(2**31), ""),
+        ({"type": "integer", "format": "int64"}, -(2**63), ""),
+        ({"type": "integer", "anyOf": [{"maximum": 1}, {"minimum": 5}]}, 1, ""),
+        ({"type": "integer", "anyOf": [{"maximum": 1}, {"minimum": 5}]}, 5, ""),
+        ({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1}, ""),
+        ({"type": "object", "not": {"required": ["a"]}}, {"b": 1}, ""),
+        ({"type": "integer", "allOf": [{"maximum": 9}, {"minimum": 5}]}, 7, ""),
+        ({"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}}, {},
+         "Invalid value: 0: spec.v in body should have at least 1 properties"),
     ],
 )  # fmt: skip
 def test_validation(schema: Json, value: Any, message: str) -> None:
