@@ -357,10 +357,15 @@ def make(resource: Resource, objects: list[Json], times: Times, include: str, ve
         for row, obj in zip(out["rows"], objects, strict=True):
             if found := printers_pods.row_conditions(obj):
                 row["conditions"] = found
-    elif not objects and not resource.custom and resource.storage not in _TABLES:
-        # What has no printer of its own makes no rows, not even none.
+    elif not objects and not resource.custom and not _has_printer(resource.storage):
+        # Kubernetes' default printer makes no list of rows for an empty list.
         out["rows"] = None
     return out
+
+
+def _has_printer(storage: str) -> bool:
+    _, row = _TABLES.get(storage, _DEFAULT)
+    return row is not printers.created and row is not printers.default_row
 
 
 def of_scale(scale: Json, times: Times, include: str, version: str = "v1") -> Json:

@@ -145,6 +145,31 @@ def test_validation(schema: Json, value: Any, message: str) -> None:
     assert (found[0].body if found else "") == message
 
 
+@pytest.mark.parametrize("outer", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("inner", ["anyOf", "oneOf", "allOf"])
+def test_the_errors_are_those_of_the_alternative_with_the_most_checks(outer: str, inner: str) -> None:
+    nested = {inner: [{"properties": {"a": {"type": "integer"}}}], "required": ["most"]}
+    for alternatives in ([{"required": ["few"]}, nested], [nested, {"required": ["few"]}]):
+        found = custom_resources.validate({"spec": {"v": {"a": 1}}}, spec(v={"type": "object", outer: alternatives}))
+        assert [error.field for error in found if error.field.startswith("spec.v.")] == ["spec.v.most"]
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        ("int32", -(2**31) - 1, "integer with format int32"),
+        ("int32", 2**31, "integer with format int32"),
+        ("int64", -(2**63) - 1, "integer with format int64"),
+        ("int64", 2**63, "integer with format int64"),
+        ("", 2**63, "integer (default format)"),
+    ],
+)
+def test_an_integer_out_of_range_is_refused(form: str, value: int, text: str) -> None:
+    schema = {"type": "integer", **({"format": form} if form else {})}
+    bodies = [error.body for error in custom_resources.validate({"spec": {"v": value}}, spec(v=schema))]
+    assert any(f"Checked value must be of type {text} in spec.v" in body for body in bodies)
+
+
 @pytest.mark.parametrize(
     ("schema", "field"),
     [

@@ -134,3 +134,25 @@ def test_a_scale_as_a_table() -> None:
         api.close()
     assert [column["name"] for column in answer["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
     assert answer["rows"][0]["cells"][:3] == ["d", 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("group", "plural", "rows"),
+    [
+        ("", "pods", []),
+        ("", "services", []),
+        ("", "configmaps", []),
+        ("", "limitranges", None),
+        ("rbac.authorization.k8s.io", "roles", None),
+        ("rbac.authorization.k8s.io", "rolebindings", []),
+        ("apiextensions.k8s.io", "customresourcedefinitions", None),
+    ],
+)
+def test_an_empty_list_has_rows_only_where_the_kind_has_a_printer(
+    group: str, plural: str, rows: list[Any] | None
+) -> None:
+    resource = REGISTRY.find(group, "v1", plural)
+    assert resource is not None
+    times = Times(clocktesting.new_fake_clock(NOW))
+    assert table.make(resource, [], times, "None")["rows"] == rows
+    assert len(table.make(resource, [{"metadata": {"name": "x"}}], times, "None")["rows"]) == 1
