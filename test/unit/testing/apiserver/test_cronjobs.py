@@ -11,6 +11,7 @@ import pytest
 
 from clientgo import context
 from clientgo.api.batch import v1 as batchv1
+from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.kubernetes import fake
 from clientgo.testing.apiserver.simulator import cronjobs
@@ -140,3 +141,36 @@ def test_the_last_of_many_missed_times_is_found(text: str, missed: int) -> None:
 
     assert cronjobs._last_due(schedule, START, last) == (last, last + interval)
     assert cronjobs._last_due(schedule, START, last + interval - 1.0) == (last, last + interval)
+
+
+def test_a_cron_job_in_deletion_starts_nothing() -> None:
+    world = World()
+    api = world.client.batch_v1().cron_jobs("ns")
+    document = api.get(CTX, "tick").to_dict()
+    document["metadata"]["deletionTimestamp"] = "2020-09-13T13:00:00Z"
+    api.update(CTX, batchv1.CronJob.from_dict(document))
+    assert (world.look(7200.0), world.jobs(), world.later) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("error", "reasons"),
+    [
+        (errors.new_already_exists(batchv1.resource("jobs"), "tick"), []),
+        (errors.new_forbidden(batchv1.resource("jobs"), "tick", None), ["FailedCreate"]),
+    ],
+)
+def test_a_job_that_cannot_be_created_is_reported(error: errors.StatusError, reasons: list[str]) -> None:
+    world = World()
+
+    def refuse(action: Any) -> Any:
+        raise error
+
+    world.client.prepend_reactor("create", "jobs", refuse)
+    if reasons:
+        with pytest.raises(errors.StatusError):
+            world.look(3600.0)
+        assert world.recorder.events is not None
+        assert str(world.recorder.events.receive()[0]).split()[:2] == ["Warning", *reasons]
+    else:
+        assert world.look(3600.0) == []
+    assert world.client.batch_v1().cron_jobs("ns").get(CTX, "tick").to_dict().get("status") in (None, {})
