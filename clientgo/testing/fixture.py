@@ -283,7 +283,7 @@ def _operations(patch: bytes) -> list[Any]:
 
 def _strategic_changes(patch: bytes) -> dict[str, Any]:
     try:
-        changes = unmarshal(patch or b"{}")
+        changes = unmarshal(patch)
     except ValueError:
         raise ErrBadJSONDoc from None
     if changes is not None and not isinstance(changes, dict):

@@ -119,13 +119,26 @@ def _check_preconditions(patch: JSONMap, fns: Iterable[PreconditionFunc]) -> Non
             raise new_err_precondition_failed(patch)
 
 
+def _unmarshal_for_merge(document: bytes | str | None) -> JSONMap:
+    """Return the JSON object in a document or a patch to merge. Only None means an empty one, unlike in a comparison.
+
+    Like handleUnmarshal in Go.
+    """
+    if document is not None and not document:
+        raise ErrBadJSONDoc
+    return _unmarshal(document)
+
+
 def _unmarshal(document: bytes | str | None) -> JSONMap:
+    """Return the JSON object in a document. Without content, and as null, it is an empty one."""
     try:
         value = unmarshal(document or "{}")
     except TooDeepError:
         raise
     except ValueError:
         raise ErrBadJSONDoc from None
+    if value is None:
+        return {}
     if not isinstance(value, dict):
         raise ErrBadJSONDoc
     return value
@@ -317,7 +330,8 @@ def strategic_merge_patch_using_lookup_patch_meta(
 
     Go: StrategicMergePatchUsingLookupPatchMeta.
     """
-    merged = strategic_merge_map_patch_using_lookup_patch_meta(_unmarshal(original), _unmarshal(patch), schema)
+    before, changes = _unmarshal_for_merge(original), _unmarshal_for_merge(patch)
+    merged = strategic_merge_map_patch_using_lookup_patch_meta(before, changes, schema)
     return marshal(merged).encode()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clientgo.apimachinery.util import strategicpatch
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.util import mergepatch, strategicpatch
 
 
 def test_the_error_of_a_missing_field_names_the_field_and_the_type() -> None:
@@ -17,3 +18,16 @@ def test_the_error_of_another_type_names_both() -> None:
     with pytest.raises(ValueError, match='^invalid type for spec: got "map", expected "array"$') as caught:
         raise strategicpatch.InvalidTypeError("spec", "array", "map")
     assert (caught.value.path, caught.value.expected, caught.value.actual) == ("spec", "array", "map")
+
+
+@pytest.mark.parametrize("empty", [b"", ""])
+def test_an_empty_document_is_merged_by_no_patch_but_compared_as_an_empty_object(empty: bytes | str) -> None:
+    for original, patch in (("{}", empty), (empty, "{}")):
+        with pytest.raises(mergepatch.ErrBadJSONDoc):
+            strategicpatch.strategic_merge_patch(original, patch, corev1.Pod)
+    assert strategicpatch.create_two_way_merge_patch(empty, b'{"kind": "Pod"}', corev1.Pod) == b'{"kind":"Pod"}'
+
+
+def test_null_is_an_empty_object() -> None:
+    assert strategicpatch.strategic_merge_patch('{"kind": "Pod"}', "null", corev1.Pod) == b'{"kind":"Pod"}'
+    assert strategicpatch.create_two_way_merge_patch("null", '{"kind": "Pod"}', corev1.Pod) == b'{"kind":"Pod"}'
