@@ -1,7 +1,7 @@
 """Stop signals: Go's `chan struct{}` that is only ever closed.
 
-Go's runtime has no file to mirror. A `StopChannel` is anything with `is_set` and `wait`, a threading.Event above all; a
-`Signal` also calls back, which is how cancelling one context cancels those below it without a thread that waits.
+Mirrors no Go file. A `StopChannel` is any object with `is_set` and `wait`, usually a threading.Event. A `Signal` can
+also call functions: so a cancelled context cancels its children without a waiting thread.
 """
 
 from __future__ import annotations

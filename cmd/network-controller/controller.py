@@ -143,10 +143,10 @@ class Controller:
         self.recorder.event(network, corev1.EVENT_TYPE_NORMAL, SUCCESS_SYNCED, MESSAGE_RESOURCE_SYNCED)
 
     def enqueue_differences(self) -> None:
-        """Queue the differences without an event: orphans in Neutron, and networks that were changed there by hand.
+        """Queue the networks whose changes in Neutron cause no event: orphans, and those changed there by hand.
 
-        The update handler ignores a resync, so this is the other half of it, seen from Neutron's side. Blocks for one
-        call of Neutron; an error of it is logged by the loop that calls this, and the next round tries again.
+        The update handler ignores resyncs, so no event leads to these networks. Blocks for one call of Neutron. The
+        calling loop logs its error, and the next round tries again.
         """
         actual = self.neutron.list()
         desired = {

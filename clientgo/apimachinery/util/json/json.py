@@ -59,7 +59,7 @@ def marshal(value: Any) -> str:
 
 
 def encode(value: Any, *, sort_keys: bool = False) -> str:
-    """Return compact JSON with numbers in Go's format. Nearly as fast as json.dumps if no float differs.
+    """Return compact JSON with numbers in Go's format. Nearly as fast as json.dumps if both write all floats alike.
 
     The text can always be encoded as UTF-8: a lone surrogate becomes U+FFFD. Raises ValueError for NaN and
     infinity, and TooDeepError for more than 10,000 levels of nesting.
