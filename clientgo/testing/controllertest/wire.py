@@ -127,6 +127,7 @@ class Wire:
     def _send(self, call: Call, request: http.Request) -> http.Response:
         world, name = self._world, self._life.name
         if world.work() > _FAST_REQUESTS and (self.lost_watches or world.faults.hide_changes(world.now())):
+            world.slowed += 1
             time.sleep(_SECONDS_BETWEEN)
         half = world.machine.latency / 2
         time.sleep(half)

@@ -73,6 +73,8 @@ class World:
         self.problem = ("", "")
         """The name of the violated check and its description; empty without a violation."""
         self.requests: Counter[str] = Counter()
+        self.slowed = 0
+        """Number of requests that waited since their process has an old cache: their loop ends."""
         self.idle_writes: list[str] = []
         """The controller's writes that changed nothing."""
         self.errors = 0
@@ -247,7 +249,7 @@ class World:
         """Count a request of a process. Ends the processes after too many."""
         self.requests[_BESIDE if call.is_beside else name] += 1
         check, most = self._limit("hot loop", self._most_requests)
-        if self.work() > most or self.requests.total() > 10 * most:
+        if self.work() - self.slowed > most or self.requests.total() > 10 * most:
             self.report(check, f"{most} requests, the last one at {self.now():.3f} s: {call}")
             self._end_processes()
 

@@ -99,6 +99,11 @@ def test_a_loop_that_the_machine_skips_may_end_with_its_fault(monkeypatch: pytes
     assert ct.replay(Unlimited, OLD_FOO).requests > 2 * world.MOST_REQUESTS
 
 
+def test_requests_that_wait_for_a_current_cache_are_no_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "MOST_REQUESTS", 220)
+    assert ct.replay(SampleMachine, OLD_FOO).requests > 1.2 * world.MOST_REQUESTS
+
+
 class Endless(Unlimited):
     latency = 0.0
 
