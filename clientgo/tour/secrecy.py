@@ -14,9 +14,10 @@ as Python, JSON or a URL have them, and so are tokens, passwords, private keys a
 Values are found in every letter case, and in base64 and percent encoding up to three times over. The user and the
 password of a URL are always taken out.
 
-Not covered: values shorter than four characters, which are ordinary words and numbers elsewhere; custom resources that
-hold secrets under other kinds, Secrets in strings of objects that are encoded (base64, gzip); and values in names and
-labels. Use the recorder's `redact` for these.
+Not covered: values shorter than four characters, which are ordinary words and numbers elsewhere; values in other
+encodings (base32, gzip), reversed, encrypted or cut into parts, whose number has no end; custom resources that hold
+secrets under other kinds, Secrets in strings of objects that are encoded (base64, gzip); values in names and labels.
+Use the recorder's `redact` for these.
 """
 
 from __future__ import annotations
