@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,48 @@ def test_a_command_line_without_a_program_is_refused(
     with pytest.raises(SystemExit) as caught:
         attach.main(arguments)
     assert text in f"{caught.value} {capsys.readouterr().err}"
+
+
+def test_a_port_or_a_file_that_cannot_be_had_is_named_and_the_program_does_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    program = ["--no-browser", "--", str(tmp_path / "program.py")]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert attach.main(["--port", str(port), *program]) == 1
+    assert f"cannot listen on 127.0.0.1:{port}: " in capsys.readouterr().err
+    file = tmp_path / "none" / "recording"
+    assert attach.main(["--record", str(file), *program]) == 1
+    out, err = capsys.readouterr()
+    assert err == f"cannot record into {file}: No such file or directory\n" and out == ""
+
+
+@pytest.mark.parametrize(
+    ("place", "is_there"),
+    [("clientgo.tour.attach:split", True), ("clientgo.tour.attach:none", False), ("no_such_module:f", False)],
+)
+def test_a_function_to_watch_is_looked_up_before_the_program_runs(place: str, is_there: bool) -> None:
+    if is_there:
+        tap = attach._worker(place)
+        assert (tap.module, tap.function, tap.find()) == ("clientgo.tour.attach", "split", attach.split)
+    else:
+        with pytest.raises(SystemExit, match=f"--worker={place}: "):
+            attach._worker(place)
+
+
+@pytest.mark.parametrize(("flags", "is_opened"), [([], True), (["--no-browser"], False)])
+def test_a_browser_is_opened_unless_a_flag_says_no(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], is_opened: bool
+) -> None:
+    opened: list[str] = []
+
+    @contextmanager
+    def browser_on(url: str) -> Iterator[None]:
+        opened.append(url)
+        yield
+
+    monkeypatch.setattr(attach, "browser_on", browser_on)
+    (tmp_path / "program.py").write_text("pass\n")
+    assert attach.main([*flags, "--", str(tmp_path / "program.py")]) == 0
+    assert bool(opened) == is_opened and all(url.startswith("http://127.0.0.1:") for url in opened)
