@@ -141,7 +141,7 @@ def test_each_round_reads_what_is_ready_and_draws_and_looks_four_times_a_second(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     time = [0.0]
-    monkeypatch.setattr(liveterminal.time, "monotonic", lambda: time[0])
+    monkeypatch.setattr("clientgo.tour.liveterminal.time.monotonic", lambda: time[0])
     loop, screen = attended(program)
     monkeypatch.setattr(screen, "look", lambda: program.signals.append("look"))
     monkeypatch.setattr(screen, "press", program.signals.append)
@@ -155,7 +155,7 @@ def test_each_round_reads_what_is_ready_and_draws_and_looks_four_times_a_second(
         time[0] += 0.1
         return ready.pop(0), [], []
 
-    monkeypatch.setattr(liveterminal.select, "select", select)
+    monkeypatch.setattr("clientgo.tour.liveterminal.select.select", select)
     os.write(program.keys[1], b"x")
     os.write(program.resized[1], b".")
     for text in (b"a\n", b"b\n"):
@@ -173,7 +173,7 @@ def test_each_round_reads_what_is_ready_and_draws_and_looks_four_times_a_second(
 
 def test_output_alone_is_not_drawn_before_the_next_look(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     loop, screen = attended(program)
-    monkeypatch.setattr(liveterminal.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr("clientgo.tour.liveterminal.time.monotonic", lambda: 5.0)
     monkeypatch.setattr(screen, "look", lambda: os.write(program.out[1], b"a\n"))
     program.lives = 2
     loop.run()  # the first round looks, the second one reads

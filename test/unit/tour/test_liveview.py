@@ -101,7 +101,14 @@ class Handler:
 
 class Queue:
     def __init__(self, **contents: Any) -> None:
-        nothing = {"order": (), "dirty": (), "processing": (), "waiting": (), "failures": {}, "priorities": {}}
+        nothing: dict[str, Any] = {
+            "order": (),
+            "dirty": (),
+            "processing": (),
+            "waiting": (),
+            "failures": {},
+            "priorities": {},
+        }
         self.held = SimpleNamespace(**{**nothing, **contents})
 
     def contents(self) -> Any:

@@ -282,7 +282,7 @@ def test_a_version_a_handler_and_a_time_narrow_the_search() -> None:
     hops = [hop("indexer.stored", version="1"), hop("indexer.relisted", "", version="9")]
     assert past.arrival(hops, 1, "indexer.objects", "a", version="1") == 1
     hops = [buffered(notified()), buffered(notified(queued=2.0)), buffered(notified(), handler="g")]
-    ask = {"handler": "h", "version": "1"}
+    ask: Any = {"handler": "h", "version": "1"}
     assert past.arrival(hops, 2, "handlers.pending", "a", **ask) == 1
     assert past.arrival(hops, 2, "handlers.pending", "a", queued=1.0, **ask) == 0
     assert past.arrival(hops, 2, "handlers.pending", "a", queued=1.0) == 2
@@ -340,7 +340,7 @@ def test_the_last_change_of_a_part_is_found_from_states() -> None:
     quiet, loud = {"x": {"n": 1, "kind": "k", "facts": []}}, {"x": {"n": 2, "m": 0}}
     assert dict(past.fields({**loud, "y": {"informers": [{"kind": "F", "k": 1}]}})) == {"x.n": 2, "x.m": 0, "y.F.k": 1}
     assert dict(past.fields(quiet)) == {"x.n": 1}
-    states = [quiet, quiet, loud, {**loud}, {"x": dict(loud["x"])}]
+    states: Any = [quiet, quiet, loud, {**loud}, {"x": dict(loud["x"])}]
     assert past.last_change(states, 4, "x.n") == past.last_change(states, 2, "x.n") == past.Change(2, 1, 2)
     assert past.last_change(states, 1, "x.n") == past.last_change(states, 0, "x.n") == past.Change(0, None, 1)
     assert past.last_change(states, 4, "x.m") == past.Change(2, None, 0)

@@ -85,7 +85,8 @@ def test_a_client_reaches_the_server_by_its_transport_without_a_limit() -> None:
 @pytest.mark.parametrize("handlers", [1, 2])
 def test_the_second_handler_is_the_bystander(handlers: int) -> None:
     one = new_replica(handlers=handlers)
-    names = [each.name() for each in one.informers[0].parts().handlers]
+    informer: Any = one.informers[0]
+    names = [each.name() for each in informer.parts().handlers]
     assert len(names) == handlers and names[0].startswith("shouter.Enqueuer")
     assert names[1:] == ["shouter.Bystander"][: handlers - 1]
     one.close()
@@ -126,7 +127,7 @@ def test_an_elector_has_the_durations_of_kubernetes_components() -> None:
     one = new_replica()
     callbacks = leaderelection.LeaderCallbacks(on_started_leading=lambda ctx: None, on_stopped_leading=lambda: None)
     elector = one.new_elector(callbacks)
-    config = elector._config
+    config: Any = elector._config
     assert (config.lease_duration, config.renew_deadline, config.retry_period) == (15.0, 10.0, 2.0)
     assert elector.identity() == "one" and config.callbacks is callbacks
     assert "default/shouter" in config.lock.describe()
@@ -154,7 +155,12 @@ def test_a_killed_replica_is_cut_off_and_asked_to_stop() -> None:
 def blocks(call: Any, let_go: Any) -> bool:
     """Report whether the call blocks until `let_go`."""
     done = threading.Event()
-    thread = threading.Thread(target=lambda: (call(), done.set()), daemon=True)
+
+    def run() -> None:
+        call()
+        done.set()
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     waited = not done.wait(0.05)
     let_go()

@@ -137,17 +137,24 @@ def test_a_decision_is_about_a_thread_or_a_fault_at_a_hop(decision: tuple[str, s
             made.check()
     else:
         made.check()
-    for wrong in ({}, [], {**made.to_dict(), "at": True}, {**made.to_dict(), "at": "1"}, {**made.to_dict(), "name": 1}):
+    others: list[Any] = [{}, []]
+    for wrong in (
+        *others,
+        {**made.to_dict(), "at": True},
+        {**made.to_dict(), "at": "1"},
+        {**made.to_dict(), "name": 1},
+    ):
         with pytest.raises(ValueError, match="a decision has at, kind and name"):
             Decision.of(wrong)
 
 
 def test_a_trace_has_the_last_view_of_each_station() -> None:
     scenario: Any = SimpleNamespace(name="one")
-    points = [point(0, changed={"x": 1, "y": 1}), point(1, changed={"x": 2}), point(2, changed={"y": 3})]
+    points: Any = [point(0, changed={"x": 1, "y": 1}), point(1, changed={"x": 2}), point(2, changed={"y": 3})]
     decision = Decision(1, "fault", "cut")
     trace = Trace(scenario, tour.Settings(), (decision,), points, {"a@1": {"kind": "A"}}, True)
-    assert [trace.state(number) for number in (-1, 0, 1, 2, 9)] == [
+    states: Any = [trace.state(number) for number in (-1, 0, 1, 2, 9)]
+    assert states == [
         {},
         {"x": 1, "y": 1},
         {"x": 2, "y": 1},

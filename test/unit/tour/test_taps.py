@@ -341,7 +341,7 @@ def test_an_inserted_item_waits_or_waits_already(before: Any, now: Any, hops: li
 
 
 def test_ready_items_and_failures_are_counted() -> None:
-    due = [("due", "a", {}), ("due", "b", {})]
+    due: Any = [("due", "a", {}), ("due", "b", {})]
     assert log_of("queue.pop_ready", None, 1.0, result=["a", "b"]) == [CALLED, *due]
     ready = ["a", "b"]
     assert log_of("queue.make_due", SimpleNamespace(due_until=lambda time: list(ready)), 1.0, changes=ready.clear) == [
@@ -422,7 +422,7 @@ def test_an_event_is_new_counted_combined_or_dropped(result: Any, kind: str, abo
 
 
 def test_an_event_is_recorded_before_and_written_after_the_call() -> None:
-    more = {"type": "Normal", "reason": "r", "message": "m"}
+    more: dict[str, Any] = {"type": "Normal", "reason": "r", "message": "m"}
     recorded = ("recorded", "default/apple", {"more": more, **ABOUT_APPLE})
     assert log_of("events.generate", None, None, APPLE, None, "Normal", "r", "m") == [recorded, CALLED]
     more = {"reason": "r", "message": "m", "count": 1}
