@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from operatormachines import NETWORK_CONTROLLER as PROGRAM
 from patience import PATIENCE
-from programs import ImportedProgram
 
 from clientgo import context
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.kubernetes import fake as kubefake
 from clientgo.tools import cache
 
-PROGRAM = ImportedProgram("network-controller")
 with PROGRAM:
     controller_module = PROGRAM.module("controller")
     neutron_module = PROGRAM.module("neutron")
