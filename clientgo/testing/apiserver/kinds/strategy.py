@@ -200,9 +200,9 @@ def before_update(resource: Resource, obj: Json, old: Json, subresource: str, al
     if subresource == "status":
         return _status_update(resource, obj, old)
     if subresource == "ephemeralcontainers":
-        return _with_spec(old, _with_or_without(old["spec"], "ephemeralContainers", obj["spec"]))
+        return _with_spec(old, obj, _with_or_without(old["spec"], "ephemeralContainers", obj["spec"]))
     if subresource == "resize":
-        return _with_spec(old, _resized(old["spec"], obj["spec"]))
+        return _with_spec(old, obj, _resized(old["spec"], obj["spec"]))
     if has_status(resource):
         if "status" in old:
             obj["status"] = old["status"]
@@ -243,9 +243,12 @@ def _with_or_without(spec: Json, name: str, new: Json) -> Json:
     return {**out, name: new[name]} if new.get(name) else out
 
 
-def _with_spec(old: Json, spec: Json) -> Json:
-    """Return the old pod with another spec, and the next generation if the spec differs."""
-    metadata = dict(old["metadata"])
+def _with_spec(old: Json, new: Json, spec: Json) -> Json:
+    """Return the old pod with another spec, and the next generation if the spec differs.
+
+    Validation rejects the new pod's uid if it is another one.
+    """
+    metadata = {**old["metadata"], "uid": new["metadata"]["uid"]}
     if spec != old["spec"]:
         metadata["generation"] = metadata.get("generation", 0) + 1
     return {**old, "metadata": metadata, "spec": spec}

@@ -183,3 +183,12 @@ def test_static_and_windows_pods_and_old_nodes_are_not_resized(api: Api, pod: Js
     old = api("PATCH", f"{PODS}/small/status", status, media=MERGE, want=200)
     old["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2"
     assert "Pod running on node without support for resize" in message(put(api, old))
+
+
+@pytest.mark.parametrize("subresource", ["", "/status", "/resize", "/ephemeralcontainers"])
+def test_no_patch_changes_the_uid(api: Api, pod: Json, subresource: str) -> None:
+    answer = api("PATCH", f"{PODS}/small{subresource}", {"metadata": {"uid": "other"}}, media=MERGE, want=422)
+
+    causes = {(each["field"], each["message"]) for each in answer["details"]["causes"]}
+    assert causes == {("metadata.uid", 'Invalid value: "other": field is immutable')}
+    assert api("GET", f"{PODS}/small")["metadata"]["uid"] == pod["metadata"]["uid"]
