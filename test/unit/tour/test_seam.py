@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from types import CodeType, FunctionType
+from pathlib import Path
+from types import CodeType, FunctionType, SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ from clientgo import tour
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.testing import synctest
 from clientgo.tour import hop as hop_module
+from clientgo.tour import seam as seam_module
 from clientgo.util import workqueue
 from clientgo.util.workqueue.queue import Typed
 
@@ -317,3 +320,161 @@ def test_the_stream_is_json_with_the_documented_fields(hops):
     assert [*shown] == documented
     assert shown["code"]["function"] == "Typed.add"
     assert shown["code"]["goFile"] == "util/workqueue/queue.go"
+
+
+def no_parameters():
+    return ()
+
+
+def positional_only(a, b, /):
+    return a, b
+
+
+def positional_first(a, /, b, c=3):
+    return a, b, c
+
+
+def named_only(a, *, b=2, c):
+    return a, b, c
+
+
+def any_number(a, *rest, b=2):
+    return a, rest, b
+
+
+def any_names(a, /, b=2, **more):
+    return a, b, more
+
+
+def all_sorts(a, /, b, *rest, c=3, d, **more):
+    return a, b, rest, c, d, more
+
+
+def with_locals(a, *, b=2):
+    c = a
+    d = b
+    return c, d
+
+
+@pytest.mark.parametrize("metered", [False, True])
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "result"),
+    [
+        ("no_parameters", (), {}, ()),
+        ("positional_only", (1, 2), {}, (1, 2)),
+        ("positional_first", (1, 2), {}, (1, 2, 3)),
+        ("positional_first", (1,), {"c": 5, "b": 4}, (1, 4, 5)),
+        ("named_only", (1,), {"c": 5}, (1, 2, 5)),
+        ("named_only", (), {"c": 5, "b": 4, "a": 6}, (6, 4, 5)),
+        ("any_number", (1,), {}, (1, (), 2)),
+        ("any_number", (1, 2, 3), {"b": 4}, (1, (2, 3), 4)),
+        ("any_names", (1,), {}, (1, 2, {})),
+        ("any_names", (1,), {"a": 4, "z": 5}, (1, 2, {"a": 4, "z": 5})),
+        ("all_sorts", (1, 2), {"d": 4}, (1, 2, (), 3, 4, {})),
+        ("all_sorts", (1, 2, 7, 8), {"c": 9, "d": 4, "a": 0}, (1, 2, (7, 8), 9, 4, {"a": 0})),
+        ("with_locals", (1,), {"b": 3}, (1, 3)),
+        ("positional_only", (1,), {"b": 2}, None),
+        ("named_only", (1, 2), {"c": 3}, None),
+        ("no_parameters", (1,), {}, None),
+    ],
+)
+def test_a_function_with_any_parameters_gets_its_arguments(function, args, kwargs, result, metered):
+    """Refused arguments are refused in the same words, and no hop happens."""
+    module, seen = sys.modules[__name__], []
+
+    def around(call, *args, **kwargs):
+        seen.append((args, kwargs))
+        call()
+        call.emit("ok")
+
+    def outcome():
+        try:
+            return getattr(module, function)(*args, **kwargs)
+        except TypeError as err:
+            return re.sub("^.*inner", function, str(err))
+
+    before = outcome()
+    tap = tour.Tap(__name__, function, "workers", "", "", around)
+    hops = []
+    with tour.Seam([tap], hops.append, metered=metered):
+        assert outcome() == before
+    assert outcome() == before and len(seen) == len(hops) == (result is not None)
+    assert before == result or result is None
+
+
+def test_a_hop_names_its_function_its_caller_and_its_owner(hops):
+    queue = workqueue.new_typed()
+    with tour.Seam(tour.TAPS, hops.append):
+        line = sys._getframe().f_lineno + 1
+        queue.add("a")
+    (hop,) = hops
+    assert hop.owner is queue and hop.code.caller == f"test/unit/tour/test_seam.py:{line}"
+    assert (hop.code.file, hop.code.function) == ("clientgo/util/workqueue/queue.py", "Typed.add")
+    assert hop.code.first == Typed.add.__code__.co_firstlineno and hop.code.lines == ()
+
+
+def test_one_of_two_seams_may_be_metered_and_one_may_ask_for_lines():
+    one: list[tour.Hop] = []
+    two: list[tour.Hop] = []
+    tap = tap_of("Typed.add")
+    metered = tour.Seam([tap], one.append, metered=True)
+    meter = metered.meters[tap]
+    meter.allow(2)
+    with metered, tour.Seam([tap], two.append, lines=True):
+        queue = workqueue.new_typed()
+        for item in "abcd":
+            queue.add(item)
+    assert names(one) == ["added a", "added b"] and names(two) == [f"added {item}" for item in "abcd"]
+    assert meter.read() == (4, 2)
+    assert all(hop.code.lines for hop in two) and one[0].code.lines == two[0].code.lines
+
+
+def test_the_time_of_hops_begins_when_the_seam_is_attached(hops):
+    now = [1.0]
+    clock = SimpleNamespace(now=lambda: now[0], since=lambda time: now[0] - time)
+    seam = tour.Seam(tour.TAPS, hops.append, clock=clock)
+    queue = workqueue.new_typed()
+    now[0] = 3.0
+    with seam:
+        for now[0] in (3.0, 3.1234567894):
+            queue.add(now[0])
+    assert [hop.time for hop in hops] == [0.0, 0.123456789]
+
+
+@pytest.mark.parametrize("function", ["Typed.vanished", "Vanished.add", "Vanished.Typed.add", "Typed", "T"])
+def test_what_is_no_function_is_not_found(function):
+    module = "clientgo.util.workqueue.queue"
+    for each in (replace(tap_of("Typed.add"), function=function), tour.Probe(module, function, lambda fn: fn)):
+        with pytest.raises(LookupError, match=rf"there is no function {function} in {module} to watch"):
+            each.find()
+
+
+def test_an_unknown_hop_has_no_tap_and_no_probe():
+    for cls in (tour.Tap, tour.Probe):
+        with pytest.raises(KeyError):
+            cls.at("queue.vanished", lambda *args: None)
+    assert tour.Probe.at("queue.add", lambda fn: fn).find() is Typed.add
+
+
+def test_the_path_of_a_program_is_that_of_a_clone(tmp_path):
+    root = Path(seam_module.__file__).parents[2]
+    assert seam_module.relative_path(str(root / "clientgo/tour/seam.py")) == "clientgo/tour/seam.py"
+    assert seam_module.relative_path(str(root / "clientgo/programs/a/main.py")) == "cmd/a/main.py"
+    assert seam_module.relative_path(str(tmp_path / "other.py")) == "other.py"
+
+
+def test_a_traceback_is_the_same_with_and_without_the_tour(hops):
+    def frames():
+        with pytest.raises(ZeroDivisionError) as caught:
+            failing(0)
+        return [entry.name for entry in caught.traceback]
+
+    before = frames()
+    tap = tour.worker_tap(__name__, "failing")
+    with tour.Seam([tap], hops.append):
+        assert frames() == before
+    assert [hop.kind for hop in hops] == ["reconcile", "error"]
+
+
+def failing(key):
+    return 1 / key

@@ -13,10 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import livequeues
+import pytest
 from patience import PATIENCE
 
 from clientgo import tour
-from clientgo.tour import web
+from clientgo.tour import serving, web
 from clientgo.tour.seam import relative_path
 from clientgo.util import workqueue
 
@@ -122,3 +123,70 @@ def test_threads_of_the_page_leave_signals_to_the_program():
     masks = [re.search(r"^SigBlk:\s*(\w+)", state, re.MULTILINE) for state in states]
     assert len(masks) == 2
     assert all(mask and int(mask[1], 16) & 1 << (signal.SIGTERM - 1) for mask in masks)
+
+
+def test_a_page_gets_only_what_is_new_behind_its_last_look():
+    queue: Any = workqueue.new_typed()
+    with tour.serve(queue) as page:
+        queue.add("a")
+        first = ask(page, "GET", "/api/live?after=0&queue=0")[1]
+        again = ask(page, "GET", f"/api/live?after={first['look']}&since={first['last']}")[1]
+        queue.add("b")
+        later = ask(page, "GET", f"/api/live?after={again['look']}&since={first['last']}")[1]
+        whole = ask(page, "GET", "/api/live")[1]
+        keyed = ask(page, "GET", "/api/live?key=b")[1]
+        behind = ask(page, "GET", f"/api/live?since={first['last']}")[1]
+        assert ask(page, "GET", "/api/live?after=x")[0] == 400
+    queue.shut_down()
+    assert first["views"]["queue"]["order"] == ["a"] and "queue" not in again.get("views", {})
+    assert later["views"]["queue"]["order"] == ["a", "b"] == whole["views"]["queue"]["order"]
+    assert [hop["key"] for hop in whole["hops"]] == ["a", "b"] and "look" not in whole
+    assert [hop["key"] for hop in keyed["hops"]] == [hop["key"] for hop in behind["hops"]] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_good"), [("0", True), ("0" * 15, True), ("0" * 16, False), ("1.5", False), ("x", False), ("", False)]
+)
+def test_numbers_have_at_most_fifteen_digits(number, is_good):
+    for name in ("informer", "queue", "since", "after"):
+        query = {name: number}
+        if is_good:
+            assert serving._number(query, name, 7) == 0
+        else:
+            with pytest.raises(web.Refused, match=f"{name} is a number"):
+                serving._number(query, name)
+        assert serving._number(query, "other") == 0 and serving._number({}, name, -1) == -1
+
+
+def test_the_past_is_asked_for_with_all_that_the_page_names(monkeypatch):
+    names = ("place", "key", "handler", "version")
+    with tour.serve() as page:
+        monkeypatch.setattr(page._view, "past", lambda **asked: asked)
+        given = "&".join(f"{name}={name.upper()}" for name in names)
+        whole = ask(page, "GET", f"/api/past?{given}&queued=1.5&informer=2&queue=3")
+        empty = ask(page, "GET", "/api/past?queued=")
+        wrong = [ask(page, "GET", f"/api/past?queued={queued}") for queued in ("x", "1,5")]
+    assert whole == (200, {**{name: name.upper() for name in names}, "queued": 1.5, "informer": 2, "queue": 3})
+    assert empty == (200, {**dict.fromkeys(names, ""), "queued": None, "informer": 0, "queue": 0})
+    assert all(status == 400 and "queued is a number of seconds" in str(answer) for status, answer in wrong)
+
+
+def test_a_served_tour_is_recorded_under_its_title(tmp_path):
+    queue: Any = workqueue.new_typed()
+    file = tmp_path / "tour.jsonl"
+    with tour.serve(queue, title="a title", record=file) as page:
+        queue.add("a")
+        assert ask(page, "GET", "/api/tour")[1]["live"] is True
+    queue.add("behind the end")
+    queue.shut_down()
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert "a title" in str(lines[0])
+    keys = [line["key"] for line in lines if line.get("station") == "queue"]
+    assert keys == ["a"]
+    with pytest.raises(FileExistsError), tour.serve(record=file):
+        pass
+
+
+def test_what_is_no_part_of_the_machinery_is_not_served():
+    with pytest.raises(TypeError), tour.serve(object()):
+        pass
