@@ -57,12 +57,16 @@ class SimulatedDatabase:
     def __repr__(self) -> str:
         return f"<SimulatedDatabase of {sorted(self._state)}>"
 
-    def membership(self, namespace: str, pod: str) -> str:
-        """Return the membership of the newest node in this pod, or "" when the pod never had a node."""
+    def membership(self, namespace: str, pod: str, volume: str = "") -> str:
+        """Return the membership of the pod's newest node, or "" if it had none.
+
+        With `volume`, the uid of a volume, only a node of this volume counts.
+        """
         with self._lock:
             self._state = self._load()
             nodes = self._cluster(namespace, pod)["nodes"]
-            return next((str(node["membership"]) for node in reversed(nodes) if node["pod"] == pod), "")
+            known = (node for node in reversed(nodes) if node["pod"] == pod and volume in ("", node["volume"]))
+            return next((str(node["membership"]) for node in known), "")
 
     # ---- the interface
 

@@ -45,7 +45,11 @@ class Pods:
 
 
 class CrdbClusters(ProgramMachine):
-    """cockroach-operator: a CrdbCluster is a StatefulSet whose nodes the database admits and lets go."""
+    """cockroach-operator: a CrdbCluster is a StatefulSet whose nodes the database admits and lets go.
+
+    It prunes volumes: without AutoPrunePVC, as by default, a node that comes back after its decommissioning gets the
+    volume of the old one, which the database does not admit. The Go original has this defect too.
+    """
 
     program = COCKROACH_OPERATOR
     crds = (ROOT / "cmd/cockroach-operator/config/crd/crdbclusters.yaml",)
@@ -53,6 +57,7 @@ class CrdbClusters(ProgramMachine):
     # Volumes stay when their StatefulSet goes.
     keeps = ("persistentvolumeclaims",)
     max_rounds = 2
+    gates = "AutoPrunePVC=true"
 
     def new_outside(self) -> Any:
         pods = Pods()
@@ -62,7 +67,7 @@ class CrdbClusters(ProgramMachine):
         mgr = new_manager(config, CRDB_SCHEME)
         pods, database = self.outside
         pods.current = mgr.get_api_reader()
-        cockroach_main.new_reconciler(mgr, database, features.FeatureGates()).setup_with_manager(mgr)
+        cockroach_main.new_reconciler(mgr, database, features.FeatureGates(self.gates)).setup_with_manager(mgr)
         mgr.start(ctx)
 
     def desired(self) -> st.SearchStrategy[ct.Step]:
@@ -89,6 +94,7 @@ class CrdbClusters(ProgramMachine):
     @ct.eventually()
     def the_nodes_follow(self, cluster: ct.Cluster) -> None:
         _, database = self.outside
+        volumes = {one["metadata"]["name"]: one["metadata"]["uid"] for one in cluster.list("PersistentVolumeClaim")}
         for each in cluster.list("CrdbCluster"):
             owned = cluster.owned_by(each, "StatefulSet")
             assert len(owned) == 1, f"{len(owned)} StatefulSets"
@@ -99,7 +105,8 @@ class CrdbClusters(ProgramMachine):
             assert container["image"] == each["spec"]["image"]["name"]
             for number in range(each["spec"]["nodes"]):
                 # A node joins when the operator asks for the first time after its start.
-                assert database.membership("default", f"a-{number}") in ("", simulated.ACTIVE)
+                volume = volumes[f"datadir-a-{number}"]
+                assert database.membership("default", f"a-{number}", volume) in ("", simulated.ACTIVE)
 
 
 class Elasticsearches(ProgramMachine):

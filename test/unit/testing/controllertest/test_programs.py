@@ -36,6 +36,27 @@ def test_the_program_passes(machine: type[ProgramMachine]) -> None:
     search()
 
 
+class KeepsVolumes(CrdbClusters):
+    gates = ""
+
+
+@pytest.mark.takes_turns(4)
+def test_without_pruning_no_node_comes_back_after_its_decommissioning() -> None:
+    """Go: `Decommission` prunes the claim only with AutoPrunePVC, which is off by default."""
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    about = {"apiVersion": "crdb.cockroachlabs.com/v1alpha1", "kind": "CrdbCluster", "metadata": {"name": "a"}}
+    spec = {"image": {"name": IMAGE}, "dataStore": {"pvc": {"spec": claim}}}
+    steps: list[ct.Step] = []
+    for nodes in (4, 3, 4):
+        steps += [ct.Set({**about, "spec": {**spec, "nodes": nodes}}), ct.Sleep(15.0)]
+
+    with CrdbClusters.program:
+        ct.replay(CrdbClusters, steps)
+        with pytest.raises(ct.ControllerFailure) as raised:
+            ct.replay(KeepsVolumes, steps)
+    assert raised.value.check == "the_nodes_follow"
+
+
 NETWORK = {
     "apiVersion": "samplecrd.k8s.io/v1",
     "kind": "Network",
