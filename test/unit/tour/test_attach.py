@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import socket
 import sys
 from collections.abc import Iterator
@@ -104,3 +105,15 @@ def test_a_browser_is_opened_unless_a_flag_says_no(
     (tmp_path / "program.py").write_text("pass\n")
     assert attach.main([*flags, "--", str(tmp_path / "program.py")]) == 0
     assert bool(opened) == is_opened and all(url.startswith("http://127.0.0.1:") for url in opened)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--no-browser", "--", "program.py"], 0), (["program.py"], 2)])
+def test_the_module_is_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int
+) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["clientgo.tour.attach", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(attach.__file__, run_name="__main__")
+    assert caught.value.code == code and ("ran __main__ []" in capsys.readouterr().out) == (code == 0)

@@ -138,7 +138,8 @@ def test_a_page_gets_only_what_is_new_behind_its_last_look():
         behind = ask(page, "GET", f"/api/live?since={first['last']}")[1]
         assert ask(page, "GET", "/api/live?after=x")[0] == 400
     queue.shut_down()
-    assert first["views"]["queue"]["order"] == ["a"] and "queue" not in again.get("views", {})
+    # The queue's view has the age of its item, which may grow between two looks.
+    assert first["views"]["queue"]["order"] == ["a"] and "indexer" in first["views"] and {*again["views"]} <= {"queue"}
     assert later["views"]["queue"]["order"] == ["a", "b"] == whole["views"]["queue"]["order"]
     assert [hop["key"] for hop in whole["hops"]] == ["a", "b"] and "look" not in whole
     assert [hop["key"] for hop in keyed["hops"]] == [hop["key"] for hop in behind["hops"]] == ["b"]
