@@ -5,6 +5,7 @@ No server runs, and the clock stands still between the checks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -153,17 +154,19 @@ def test_a_cron_job_in_deletion_starts_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "reasons"),
+    ("new_error", "reasons"),
     [
-        (errors.new_already_exists(batchv1.resource("jobs"), "tick"), []),
-        (errors.new_forbidden(batchv1.resource("jobs"), "tick", None), ["FailedCreate"]),
+        (lambda: errors.new_already_exists(batchv1.resource("jobs"), "tick"), []),
+        (lambda: errors.new_forbidden(batchv1.resource("jobs"), "tick", None), ["FailedCreate"]),
     ],
 )
-def test_a_job_that_cannot_be_created_is_reported(error: errors.StatusError, reasons: list[str]) -> None:
+def test_a_job_that_cannot_be_created_is_reported(
+    new_error: Callable[[], errors.StatusError], reasons: list[str]
+) -> None:
     world = World()
 
     def refuse(action: Any) -> Any:
-        raise error
+        raise new_error()
 
     world.client.prepend_reactor("create", "jobs", refuse)
     if reasons:
