@@ -312,6 +312,12 @@ def test_workers_are_those_of_the_queues_and_those_that_began_before(program: Pr
     assert program.paint()["workers"]["workers"] == {}
 
 
+@pytest.mark.parametrize(("items", "shown"), [(47, 47), (48, 48), (49, 48), (80, 48)])
+def test_forty_eight_workers_are_shown(program: Program, items: int, shown: int) -> None:
+    program.queue.held.processing = [*range(items)]
+    assert len(program.paint()["workers"]["workers"]) == shown
+
+
 # ---- the reflector and the history, from hops
 
 

@@ -478,3 +478,9 @@ def test_a_traceback_is_the_same_with_and_without_the_tour(hops):
 
 def failing(key):
     return 1 / key
+
+
+def test_by_default_a_seam_has_no_meters_no_lines_and_no_probes(hops):
+    seam = tour.Seam(tour.TAPS, hops.append)
+    assert (seam.meters, seam.lines, seam.probes, seam.taps) == ({}, False, (), tuple(tour.TAPS))
+    assert [*tour.Seam(tour.TAPS, hops.append, metered=True).meters] == [*tour.TAPS]
