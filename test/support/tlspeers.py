@@ -18,7 +18,7 @@ def server_context(certificate: str, key: str) -> ssl.SSLContext:
     return context
 
 
-def connect(server: ssl.SSLContext, client: ssl.SSLContext, name: str) -> Any:
+def connect(server: ssl.SSLContext, client: ssl.SSLContext, name: str | None) -> Any:
     """Return the certificate that the client gets. Raises ssl.SSLError if the client does not trust it."""
     ours, theirs = socket.socketpair()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import ssl
 import threading
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 from certificates import Authority, Pair
 from patience import PATIENCE
+from tlspeers import connect
 
 from clientgo import context, klog
 from clientgo.controller_runtime import certwatcher
@@ -215,16 +214,7 @@ def presented(server: ssl.SSLContext, authority: Authority, name: str | None) ->
     """Return the common name of the certificate that a handshake presents, with the server name or without one."""
     trust = ssl.create_default_context(cadata=authority.data.decode())
     trust.check_hostname = False
-    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
-    ours = trust.wrap_bio(to_client, to_server, server_hostname=name)
-    theirs = server.wrap_bio(to_server, to_client, server_side=True)
-    done = 0
-    for side in itertools.islice(itertools.cycle([ours, theirs]), 8):
-        with contextlib.suppress(ssl.SSLWantReadError):
-            side.do_handshake()
-            done += 1
-    assert done >= 2
-    found: Any = ours.getpeercert()
+    found = connect(server, trust, name)
     return str(dict(each[0] for each in found["subject"])["commonName"])
 
 
