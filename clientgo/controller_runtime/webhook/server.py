@@ -126,7 +126,8 @@ class DefaultServer:
     def start(self, ctx: Context) -> None:
         """Serve until `ctx` is done. Blocks until all its threads have ended. Go: Start.
 
-        Raises OSError for a missing certificate or an unavailable port, ssl.SSLError for an invalid certificate.
+        Raises OSError for a missing certificate or an unavailable port, ssl.SSLError for an invalid certificate, and
+        ValueError for an empty file of client authorities.
         """
         _LOG.info("Starting webhook server")
         configured = partial(self._configured, self._client_authorities())
