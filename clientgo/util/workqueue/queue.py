@@ -205,8 +205,7 @@ class Typed(InspectableQueue[T]):
         self._pop = queue.pop
         self._queue_len = queue.len
         self._dirty: set[T] = set()
-        # The items in progress, in the order of their `get`.
-        self._processing: dict[T, int] = {}
+        self._processing: set[T] = set()
         self._unfinished = Unfinished(name, self._lock, self._processing, clock)
         self._shutting_down = False
         self._drain = False
@@ -272,7 +271,9 @@ class Typed(InspectableQueue[T]):
             item = self._pop()
             if self._metrics is not None:
                 self._metrics.get(item)
-            self._processing[item] = self._unfinished.stamp or self._unfinished.watch()
+            self._processing.add(item)
+            if self._unfinished.idle:
+                self._unfinished.watch(item)
             self._dirty.discard(item)
             return item, False
         finally:
@@ -287,7 +288,9 @@ class Typed(InspectableQueue[T]):
         try:
             if self._metrics is not None:
                 self._metrics.done(item)
-            self._processing.pop(item, None)
+            self._processing.discard(item)
+            if self._unfinished.noted:
+                self._unfinished.noted.pop(item, None)
             if item in self._dirty:
                 self._push(item)
                 if self._sleepers.count:
@@ -357,13 +360,13 @@ class Typed(InspectableQueue[T]):
         state = "open" if not self._shutting_down else "draining" if self._drain else "shut down"
         return (
             f"<{type(self).__name__} {self._name!r} {self._queue_len()} queued, {len(self._processing)} processing, "
-            f"{len(self._dirty & self.processing())} of them dirty, {state}>"
+            f"{len(self._dirty & self._processing)} of them dirty, {state}>"
         )
 
     def _check(self) -> None:
         with self._lock:
             assert self._sleepers.count >= 0
-            waiting = self._dirty - self.processing()
+            waiting = self._dirty - self._processing
             assert self._queue_len() == len(waiting), self
             if isinstance(self._queue, _FIFO):
                 assert set(self._queue.items) == waiting, (self, self._queue.items, waiting)

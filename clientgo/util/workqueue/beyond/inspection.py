@@ -75,7 +75,7 @@ class InspectableQueue(Generic[T]):
     _lock: threading.Lock
     _queue_len: Callable[[], int]
     _dirty: set[T]
-    _processing: dict[T, int]
+    _processing: set[T]
     _shutting_down: bool
 
     def name(self) -> str:
@@ -101,7 +101,7 @@ class InspectableQueue(Generic[T]):
 
     def processing(self) -> frozenset[T]:
         """Return the items that workers are processing. Takes no lock. Beyond Go."""
-        return frozenset(dict(self._processing))
+        return frozenset(self._processing)
 
     def components(self) -> tuple[object, ...]:
         """Return the structures that make up the queue: only the queue itself. Beyond Go."""

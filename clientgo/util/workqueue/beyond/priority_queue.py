@@ -152,9 +152,7 @@ class PriorityQueue(Generic[T]):
         self._orders = count()
         # Items in progress, with the priority at which `get` returned each.
         self._processing: dict[T, int] = {}
-        # The same items, in the order of their `get`.
-        self._stamps: dict[T, int] = {}
-        self._unfinished = Unfinished(config.name, self._lock, self._stamps, self._clock, config.log)
+        self._unfinished = Unfinished(config.name, self._lock, self._processing, self._clock, config.log)
         self._shutting_down = False
         self._drain = False
 
@@ -350,7 +348,8 @@ class PriorityQueue(Generic[T]):
                 # Only replaced entries are left: release their items.
                 self._ready.clear()
             self._processing[item] = priority
-            self._stamps[item] = self._unfinished.stamp or self._unfinished.watch()
+            if self._unfinished.idle:
+                self._unfinished.watch(item)
             if self._metrics is not None:
                 self._metrics.get(item)
                 if self._depths is not None:
@@ -367,7 +366,8 @@ class PriorityQueue(Generic[T]):
             acquire_contended(lock)
         try:
             self._processing.pop(item, None)
-            self._stamps.pop(item, None)
+            if self._unfinished.noted:
+                self._unfinished.noted.pop(item, None)
             record = self._records.get(item)
             if record is not None and record.state is _State.HELD:
                 self._make_ready(item, record)

@@ -111,6 +111,46 @@ def test_an_item_got_while_others_are_in_progress_is_reported_within_five_second
 
 
 @queues
+def test_the_item_in_progress_for_longest_is_reported_and_of_equal_ones_the_first_by_its_text(
+    new_queue: Callable[..., Any], warnings: Warnings
+) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    for items in ("z", "yxw", "abc"):
+        for item in items:
+            queue.add(item)
+            queue.get()
+        step(clock, 6)
+    queue.done("z")
+    step(clock, 42)
+    assert warnings() == []
+    step(clock, 12)
+    (line,) = warnings()
+    assert 'item="w"' in line
+    queue.shut_down()
+
+
+@queues
+def test_an_item_that_a_worker_got_again_has_a_new_minute(new_queue: Callable[..., Any], warnings: Warnings) -> None:
+    clock = FakeClock()
+    queue = new_queue(clock)
+    for item in ("first", "again"):
+        queue.add(item)
+        queue.get()
+    step(clock, 20)
+    queue.done("first")
+    queue.add("again")
+    queue.done("again")
+    assert queue.get() == ("again", False)
+    step(clock, 59)
+    assert warnings() == []
+    step(clock, 6)
+    (line,) = warnings()
+    assert 'item="again"' in line
+    queue.shut_down()
+
+
+@queues
 def test_items_that_take_less_than_a_minute_are_not_reported(new_queue: Callable[..., Any], warnings: Warnings) -> None:
     clock = FakeClock()
     queue = new_queue(clock)
