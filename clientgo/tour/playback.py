@@ -326,7 +326,9 @@ class Playback:
         try:
             obj = kind.from_dict(document)
             # Access that fails, fails here, and not in a thread of the machinery.
-            if kind is not metav1.Status:
+            if kind is metav1.Status:
+                repr(obj)  # reads every field
+            else:
                 cache.meta_namespace_key_func(obj)
         except Exception as err:
             if "place" in entry:
@@ -352,7 +354,9 @@ def _error_of(entry: Json) -> Exception:
     status = entry.get("object")
     if isinstance(status, dict):
         try:
-            return apierrors.StatusError(metav1.Status.from_dict(status).deep_copy())
+            decoded = metav1.Status.from_dict(status).deep_copy()
+            repr(decoded)  # reads every field: the reflector must not meet one that cannot be decoded
+            return apierrors.StatusError(decoded)
         except Exception as err:
             return RecordedError(f"a recorded status that cannot be decoded: {err}")
     if entry.get("refused") is True:

@@ -122,6 +122,7 @@ class Recorder(Attached):
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
+        self._note_skipped()
         self._entries.append((self._now(), {"what": "end"}))
         self._write()
         file, self._file = self._file, None
@@ -223,9 +224,7 @@ class Recorder(Attached):
         if self._file is None:
             self._entries.clear()
             return
-        skipped, self._skipped = self._skipped, 0
-        if skipped:
-            self._entries.append((self._now(), {"what": "skipped", "hops": skipped}))
+        self._note_skipped()
         try:
             while self._entries:
                 for line in self._lines(*self._entries.popleft()):
@@ -235,6 +234,11 @@ class Recorder(Attached):
             file, self._file = self._file, None
             utilruntime.handle_error(RuntimeError(f"the tour records no more: {err}"))
             _close_anyway(file)
+
+    def _note_skipped(self) -> None:
+        skipped, self._skipped = self._skipped, 0
+        if skipped:
+            self._entries.append((self._now(), {"what": "skipped", "hops": skipped}))
 
     def _lines(self, time: float, entry: Json | Hop) -> Iterator[str]:
         try:

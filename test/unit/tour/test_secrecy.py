@@ -25,6 +25,7 @@ from clientgo.metadata import metadatainformer
 from clientgo.rest import Config
 from clientgo.testing import synctest
 from clientgo.tools import cache
+from clientgo.tour import secrecy as secrecy_module
 from clientgo.tour.secrecy import Secrecy, item_text, resource_is_secret
 from clientgo.util import workqueue
 
@@ -254,7 +255,7 @@ def test_metadata_of_secrets_inside_typed_lists_is_hidden(typed):
         '{"kind"=>"Secret","data"=>{"a"=>"%s"}}',
         'kind = "Secret"\ndata = { a = "%s" }',
         "&v1.Secret{Data: map[string]string{a: %s}}",
-        "{\\\"kind\\\":\\\"SecretList\\\",\\\"items\\\":[{\\\"data\\\":{\\\"a\\\":\\\"%s\\\"}}]}",
+        '{\\"kind\\":\\"SecretList\\",\\"items\\":[{\\"data\\":{\\"a\\":\\"%s\\"}}]}',
     ],
 )
 def test_a_manifest_is_found_in_every_notation(form):
@@ -548,3 +549,205 @@ def test_messages_in_events_and_in_a_status_are_scrubbed(obj: Any) -> None:
     shown = json.dumps(secrecy.shown(obj))
     assert "(hidden)" in shown and VALUE.lower() not in shown.lower() and CODED not in shown
     assert json.dumps(obj.to_dict()) == before
+
+
+# ---- each part of what is shown
+
+
+def hidden(shown: Any) -> bool:
+    return isinstance(shown, str) and base64.b64decode(shown).startswith(b"hidden ")
+
+
+SHORT = {"name": "a", "generateName": "a-", "namespace": "b", "uid": "c", "resourceVersion": "7"}
+TIMES = {"creationTimestamp": "2026-01-01T00:00:00Z", "deletionTimestamp": "2026-01-02T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "wanted"),
+    [
+        ("labels", {"app": "x"}, {"app": "x"}),
+        ("labels", {"app": 7}, None),
+        ("labels", [], None),
+        ("finalizers", ["x/y", 7, {"a": VALUE}], ["x/y"]),
+        ("finalizers", "x/y", None),
+        (
+            "ownerReferences",
+            [{"name": "a", "controller": True}, 7, {"name": {"a": VALUE}}],
+            [{"name": "a", "controller": True}],
+        ),
+        ("ownerReferences", {}, None),
+        ("generation", 3, 3),
+        ("generation", True, None),
+        ("generation", "3", None),
+        ("deletionGracePeriodSeconds", 30, 30),
+        ("managedFields", [], None),
+        ("selfLink", "/x", None),
+        ("annotations", [VALUE], None),
+        ("name", 7, None),
+    ],
+)
+def test_only_the_identifying_metadata_of_a_secret_stays(field: str, value: Any, wanted: Any) -> None:
+    about = {**SHORT, **TIMES, field: value}
+    shown = Secrecy().shown(Unstructured({"apiVersion": "v1", "kind": "Secret", "metadata": about}))["metadata"]
+    rest = {name: each for name, each in {**SHORT, **TIMES}.items() if name != field}
+    assert shown == (rest if wanted is None else {**rest, field: wanted})
+
+
+def test_only_a_streams_end_is_an_annotation_that_stays() -> None:
+    ends = metav1.INITIAL_EVENTS_ANNOTATION_KEY
+    about = {"annotations": {ends: "false", "other": "true"}}
+    shown = Secrecy().shown(Unstructured({"apiVersion": "v1", "kind": "Secret", "metadata": about}))
+    assert all(map(hidden, shown["metadata"]["annotations"].values()))
+
+
+def test_the_fields_of_a_secret_that_are_no_data_are_marks_unless_they_are_plain() -> None:
+    made = {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "data": {"a": CODED, "b": None}}
+    shown = Secrecy().shown(Unstructured({**made, "stringData": [VALUE], "more": {"a": VALUE}}))
+    assert (shown["type"], shown["immutable"], shown["data"].keys()) == ("Opaque", True, {"a", "b"})
+    assert hidden(shown["stringData"]) and hidden(shown["more"]) and all(map(hidden, shown["data"].values()))
+    odd = Secrecy().shown(Unstructured({"apiVersion": "v1", "kind": "Secret", "type": [VALUE], "immutable": VALUE}))
+    assert hidden(odd["type"]) and hidden(odd["immutable"])
+
+
+def test_a_list_of_secrets_keeps_its_kind_and_its_version() -> None:
+    about = {"resourceVersion": "7", "continue": "x", "remainingItemCount": 2, "selfLink": "/y"}
+    made = {"apiVersion": "v1", "kind": "SecretList", "items": [{"data": {"a": CODED}}, CODED], "more": VALUE}
+    shown = Secrecy().shown(Unstructured({**made, "metadata": about}))
+    assert (shown["apiVersion"], shown["kind"], shown["metadata"]) == ("v1", "SecretList", about)
+    assert hidden(shown["items"][0]["data"]["a"]) and hidden(shown["items"][1]) and hidden(shown["more"])
+    for other in ({**about, "annotations": {}}, [VALUE]):
+        assert hidden(Secrecy().shown(Unstructured({**made, "metadata": other}))["metadata"])
+    assert hidden(Secrecy().shown(Unstructured({**made, "items": VALUE}))["items"])
+
+
+def test_a_status_keeps_its_fields_and_its_texts_are_scrubbed() -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    causes = [{"field": "data.a", "message": f"bad {VALUE}"}, {"reason": "X"}]
+    details = {"name": "s", "kind": "secrets", "causes": causes}
+    made = {"apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "reason": "Invalid"}
+    shown = secrecy.shown(
+        metav1.Status.from_dict({**made, "code": 422, "message": f"no {VALUE}", "details": details, "more": VALUE})
+    )
+    assert "more" not in shown and (shown["kind"], shown["code"], shown["reason"]) == ("Status", 422, "Invalid")
+    assert shown["message"] == "no (hidden)" and shown["details"]["name"] == "s"
+    assert shown["details"]["causes"] == [{"field": "data.a", "message": "bad (hidden)"}, {"reason": "X"}]
+    for plain in ({}, {"details": {"name": "s"}}):
+        bare = metav1.Status.from_dict({**made, **plain})
+        assert secrecy.shown(bare) == bare.to_dict()
+
+
+def test_metadata_without_annotations_is_shown_as_it_is() -> None:
+    made = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a"}}
+    assert Secrecy().shown(metav1.PartialObjectMetadata.from_dict(made)) == made
+    rows = [{"cells": ["a"]}, 7, {"object": {"kind": "Pod", "metadata": {"annotations": {"a": "b"}}}}]
+    table = {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": rows}
+    assert Secrecy().shown(Unstructured(table)) == table
+    items = {"apiVersion": "v1", "kind": "PartialObjectMetadataList", "items": [7, {"metadata": {"name": "a"}}]}
+    assert Secrecy().shown(Unstructured(items)) == items
+
+
+def test_an_object_without_a_kind_gets_the_one_of_its_class() -> None:
+    for made, wanted in (
+        (corev1.ConfigMap.from_dict({"data": {"a": "b"}}), ("v1", "ConfigMap")),
+        (corev1.ConfigMap.from_dict({"apiVersion": "x/v1", "kind": "X", "data": {}}), ("x/v1", "X")),
+    ):
+        shown = Secrecy().shown(made)
+        assert (shown["apiVersion"], shown["kind"]) == wanted
+    assert Secrecy().shown(7) == {} == Secrecy().shown({"kind": "Secret", "data": {"a": CODED}})
+
+
+def test_what_is_too_deep_in_a_status_is_a_mark() -> None:
+    deep: Any = VALUE
+    for _ in range(120):
+        deep = [deep]
+    shown: Any = Secrecy().shown(Unstructured({"kind": "X", "status": {"a": deep}}))["status"]["a"]
+    levels = 1
+    while isinstance(shown, list):
+        (shown,), levels = shown, levels + 1
+    assert hidden(shown) and levels == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "is_scrubbed"),
+    [("error", True), ("message", True), ("note", True), ("reason", False), ("Message", False)],
+)
+def test_only_the_fields_that_programs_write_are_scrubbed(name: str, is_scrubbed: bool) -> None:
+    secrecy = Secrecy()
+    text = "https://a:b@host"
+    shown = secrecy.scrubbed_fields({name: text, "other": 7})
+    assert shown == {name: "https://(hidden)@host" if is_scrubbed else text, "other": 7}
+    for plain in ({"error": "", "message": None, "note": 7}, {}):
+        assert secrecy.scrubbed_fields(plain) == plain
+
+
+def test_scrubbed_texts_are_remembered_up_to_a_number_and_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    real = secrecy_module._scrubbed
+
+    def scrubbed(text: str, values: list[str]) -> str:
+        computed.append(text)
+        return real(text, values)
+
+    monkeypatch.setattr(secrecy_module, "_scrubbed", scrubbed)
+    secrecy = Secrecy()
+
+    def times(text: str) -> int:
+        computed.clear()
+        for _ in range(2):
+            assert secrecy.scrubbed(text) == text
+        return len(computed)
+
+    assert (times("x" * 2000), times("x" * 2001)) == (1, 2)
+    for number in range(999):
+        secrecy.scrubbed(f"text {number}")
+    assert times("x" * 2000) == 0  # a thousand texts are there
+    secrecy.scrubbed("one more")
+    assert times("x" * 2000) == 1
+
+
+@dataclass
+class Held:
+    a: Any
+    b: Any = None
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __repr__(self) -> str:
+        return "Slotted()"
+
+
+class OneSlot:
+    __slots__ = "a"
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __repr__(self) -> str:
+        return "OneSlot()"
+
+
+@pytest.mark.parametrize("make", [Held, Slotted, OneSlot, Plain, lambda a: [a], lambda a: {1, a}, lambda a: (1, a)])
+def test_an_item_shows_its_fields_unless_one_holds_an_object(make: Callable[[Any], Any]) -> None:
+    plain = make("a")
+    assert item_text(plain) == str(plain)
+    if not isinstance(plain, set):
+        held = make(corev1.Secret(data={"a": VALUE.encode()}))
+        assert item_text(held) == f"<{type(held).__name__}>"
+        assert item_text(make({"a": VALUE})) == f"<{type(held).__name__}>"
+        assert item_text(make([b"x"])) == f"<{type(held).__name__}>"
+
+
+def test_an_item_is_looked_through_four_values_deep() -> None:
+    assert item_text((((("a",),),),)) == "(((('a',),),),)"
+    assert item_text(((((("a",),),),),)) == "<tuple>"
+
+
+def test_a_tombstone_is_shown_by_its_key_and_an_object_by_its_namespace_and_name() -> None:
+    assert item_text(cache.DeletedFinalStateUnknown("a/b", None)) == "a/b"
+    assert item_text(corev1.Pod(metadata=metav1.ObjectMeta(name="p", namespace="n"))) == "n/p"

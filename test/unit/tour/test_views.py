@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from livequeues import QUEUES, fill
@@ -120,12 +121,54 @@ def test_every_state_of_a_replay_is_as_the_page_reads_it() -> None:
         ({"order": [1]}, "queue.order[0] is no text"),
         ({"order": {}}, "queue.order is no list"),
         ([], "queue is no object"),
+        ({"order": [], "dirty": [], "processing": [], "waiting": [7]}, "queue.waiting[0] is no object"),
+        ({"order": [], "dirty": [], "processing": [], "waiting": [{"key": "a"}]}, "queue.waiting[0].due is missing"),
+        (
+            {"order": [], "dirty": [], "processing": [], "waiting": [], "failures": {"a": True}},
+            "queue.failures.a is no number",
+        ),
+        ({"informers": 7}, "queue.informers is no list"),
+        ({"informers": [7]}, "queue.informers[0] is no object"),
+        ({"informers": [{"kind": "a", "order": []}]}, "queue.informers[0].dirty is missing"),
+        ({"informers": [{"kind": 7}]}, None),  # one that has nothing there yet
+        ({"informers": [{"kind": "a"}], "facts": [["a"]]}, "queue.facts[0] is no fact"),
+        ({"informers": [{"kind": "a"}], "facts": [["a", 1]]}, None),
+        ({"informers": []}, None),
+        ({}, None),
     ],
 )
-def test_a_view_that_lacks_something_is_named_with_its_field(view: Any, message: str) -> None:
+def test_a_view_that_lacks_something_is_named_with_its_field(view: Any, message: str | None) -> None:
     assert view_error("queue", view) == message
-    with pytest.raises(ViewError, match="queue"):
+    if message is None:
         check_views({"queue": view})
+    else:
+        with pytest.raises(ViewError, match=re.escape(message)):
+            check_views({"apiserver": {}, "queue": view})
+
+
+def test_a_view_of_an_unknown_station_is_an_error() -> None:
+    assert view_error("kitchen", {}) == "there is no station kitchen"
+    with pytest.raises(ViewError, match="no station kitchen"):
+        check_views({"queue": {}, "kitchen": {}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        ("text", ["", "a"], [None, 7, ["a"]]),
+        ("flag", [True, False], [None, 0, 1, "true"]),
+        ("number", [0, -1, 1.5], [None, True, "1"]),
+        ("fact", [["a", 1], ("a", None), ["a", {}]], [None, ["a"], ["a", 1, 2], [1, "a"], "ab", {"a": 1, "b": 2}]),
+        ({"list": "text"}, [[], ("a", "b")], ["a", {"a": "b"}, [1], ["a", None]]),
+        ({"map": "number"}, [{}, {"a": 1}], [[], [1], {"a": 1, "b": "c"}]),
+        ({"or-null": "text"}, [None, "a"], [7, []]),
+        ({"fields": {"a": "text", "b?": "flag"}}, [{"a": "x"}, {"a": "x", "b": True, "c": 1}], [{}, {"b": True}, []]),
+    ],
+)
+def test_each_type_of_a_view_has_its_values(monkeypatch: pytest.MonkeyPatch, kind: Any, good: Any, bad: Any) -> None:
+    monkeypatch.setitem(cast(dict[str, Any], SCHEMA), "kitchen", {"field": kind})
+    assert [value for value in good if view_error("kitchen", {"field": value}) is not None] == []
+    assert [value for value in bad if view_error("kitchen", {"field": value}) is None] == []
 
 
 def test_a_live_view_is_checked_before_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
