@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 
 from clientgo.testing.apiserver.kinds import structural
@@ -253,8 +252,6 @@ def _convert_by_webhook(
     resource.from_storage = lambda doc: _as_stored(load.convert(doc), schemas)
     resource.to_storage = lambda doc: sort_keys(save.convert_once(doc))
     resource.prepare = load.prepare
-    watched = resource.as_watched = copy.copy(resource)
-    watched.from_storage = lambda doc: _as_stored(load.convert(doc, webhook_conversion.WATCH_TIMEOUT), schemas)
 
 
 def _as_stored(doc: Json, schemas: dict[str, Json | None]) -> Json:

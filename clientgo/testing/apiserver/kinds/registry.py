@@ -77,8 +77,6 @@ class Resource:
         self.to_storage: Callable[[Json], Json] = _same
         # Told which stored objects will be converted next: many cost a webhook no more than one.
         self.prepare: Callable[[Iterable[Json]], None] = _nothing
-        # The resource for watches if their conversion differs from that of other requests.
-        self.as_watched: Resource | None = None
         # {"kind":..,"apiVersion":..,  - what built-in list items leave out
         self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.group_version}",'.encode()
 
@@ -97,6 +95,11 @@ class Resource:
     @property
     def converted(self) -> bool:
         return self.from_storage is not _same
+
+    @property
+    def waits_for_webhook(self) -> bool:
+        """True if a webhook converts the stored objects, so that showing one may block."""
+        return self.prepare is not _nothing
 
     @property
     def qualified(self) -> str:

@@ -1,8 +1,7 @@
 """Conversion of custom resources by a webhook. Mirrors apiextensions-apiserver's conversion/webhook_converter.go.
 
 A converter remembers its results until the stored object changes, as Go's watch cache of each version does. Differs:
-for watches a webhook has two seconds, not thirty, since one thread serves all of them. If an object cannot be
-converted, the watch ends and its client lists again.
+a list converts its objects in one call. If an object cannot be converted, the watch ends and its client lists again.
 """
 
 from __future__ import annotations
@@ -10,20 +9,26 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value
+from clientgo.golang.json import kind_of
 from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver.wire import errors
-from clientgo.testing.apiserver.wire.errors import ApiError
-from clientgo.testing.apiserver.wire.jsonio import Json
+from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, field_too_long
+from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 from clientgo.testing.apiserver.wire.webhooks import CallError, ClientError, WebhookClients
 
 if TYPE_CHECKING:
     from clientgo.apiextensions.v1 import ConversionResponse
 
-TIMEOUT, WATCH_TIMEOUT = 30.0, 2.0
+# Seconds for one call.
+_TIMEOUT = 30.0
 _KEPT = 10_000
-_IDENTITY = ("name", "namespace", "uid")
+_IDENTITY = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
+_TOTAL_ANNOTATIONS = 256 * 1024
+# Go's names of the types that it reads JSON into.
+_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", int: "int64", float: "float64", str: "string"}
 
 
 class Converter:
@@ -40,7 +45,7 @@ class Converter:
     def __repr__(self) -> str:
         return f"<Converter to {self._api_version}>"
 
-    def convert(self, obj: Json, timeout: float = TIMEOUT) -> Json:
+    def convert(self, obj: Json) -> Json:
         """Return a stored object in this converter's version. Raises ApiError 500 if the webhook fails.
 
         The result is remembered until the stored object changes.
@@ -49,7 +54,7 @@ class Converter:
             return obj
         known = self._remembered(obj)
         if known is None:
-            (known,) = self._convert_remotely([obj], timeout)
+            (known,) = self._convert_remotely([obj])
             self._remember([(obj, known)])
         return known
 
@@ -58,7 +63,7 @@ class Converter:
 
         Raises ApiError 500.
         """
-        return obj if obj.get("apiVersion") == self._api_version else self._convert_remotely([obj], TIMEOUT)[0]
+        return obj if obj.get("apiVersion") == self._api_version else self._convert_remotely([obj])[0]
 
     def prepare(self, objects: Iterable[Json]) -> None:
         """Convert many stored objects in one call, so that `convert` finds them. Raises ApiError 500."""
@@ -66,7 +71,7 @@ class Converter:
             obj for obj in objects if obj.get("apiVersion") != self._api_version and self._remembered(obj) is None
         ]
         if missing:
-            self._remember(list(zip(missing, self._convert_remotely(missing, TIMEOUT), strict=True)))
+            self._remember(list(zip(missing, self._convert_remotely(missing), strict=True)))
 
     def _remember(self, pairs: list[tuple[Json, Json]]) -> None:
         with self._lock:
@@ -80,21 +85,18 @@ class Converter:
             known = self._known.get(obj["metadata"].get("uid", ""))
         return known[1] if known is not None and known[0] is obj else None
 
-    def _convert_remotely(self, objects: list[Json], timeout: float) -> list[Json]:
+    def _convert_remotely(self, objects: list[Json]) -> list[Json]:
         kind = f"{objects[0].get('apiVersion')}, Kind={objects[0].get('kind')}"
         try:
-            converted = self._answer(objects, timeout)
+            converted = self._answer(objects)
         except (CallError, ClientError, ValueError, TypeError) as err:
             raise errors.internal_text(f"conversion webhook for {kind} failed: {err}") from None
         if len(converted) != len(objects):
             text = f"conversion webhook for {kind} returned {len(converted)} objects, expected {len(objects)}"
             raise errors.internal_text(text)
-        try:
-            return [self._checked(old, new) for old, new in zip(objects, converted, strict=True)]
-        except ValueError as err:
-            raise _invalid(kind, err) from None
+        return [self._checked(kind, old, new) for old, new in zip(objects, converted, strict=True)]
 
-    def _answer(self, objects: list[Json], timeout: float) -> list[Json]:
+    def _answer(self, objects: list[Json]) -> list[Json]:
         """Send the objects to the webhook and return the converted ones.
 
         Raises CallError, ClientError or ValueError.
@@ -108,54 +110,124 @@ class Converter:
         uid = str(uuid.uuid4())
         kind: Json = {"kind": "ConversionReview", "apiVersion": f"apiextensions.k8s.io/{version}"}
         request = {"uid": uid, "desiredAPIVersion": self._api_version, "objects": objects}
-        answer = self._clients.post(self._webhook.get("clientConfig") or {}, {**kind, "request": request}, timeout)
-        given = {name: answer.get(name) for name in kind}
-        if given != kind:
-            wanted = f"{kind['apiVersion']}, Kind={kind['kind']}"
-            raise ValueError(f"expected webhook response of {wanted}, got {given['apiVersion']}, Kind={given['kind']}")
-        return _objects(ConversionReview.from_dict(answer).response, uid)
+        answer = self._clients.post(self._webhook.get("clientConfig") or {}, {**kind, "request": request}, _TIMEOUT)
+        review = ConversionReview.from_dict(answer)
+        if version == "v1":
+            _check_kind(answer, kind)
+        return _objects(review.response, uid if version == "v1" else None)
 
-    def _checked(self, old: Json, new: Json) -> Json:
+    def _checked(self, kind: str, old: Json, new: Any) -> Json:
         """Validate the new object and return it with the old metadata, but its own labels and annotations.
 
-        Raises ValueError.
+        Raises ApiError 500.
         """
-        metadata = new.get("metadata") if isinstance(new, dict) else None
-        if not isinstance(metadata, dict):
-            raise ValueError("missing metadata in converted object")
-        if new.get("apiVersion") != self._api_version:
-            raise ValueError(f"invalid groupVersion {new.get('apiVersion')}, expected {self._api_version}")
-        if new.get("kind") != old.get("kind"):
-            raise ValueError(f"must have the same kind: {new.get('kind')} != {old.get('kind')}")
-        for name in _IDENTITY:
-            before, after = old["metadata"].get(name), metadata.get(name)
-            if (before or "") != (after or ""):
-                raise ValueError(f"must have the same {'UID' if name == 'uid' else name}: {after} != {before}")
-        out = dict(old["metadata"])
-        for name in ("labels", "annotations"):
-            given = metadata.get(name)
-            if given and not (isinstance(given, dict) and all(isinstance(value, str) for value in given.values())):
-                raise ValueError(f"invalid metadata.{name} in converted object: values must be strings")
-            out.pop(name, None)
-            if given:
-                out[name] = given
-        return {**new, "metadata": {name: out[name] for name in sorted(out)}}
+        head = f"conversion webhook for {kind} returned invalid"
+        _check_object(new)
+        api_version, wanted = _text(new, "apiVersion"), self._api_version
+        for name, before, after in (("groupVersion", wanted, api_version), ("kind", old["kind"], new["kind"])):
+            if before != after:
+                text = f"{head} object at index 0: invalid {name} (expected {before}, received {after})"
+                raise errors.internal_text(text)
+        metadata = new.get("metadata")
+        for field, name in _IDENTITY:
+            before, after = _text(old["metadata"], field), _text(metadata, field)
+            if before != after:
+                raise errors.internal_text(f"{head} object: must have the same {name}: {before} != {after}")
+        try:
+            return {**new, "metadata": _restored(old["metadata"], new)}
+        except ValueError as err:
+            raise errors.internal_text(f"{head} metadata: {err}") from None
 
 
-def _objects(response: ConversionResponse | None, uid: str) -> list[Json]:
-    """Return the converted objects of a response.
+def _text(document: Any, field: str) -> str:
+    """Return a field that is a text, "" for all others. Go: unstructured.Unstructured.GetName and its like."""
+    value = document.get(field) if isinstance(document, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _check_kind(answer: Json, kind: Json) -> None:
+    """Raise ValueError unless a review has the kind that was asked for. Reviews of v1beta1 may have any or none."""
+    given = {name: _text(answer, name) for name in kind}
+    if given != kind:
+        wanted = f"{kind['apiVersion']}, Kind={kind['kind']}"
+        text = f"{given['apiVersion'] or '/'}, Kind={given['kind']}"
+        raise ValueError(f"expected webhook response of {wanted}, got {text}")
+
+
+def _objects(response: ConversionResponse | None, uid: str | None) -> list[Json]:
+    """Return the converted objects of a response. `uid` is None if the response needs none.
 
     Raises ValueError if it is missing, has another UID, or reports a failure.
     """
     if response is None:
         raise ValueError("no response provided")
-    if response.uid != uid:
+    if uid is not None and response.uid != uid:
         raise ValueError(f"expected response.uid={quote(uid)}, got {quote(response.uid)}")
     status = response.result.status
     if status != "Success":
-        raise ValueError(response.result.message or f"response.result.status was '{status}', expected 'Success'")
+        raise ValueError(response.result.message or f"response.result.status was '{status}', not 'Success'")
     return list(response.to_dict().get("convertedObjects") or ())
 
 
-def _invalid(kind: str, err: ValueError) -> ApiError:
-    return errors.internal_text(f"conversion webhook for {kind} returned invalid converted object: {err}")
+def _check_object(obj: Any) -> None:
+    """Raise ApiError 500 unless a converted object is an object with a kind."""
+    if obj is None:
+        raise errors.internal_text("unexpected end of JSON input")
+    if not isinstance(obj, dict):
+        text = f"json: cannot unmarshal {kind_of(obj)} into Go value of type {_GO_TYPES[dict]}"
+        raise errors.internal_text(text)
+    if not _text(obj, "kind"):
+        raise errors.internal_text(f"Object 'Kind' is missing in '{dumps_text(obj)}'")
+
+
+def _restored(old: Json, new: Json) -> Json:
+    """Return the old metadata with the new object's labels and annotations. Raises ValueError if those are invalid.
+
+    Go: restoreObjectMeta.
+    """
+    if "metadata" not in new:
+        raise ValueError("missing metadata in converted object")
+    given = new["metadata"]
+    if not isinstance(given, dict):
+        raise ValueError(f"invalid metadata of type {_go_type(given)} in converted object")
+    out = dict(old)
+    for name in ("labels", "annotations"):
+        values = given.get(name)
+        before = out.pop(name, None) or {}
+        if values is None:
+            continue
+        if not isinstance(values, dict):
+            raise ValueError(f"invalid metadata.{name} of type {_go_type(values)} in converted object")
+        for key, value in values.items():
+            if not isinstance(value, str):
+                text = f"metadata.{name}[{key}] must be a string, but is {_go_type(value)} in converted object"
+                raise ValueError(text)
+        wrong = [] if values == before else _wrong_labels(values) if name == "labels" else _wrong_annotations(values)
+        if wrong:
+            raise ValueError(errors.aggregate(wrong))
+        if values:
+            out[name] = values
+    return {name: out[name] for name in sorted(out)}
+
+
+def _wrong_labels(values: dict[str, str]) -> list[FieldError]:
+    """Validate labels as kinds/validation does, which cannot be imported here: it imports this package."""
+    found = []
+    for key, value in values.items():
+        for text, checked in ((key, is_qualified_name), (value, is_valid_label_value)):
+            found += [field_invalid("metadata.labels", text, why) for why in checked(text)]
+    return found
+
+
+def _wrong_annotations(values: dict[str, str]) -> list[FieldError]:
+    """Validate annotations as kinds/validation does."""
+    field = "metadata.annotation"
+    found = [field_invalid(field, key, why) for key in values for why in is_qualified_name(key.lower())]
+    if sum(len(key) + len(value) for key, value in values.items()) > _TOTAL_ANNOTATIONS:
+        found.append(field_too_long(field, _TOTAL_ANNOTATIONS))
+    return found
+
+
+def _go_type(value: Any) -> str:
+    """Return the name of the type that Go reads a JSON value into."""
+    return "<nil>" if value is None else "bool" if isinstance(value, bool) else _GO_TYPES[type(value)]

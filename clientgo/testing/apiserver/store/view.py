@@ -45,7 +45,8 @@ JSON_LINES = Framing("application/json", _line, dumps, loads)
 class View:
     """A watcher's view of a resource: the selected objects and their form.
 
-    `encode(stored)` turns a stored object into the bytes of the event's object; None means its JSON.
+    `encode(stored)` turns a stored object into the bytes of the event's object; None means its JSON. `blocks`: it may
+    block, because it calls a webhook.
     """
 
     def __init__(
@@ -58,8 +59,11 @@ class View:
         bookmark: Callable[[int, bool], Json],
         after: int,
         framing: Framing = JSON_LINES,
+        *,
+        blocks: bool = False,
     ) -> None:
         self.bucket = bucket
+        self.blocks = blocks
         self.prefix = prefix
         self.selection = None if selection.everything else selection
         self._encode = encode

@@ -1,5 +1,7 @@
 """Watches: one pump thread writes to all watch sockets, so that hundreds of watchers cost no threads.
 
+Kinds whose objects a webhook converts have a pump of their own: a slow webhook then delays no other watches.
+
 Watchers that want the same thing share a View, whose bytes are made once per round however many read them. A watcher
 that does not keep up has a bounded backlog; beyond it the connection is dropped, as a real server does.
 """
@@ -174,7 +176,11 @@ class Watches(Protocol):
 
 
 class Pump:
-    """The thread that sends events to watchers. start() and stop() belong to the server."""
+    """The thread that sends events to watchers. start() and stop() belong to the server.
+
+    Views that block are sent by another pump for each bucket, which begins with the first such watch and ends after
+    `end_bucket`.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -203,6 +209,13 @@ class Pump:
         # Bytes added to backlogs since the sum of all was last computed; those of a view count once.
         self._added = 0
         self._last_delivery = 0.0
+        # Guards the next two. Taken under the store's lock, and nothing else is called under it but their methods.
+        self._others_lock = threading.Lock()
+        # By bucket, the pumps of the views that block; and those that end when their last watcher has ended.
+        self._others: dict[str, Pump] = {}
+        self._ending: list[Pump] = []
+        # True if this pump ends when its last watcher has ended.
+        self._is_ending = False
 
     def __repr__(self) -> str:
         return f"<Pump {sum(len(w) for v in self._watchers.values() for w in v.values())} watchers>"
@@ -213,11 +226,18 @@ class Pump:
         self._thread.start()
 
     def stop(self) -> None:
-        self._stopping = True
+        with self._others_lock:
+            self._stopping = True
+            others = [*self._others.values(), *self._ending]
+        for pump in others:
+            pump.stop()
         self._wake()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        self._close()
+
+    def _close(self) -> None:
         self._selector.close()
         self._receiver.close()
         self._waker.close()
@@ -229,6 +249,10 @@ class Pump:
 
         This includes watchers of other objects, because a clock may have been advanced.
         """
+        if self._others:
+            with self._others_lock:
+                for pump in self._others.values():
+                    pump.offer(bucket, event)
         if bucket in self._interest:
             self._queue.append((bucket, event))
         if self._interest and not self._woken:
@@ -236,6 +260,22 @@ class Pump:
 
     def attach(self, watcher: Watcher) -> None:
         bucket = watcher.view.bucket
+        if watcher.view.blocks:
+            with self._others_lock:
+                if not self._stopping:
+                    self._other(bucket)._attach(bucket, watcher)
+                    return
+        self._attach(bucket, watcher)
+
+    def _other(self, bucket: str) -> Pump:
+        """Return the pump of a bucket's views that block. Start it if this is the first one."""
+        pump = self._others.get(bucket)
+        if pump is None:
+            pump = self._others[bucket] = Pump(self._store, self._clock)
+            pump.start(self._server)
+        return pump
+
+    def _attach(self, bucket: str, watcher: Watcher) -> None:
         with self._interest_lock:
             self._interest[bucket] = self._interest.get(bucket, 0) + 1
         self._queue.append(("", watcher))
@@ -244,8 +284,20 @@ class Pump:
 
     def end_bucket(self, bucket: str) -> None:
         """Close all watches of a resource that is no longer served."""
+        with self._others_lock:
+            pump = self._others.pop(bucket, None)
+            if pump is not None:
+                self._ending = [*(each for each in self._ending if each.is_alive), pump]
+        if pump is not None:
+            pump._is_ending = True
+            pump.end_bucket(bucket)
         self._queue.append((bucket, None))
         self._wake()
+
+    @property
+    def is_alive(self) -> bool:
+        """True if the pump's thread runs."""
+        return self._thread is not None and self._thread.is_alive()
 
     def _wake(self) -> None:
         self._woken = True
@@ -256,7 +308,7 @@ class Pump:
 
     def _run(self) -> None:
         try:
-            while not self._stopping:
+            while not (self._stopping or (self._is_ending and not self._count and not self._queue)):
                 self._round()
         except Exception as err:
             klog.error_s(err, "The watch pump failed")
@@ -265,6 +317,8 @@ class Pump:
                 for watchers in list(views.values()):
                     for watcher in list(watchers):
                         self._drop(watcher)
+            if self._is_ending:
+                self._close()
 
     def _round(self) -> None:
         ready = self._selector.select(self._timeout())

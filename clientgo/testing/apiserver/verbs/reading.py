@@ -150,7 +150,12 @@ class Reader(Verb):
             bookmark,
             requested if requested > self.store.version else 0,
             self.documents.framing(form),
+            blocks=call.resource.waits_for_webhook,
         )
+        if send_state and view.blocks:
+            # In one call, and an error is the answer; what changes from here on is converted one by one.
+            items = self.store.list(view.bucket, view.prefix)[1]
+            call.resource.prepare(item.obj for item in items if selection.matches(item.obj))
         since = None if send_state else self.store.version if options.send_initial is not None else requested
 
         connection = call.request.connection

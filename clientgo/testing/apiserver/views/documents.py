@@ -198,7 +198,6 @@ class Documents:
 
     def watch_encoder(self, resource: Resource, form: Form, request: http.Request) -> Callable[[Stored], bytes] | None:
         """Return the encoder of a watch's objects, or None for the stored bytes."""
-        resource = resource.as_watched or resource
         framing = self.framing(form)
         if form.kind == "PartialObjectMetadata":
             return lambda stored: framing.encode(self._partial(self.view(resource, stored), form))

@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.klog.exceptions import operational_error
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 
 
+@operational_error
 class ApiError(Exception):
     """A Failure Status with its HTTP code. `details` None leaves the field out, {} shows it empty."""
 
@@ -283,16 +285,20 @@ _MAX_ERROR_TEXT = 1 << 20
 
 
 def invalid(group: str, kind: str, name: str, errors: list[FieldError]) -> ApiError:
-    """Return the 422 for field errors. Equal texts appear once, as in utilerrors.Aggregate.
+    """Return the 422 for field errors.
 
     Beyond `_MAX_ERROR_TEXT` it counts the other errors, as the last cause.
     """
     errors = _bounded(errors)
-    texts = list(dict.fromkeys(str(error) for error in errors))
-    shown_text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     head = resource_text(group, kind)
     details = _details(name, group, kind, causes=[error.cause() for error in errors])
-    return ApiError(422, "Invalid", f'{head} "{name}" is invalid: {shown_text}', details)
+    return ApiError(422, "Invalid", f'{head} "{name}" is invalid: {aggregate(errors)}', details)
+
+
+def aggregate(errors: list[FieldError]) -> str:
+    """Return the text of field errors, with equal texts once, within bounds. Go: field.ErrorList.ToAggregate."""
+    texts = list(dict.fromkeys(str(error) for error in _bounded(errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _bounded(errors: list[FieldError]) -> list[FieldError]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from clientgo import context
+from clientgo.golang.json import kind_of
+from clientgo.klog.exceptions import operational_error
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, dumps, loads
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 # The bytes of an answer: as many times those of the question, which may come back changed, and so many more.
 _TIMES_THE_QUESTION = 4
 _MORE_THAN_THE_QUESTION = 4 * 1024 * 1024
+
+# The type into which Go reads the version and the kind of an answer.
+_HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 # As many addresses as Go keeps clients for; the one made first goes.
 _KEPT = 200
@@ -68,10 +73,12 @@ class _BoundedBody:
         self._body.close()
 
 
+@operational_error
 class ClientError(Exception):
     """No client could be made of what the configuration says."""
 
 
+@operational_error
 class CallError(Exception):
     """The webhook did not answer, or not with a JSON object."""
 
@@ -113,16 +120,17 @@ class WebhookClients:
 
         ctx, cancel = context.with_timeout(self._ctx, timeout)
         try:
-            answer = loads(request.body(dumps(document)).do_raw(ctx))
+            result = request.body(dumps(document)).do(ctx).raise_for_error()
+            return _document(result.raw(), result.status_code(), result.content_type())
         except ParseError as err:
             raise CallError(f"couldn't get version/kind; json parse error: {err}") from None
         except (StatusError, URLError, context.DeadlineExceeded, context.Canceled, OSError, ValueError) as err:
             raise CallError(str(err)) from None
+        except RuntimeError as err:
+            # The body of the answer could not be read.
+            raise CallError(str(err)) from None
         finally:
             cancel()
-        if not isinstance(answer, dict):
-            raise CallError("couldn't get version/kind; json parse error: the answer is no object")
-        return answer
 
     def _client(self, host: str, bundle: str) -> rest.RESTClient:
         key = (host, bundle)
@@ -137,6 +145,18 @@ class WebhookClients:
         if gone is not None:
             gone.close()
         return known
+
+
+def _document(body: bytes, code: int, media: str) -> Json:
+    """Parse the body of an answer. Raises ParseError, or ValueError for a body without content."""
+    if not body:
+        raise ValueError(f"0-length response with status code: {code} and content type: {media}")
+    answer = loads(body)
+    if answer is None:
+        return {}
+    if not isinstance(answer, dict):
+        raise ParseError(f"json: cannot unmarshal {kind_of(answer)} into Go value of type {_HEAD}")
+    return answer
 
 
 def _url(config: Json) -> SplitResult:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import requests
+from apiclient import eventually
 from patience import PATIENCE
 from webhookserver import Webhooks, hook
 
@@ -198,22 +200,48 @@ def test_only_labels_and_annotations_may_change(hooks: Webhooks) -> None:
 
 
 HEAD = f"conversion webhook for {GROUP}/v2, Kind=Job "
+AT_0 = f"{HEAD}returned invalid object at index 0: invalid "
+INVALID = f"{HEAD}returned invalid object: must have the same "
+METADATA = f"{HEAD}returned invalid metadata: "
+REVIEW = "apiextensions.k8s.io/v1, Kind=ConversionReview"
+
+
+def as_only_object(value: Any) -> Callable[[Json, list[Json]], None]:
+    return in_response(convertedObjects=[value])
+
+
+# What the webhook answers, and how the error of the read begins.
 SPOILED = [
-    (in_metadata(name="two"), "returned invalid converted object: must have the same name: two != one"),
-    (in_metadata(uid="two"), "returned invalid converted object: must have the same UID: two != "),
-    (in_metadata(namespace="two"), "returned invalid converted object: must have the same namespace: two != default"),
-    (in_metadata(labels={"a": 1}), "returned invalid converted object: invalid metadata.labels in converted object"),
-    (in_object(kind="Other"), "returned invalid converted object: must have the same kind: Other != Job"),
-    (in_object(apiVersion="x/v1"), f"converted object: invalid groupVersion x/v1, expected {GROUP}/v1"),
-    (in_object(metadata=None), "returned invalid converted object: missing metadata in converted object"),
-    (in_response(convertedObjects=[]), "returned 0 objects, expected 1"),
-    (in_response(uid="other"), "failed: expected response.uid="),
-    (in_response(result={"status": "Failure", "message": "no way"}), "failed: no way"),
-    (in_response(result={"status": "Failure"}), "failed: response.result.status was 'Failure', expected 'Success'"),
-    (lambda review, asked: {"kind": "Odd"}, "failed: expected webhook response of apiextensions.k8s.io/v1, Kind="),
-    (lambda review, asked: {**review, "response": None}, "failed: no response provided"),
-    (lambda review, asked: {**review, "response": "x"}, "failed: json: cannot unmarshal string into"),
-    (lambda review, asked: [1], "failed: couldn't get version/kind"),
+    (in_metadata(name="two"), f"{INVALID}name: one != two"),
+    (in_metadata(name=None), f"{INVALID}name: one != "),
+    (in_metadata(name=3), f"{INVALID}name: one != "),
+    (in_metadata(namespace="two"), f"{INVALID}namespace: default != two"),
+    (in_object(metadata=None), f"{INVALID}name: one != "),
+    (in_object(metadata=["x"]), f"{INVALID}name: one != "),
+    (in_metadata(labels={"a": 1}), f"{METADATA}metadata.labels[a] must be a string, but is int64 in converted object"),
+    (in_metadata(annotations={"a": None}), f"{METADATA}metadata.annotations[a] must be a string, but is <nil> in"),
+    (in_metadata(labels=[]), f"{METADATA}invalid metadata.labels of type []interface {{}} in converted object"),
+    (in_metadata(labels=""), f"{METADATA}invalid metadata.labels of type string in converted object"),
+    (in_metadata(annotations=False), f"{METADATA}invalid metadata.annotations of type bool in converted object"),
+    (in_metadata(labels={"a/": "b"}), f'{METADATA}[metadata.labels: Invalid value: "a/": name part must be non-empty'),
+    (in_metadata(annotations={"/a": "b"}), f'{METADATA}metadata.annotation: Invalid value: "/a": prefix part must be'),
+    (in_object(kind="Other"), f"{AT_0}kind (expected Job, received Other)"),
+    (in_object(kind=["Job"]), "Object 'Kind' is missing in '{"),
+    (in_object(apiVersion="x/v1"), f"{AT_0}groupVersion (expected {GROUP}/v1, received x/v1)"),
+    (in_object(apiVersion=None), f"{AT_0}groupVersion (expected {GROUP}/v1, received )"),
+    (as_only_object(None), "unexpected end of JSON input"),
+    (as_only_object("x"), "json: cannot unmarshal string into Go value of type map[string]interface {}"),
+    (as_only_object([1]), "json: cannot unmarshal array into Go value of type map[string]interface {}"),
+    (in_response(convertedObjects=[]), f"{HEAD}returned 0 objects, expected 1"),
+    (in_response(uid="other"), f"{HEAD}failed: expected response.uid="),
+    (in_response(result={"status": "Failure", "message": "no way"}), f"{HEAD}failed: no way"),
+    (in_response(result={"status": "Failure"}), f"{HEAD}failed: response.result.status was 'Failure', not 'Success'"),
+    (in_response(result=None), f"{HEAD}failed: response.result.status was '', not 'Success'"),
+    (lambda review, asked: {"kind": "Odd"}, f"{HEAD}failed: expected webhook response of {REVIEW}, got /, Kind=Odd"),
+    (lambda review, asked: {"a": 1}, f"{HEAD}failed: expected webhook response of {REVIEW}, got /, Kind="),
+    (lambda review, asked: {**review, "response": None}, f"{HEAD}failed: no response provided"),
+    (lambda review, asked: {**review, "response": "x"}, f"{HEAD}failed: json: cannot unmarshal string into"),
+    (lambda review, asked: [1], f"{HEAD}failed: couldn't get version/kind; json parse error: json: cannot unm"),
 ]
 
 
@@ -223,9 +251,127 @@ def test_an_answer_that_is_none_is_an_error_of_the_read(hooks: Webhooks, change:
     hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
     for where in (path("v1", "one"), path("v1")):
         message = hooks.api("GET", where, want=500)["message"]
-        assert message.startswith(HEAD)
-        assert why in message
+        assert message[: len(why)] == why
     assert hooks.api("GET", path("v2", "one"), want=200)["schedule"] == "day"
+
+
+RESPONSES = [
+    (200, b"", "0-length response with status code: 200 and content type: application/json"),
+    (200, b"null", f"expected webhook response of {REVIEW}, got /, Kind="),
+    (200, b"7", "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go value of"),
+    (500, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"boom","code":500}', "boom"),
+]
+
+
+@pytest.mark.parametrize(("code", "body", "why"), RESPONSES)
+def test_a_response_without_a_review_is_an_error_of_the_read(
+    hooks: Webhooks, code: int, body: bytes, why: str
+) -> None:
+    def respond(resp: ResponseWriter, req: Request) -> None:
+        req.read_body(1 << 22)
+        resp.header()["Content-Type"] = "application/json"
+        resp.write_header(code)
+        resp.write(body)
+
+    hooks.api("POST", DEFINITIONS, definition(hooks.serve_raw(respond)), want=201)
+    hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
+    assert hooks.api("GET", path("v1", "one"), want=500)["message"].startswith(f"{HEAD}failed: {why}")
+
+
+def test_a_review_of_v1beta1_needs_neither_kind_nor_uid(hooks: Webhooks) -> None:
+    def convert(resp: ResponseWriter, req: Request) -> None:
+        request = json.loads(req.read_body(1 << 22))["request"]
+        objects = [{**obj, "apiVersion": request["desiredAPIVersion"]} for obj in request["objects"]]
+        resp.write(json.dumps({"response": {"result": {"status": "Success"}, "convertedObjects": objects}}))
+
+    made = definition(hooks.serve_raw(convert), conversionReviewVersions=["v1beta1", "v1"])
+    hooks.api("POST", DEFINITIONS, made, want=201)
+    hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
+    assert hooks.api("GET", path("v1", "one"), want=200)["apiVersion"] == f"{GROUP}/v1"
+
+
+class _Watch:
+    """A watch of any version, read line by line."""
+
+    def __init__(self, hooks: Webhooks, where: str) -> None:
+        headers = {"Authorization": f"Bearer {hooks.env.token}"}
+        self.answer = requests.get(
+            f"{hooks.env.url}{where}?watch=true", headers=headers, stream=True, timeout=PATIENCE
+        )
+        self._lines = self.answer.iter_lines()
+
+    def next(self) -> tuple[str, str]:
+        event = json.loads(next(self._lines))
+        return event["type"], event["object"]["metadata"]["name"]
+
+
+def test_a_webhook_that_does_not_answer_delays_no_other_watch(hooks: Webhooks) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def wait(review: Json, objects: list[Json]) -> None:
+        asked.set()
+        assert answer.wait(PATIENCE)
+
+    serve(hooks, wait)
+    others = {"configmaps": _Watch(hooks, "/api/v1/namespaces/default/configmaps"), "v2": _Watch(hooks, path("v2"))}
+    converted = _Watch(hooks, path("v1"))
+    try:
+        hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
+        assert asked.wait(PATIENCE)
+        hooks.api("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "other"}}, want=201)
+        assert others["v2"].next() == ("ADDED", "one")
+        while others["configmaps"].next() != ("ADDED", "other"):
+            pass
+    finally:
+        answer.set()
+    assert converted.next() == ("ADDED", "one")
+    for watch in (converted, *others.values()):
+        watch.answer.close()
+
+
+def test_a_watch_begins_with_one_call_or_with_the_error(hooks: Webhooks) -> None:
+    spoiled: list[int] = []
+    counts = serve(hooks, lambda review, asked: {"kind": "Odd"} if spoiled else None)
+    for i in range(3):
+        hooks.api("POST", path("v2"), job("v2", f"job-{i}", schedule=str(i)), want=201)
+    watch = _Watch(hooks, path("v1"))
+    assert [watch.next()[1] for _ in range(3)] == ["job-0", "job-1", "job-2"]
+    watch.answer.close()
+    assert counts == [3]
+    spoiled.append(1)
+    hooks.api("POST", path("v2"), job("v2", "job-3", schedule="3"), want=201)
+    assert "got /, Kind=Odd" in hooks.api("GET", f"{path('v1')}?watch=true", want=500)["message"]
+
+
+def test_the_thread_of_converted_watches_ends_with_their_definition(hooks: Webhooks) -> None:
+    def pumps() -> int:
+        return sum(thread.name == "apiserver-watch-pump" for thread in threading.enumerate())
+
+    before = pumps()
+    serve(hooks)
+    hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
+    watches = [_Watch(hooks, path("v1")) for _ in range(2)]
+    assert [watch.next() for watch in watches] == [("ADDED", "one")] * 2
+    assert pumps() == before + 1
+    hooks.api("DELETE", f"{DEFINITIONS}/jobs.{GROUP}", want=200)
+    eventually(lambda: pumps() == before)
+    assert [watch.next() for watch in watches] == [("DELETED", "one")] * 2
+    for watch in watches:
+        watch.answer.close()
+
+
+def test_a_failed_conversion_is_logged_on_one_line(hooks: Webhooks, caplog: pytest.LogCaptureFixture,
+                                                     capfd: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    spoiled: list[int] = []
+    serve(hooks, lambda review, asked: {"kind": "Odd"} if spoiled else None)
+    watch = _Watch(hooks, path("v1"))
+    spoiled.append(1)
+    hooks.api("POST", path("v2"), job("v2", "one", schedule="day"), want=201)
+    with pytest.raises(requests.exceptions.RequestException):
+        watch.next()
+    logged = capfd.readouterr().err + caplog.text
+    assert '"Could not show an event" err="conversion webhook for ' in logged
+    assert "Traceback" not in logged
 
 
 def test_a_webhook_that_cannot_be_reached_costs_neither_the_object_nor_the_other_version(hooks: Webhooks) -> None:

@@ -43,7 +43,7 @@ class Bench:
         self.owns.append(own)
         connection = SimpleNamespace(sock=own, buffer=bytearray(), close=lambda: self.closed.append(own))
         view: Any = SimpleNamespace(
-            bucket="/pods", key=len(self.clients), after=after, media="m",
+            bucket="/pods", blocks=False, key=len(self.clients), after=after, media="m",
             bookmark=lambda version: b"bookmark %d\n" % version, line=line or (lambda event: b"event %d\n" % event.rv),
         )  # fmt: skip
         made = Watcher(connection, view, iter(lines), START + seconds, bookmarks, chunked=chunked, keep=keep)
