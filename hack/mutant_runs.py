@@ -100,8 +100,9 @@ class Tree:
         with tempfile.NamedTemporaryFile() as output:
             code = self.pytests.run(args, mutated, output.name, timeout)
             text = Path(output.name).read_text(errors="replace")[-4000:]
-        # 2: a file of tests cannot be imported; 4: nor can it if single tests are named.
-        if code not in (-1, 0, 1, 2) and not (code == 4 and mutated and "::" in tests[0]):
+        # 2: a file of tests cannot be imported; 4: the same for single tests; 3: its import exits the process.
+        is_unimportable = mutated and (code == 3 or (code == 4 and "::" in tests[0]))
+        if code not in (-1, 0, 1, 2) and not is_unimportable:
             raise RuntimeError(f"pytest ends with {code} for {' '.join(tests)}:\n{text}")
         return {0: SURVIVED, -1: HANGS}.get(code, CAUGHT), text
 

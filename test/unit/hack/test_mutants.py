@@ -270,6 +270,7 @@ def test_what_is_loaded_beforehand_is_mutated_all_the_same(tmp_path: Path, monke
         pytest.param((0, 0), mutant_runs.SURVIVED, id="passed"),
         pytest.param((0, 1), mutant_runs.CAUGHT, id="failed"),
         pytest.param((0, 2), mutant_runs.CAUGHT, id="could not be imported"),
+        pytest.param((0, 3), mutant_runs.CAUGHT, id="its import exits the process"),
         pytest.param((0, -1), mutant_runs.HANGS, id="hung"),
     ],
 )
@@ -286,6 +287,7 @@ def test_a_named_test_that_cannot_be_collected_notices_the_bug(tmp_path: Path) -
     ("codes", "why"),
     [
         pytest.param((1,), "fails without a bug", id="tests that fail anyway catch nothing"),
+        pytest.param((3,), "pytest ends with 3", id="pytest breaks without a bug"),
         pytest.param((5,), "pytest ends with 5", id="no tests catch nothing"),
         pytest.param((0, 4), "pytest ends with 4", id="pytest cannot run"),
     ],

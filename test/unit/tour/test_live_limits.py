@@ -360,3 +360,10 @@ def test_an_item_is_old_since_it_was_added_first() -> None:
 def test_a_programs_own_functions_are_watched_beside_the_machinerys() -> None:
     own = tour.worker_tap("module", "function")
     assert set(Live([own])._marks) == {*TAPS, own}
+
+
+def test_after_the_end_no_thread_of_the_tour_is_left() -> None:
+    with tour.Live():
+        (ticker,) = (each for each in threading.enumerate() if each.name == "tour ticker")
+        assert ticker.daemon
+    assert not ticker.is_alive()

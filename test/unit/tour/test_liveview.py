@@ -514,3 +514,25 @@ def test_of_error_texts_the_last_256_are_remembered(program: Program) -> None:
     assert len(program.view._texts) == 256
     program.view._scrubbed("one more")
     assert list(program.view._texts) == ["one more"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "description", "is_hidden"),
+    [
+        ("*v1.Secret", "", True),  # the informer says so
+        ("*v1.ConfigMap", "/v1, Resource=secrets", True),  # its requests say so
+        ("*v1.ConfigMap", "/v1, Resource=configmaps", False),
+        ("*v1.Pod", "/v1, Resource=secrets", False),  # the state is of no such informer
+    ],
+)
+def test_a_state_that_no_cache_has_is_hidden_if_an_informer_of_secrets_may_have_brought_it(
+    program: Program, kind: str, description: str, is_hidden: bool
+) -> None:
+    program.parts.kind = kind
+    reflected(program).description = description
+    obj: Any = config_map("gone", "3", "a value")
+    if kind == "*v1.Secret":
+        obj = corev1.Secret(metadata=obj.metadata, string_data={"text": "a value"})
+    program.hop(key="default/gone", object=obj)
+    (shown,) = program.view.object(1, "default/gone").values()  # whatever informer the page has chosen
+    assert ("a value" not in str(shown)) is is_hidden

@@ -310,6 +310,13 @@ def test_a_reader_yields_events_at_their_times_until_it_is_told_to_end(tmp_path:
         assert played.seen()[0] == "7" and received(played.watch(OPTIONS), 1) == [("ADDED", "f", "8")]
 
 
+def test_nothing_is_known_before_the_first_request(tmp_path: Path) -> None:
+    at_once = [{**each, "t": 0.0} for each in LISTING]
+    with playing(tmp_path, *at_once) as played:
+        assert (played.seen(), played.moment()) == (("", []), 0.0)
+        assert names(played.list(OPTIONS)) == ["a", "b"]
+
+
 def test_the_last_six_changes_are_remembered(tmp_path: Path) -> None:
     changes = [event(2.0, "n", str(10 + number), "MODIFIED") for number in range(8)]
     with playing(tmp_path, *LISTING[:3], *changes, end_of_initial_objects(2.0, "30")) as played:

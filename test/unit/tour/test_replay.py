@@ -237,3 +237,33 @@ def test_every_key_that_is_shown_has_a_chain_from_what_the_reflector_received(re
             assert first is not None and first["station"] == "reflector", (at, where, first)
             asked += 1
     assert asked > 400
+
+
+def test_a_run_of_the_page_begins_at_the_first_line_and_has_250_hops(page, recording):
+    status, run = ask(page, "POST", "/api/run", {"scenario": "source-0"})
+    assert status == 200 and run["origin"] == 0.0
+    assert run["points"] == json.loads(json.dumps(tour.replay(recording, recording.sources[0]).to_dict()["points"]))
+    assert ask(page, "GET", "/api/recorded")[1]["hops"] == ask(page, "GET", "/api/recorded?time=0")[1]["hops"]
+
+
+def test_a_run_of_the_page_has_at_most_a_hundred_decisions(page):
+    decision = {"at": 1, "kind": "thread", "name": "x"}
+    asked = [{"scenario": "source-0", "limit": 5, "decisions": [decision] * many} for many in (100, 101)]
+    (status, _), refused = (ask(page, "POST", "/api/run", body) for body in asked)
+    assert status == 200 and refused == (400, {"error": "a run has at most 100 decisions: undo some"})
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        ({"scenario": "none"}, 404, "there is no such source"),
+        ({}, 404, "there is no such source"),
+        ({"scenario": "source-0", "settings": []}, 400, "settings is an object, decisions a list, limit a number"),
+        ({"scenario": "source-0", "decisions": {}}, 400, "settings is an object, decisions a list, limit a number"),
+        ({"scenario": "source-0", "limit": True}, 400, "settings is an object, decisions a list, limit a number"),
+        ({"scenario": "source-0", "start": "nan"}, 400, "a moment is a number of seconds"),
+        ({"scenario": "source-0", "start": []}, 400, "a moment is a number of seconds"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_with_its_reason(page, body, status, error):
+    assert ask(page, "POST", "/api/run", body) == (status, {"error": error})

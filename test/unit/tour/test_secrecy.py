@@ -751,3 +751,11 @@ def test_an_item_is_looked_through_four_values_deep() -> None:
 def test_a_tombstone_is_shown_by_its_key_and_an_object_by_its_namespace_and_name() -> None:
     assert item_text(cache.DeletedFinalStateUnknown("a/b", None)) == "a/b"
     assert item_text(corev1.Pod(metadata=metav1.ObjectMeta(name="p", namespace="n"))) == "n/p"
+
+
+def test_a_short_value_is_found_in_base64_too() -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": "abcd"})])
+    assert secrecy.scrubbed("a YWJjZA== b YWJjZA c") == "a (hidden)== b (hidden) c"
+    shown = secrecy.shown(Unstructured({"apiVersion": "v1", "kind": "Secret", "more": True}))
+    assert hidden(shown["more"])

@@ -191,3 +191,11 @@ def test_a_served_tour_is_recorded_under_its_title(tmp_path):
 def test_what_is_no_part_of_the_machinery_is_not_served():
     with pytest.raises(TypeError), tour.serve(object()):
         pass
+
+
+def test_servers_have_ports_of_their_own_unless_one_is_asked_for():
+    with tour.serve() as first, tour.serve() as second:
+        ports = [urlsplit(page.url).port for page in (first, second)]
+        assert ports[0] != ports[1] and min(ports) >= 1024
+        with pytest.raises(OSError), tour.serve(port=ports[0]):
+            pass

@@ -345,3 +345,15 @@ def test_scripted_runs_have_the_machines_settings_only_if_there_are_some(monkeyp
     runs.execute(scenario, {"workers": 2}, [], 6)
     assert asked == [(scenario, None, [], 5), (scenario, tour.Settings(workers=2, resync=7.0), [], 6)]
     assert runs.faults == tuple(tour.FAULTS) and runs.lessons == {}
+
+
+def test_the_menu_of_keys_begins_at_the_key_of_the_first_hop_too() -> None:
+    screen = Program(2, "ab").screen()
+    view: Any = {"queue": {"order": ["z", "a", "b"], "dirty": [], "processing": [], "waiting": [], "failures": {}}}
+    for number, key in enumerate("ab"):
+        screen.trace.points[number] = Point(point(number, key).hop, view, (), ())
+    for at, chosen in ((0, 1), (1, 2)):
+        screen._go(at)
+        ats(screen, "w")
+        assert screen.menu is not None and screen.menu.chosen == chosen
+        ats(screen, ESCAPE)
