@@ -15,9 +15,8 @@ There is no Go counterpart.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType, MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 __all__ = ["TABLE", "HopFunction", "hop"]
 
@@ -26,8 +25,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _table: dict[str, HopFunction] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class HopFunction:
+class HopFunction(NamedTuple):
     """A function at which an event can be observed."""
 
     name: str

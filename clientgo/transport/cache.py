@@ -18,7 +18,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clientgo.golang.http import Request, Response
@@ -51,8 +50,7 @@ def _environment() -> Environment:
     return Environment(httpproxy.from_environment(), read("SSL_CERT_FILE", ""), read("SSL_CERT_DIR", ""))
 
 
-@dataclass(frozen=True, repr=False)
-class TransportKey:
+class TransportKey(NamedTuple):
     """The settings that distinguish transports. `repr` hides the private key. Go: tlsCacheKey."""
 
     insecure: bool = False
@@ -106,8 +104,7 @@ def tls_config_key(config: Config, tls: TLSConfig | None = None) -> TransportKey
     )
 
 
-@dataclass(frozen=True)
-class _Collected:
+class _Collected(NamedTuple):
     """A transport that Python has collected."""
 
     # None for a transport that was not in the cache.
