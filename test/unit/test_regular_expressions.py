@@ -223,8 +223,6 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/kinds/schema_formats.py:_isbn10": Attack("0"),
     "clientgo/testing/apiserver/kinds/schema_formats.py:_isbn13": Attack("0"),
     "clientgo/testing/apiserver/kinds/structural_schema.py:_NOT_OF_STRUCTURE": Attack("x-kubernetes-list"),
-    "clientgo/testing/apiserver/kinds/validation/definitions.py:_PROTECTED": Attack("k8s."),
-    "clientgo/testing/apiserver/kinds/validation/definitions.py:_approval": Attack("a", suffix="", prefix="http://"),
     "clientgo/testing/apiserver/simulator/statefulsets.py:_ORDINAL": Attack("-1"),
     "clientgo/testing/apiserver/verbs/options.py:_NOT_BASE64": Attack("a", suffix=""),
     "clientgo/testing/apiserver/views/table.py:_FILTER": Attack("a", prefix="@."),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
+from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver.kinds import structural
 from clientgo.testing.apiserver.kinds.registry import (
     CUSTOM_VERBS,
@@ -98,6 +100,7 @@ def accepted_status(obj: Json, others: list[Json], now: str) -> Json:
         )
     elif not is_established(obj):
         wanted.append(condition("Established", "False", "NotAccepted", "not all names are accepted", now))
+    wanted += _approval(obj, now)
     known = {c.get("type"): c for c in status.get("conditions") or ()}
     for new in wanted:
         before = known.get(new["type"])
@@ -105,6 +108,46 @@ def accepted_status(obj: Json, others: list[Json], now: str) -> Json:
             new["lastTransitionTime"] = before.get("lastTransitionTime", now)
         known[new["type"]] = new
     return {**status, "acceptedNames": names, "conditions": list(known.values())}
+
+
+APPROVED = "api-approved.kubernetes.io"
+_COMMUNITY = ("k8s.io", "kubernetes.io")
+
+
+def is_protected(group: str) -> bool:
+    """Report whether definitions of a group need an approval. Go: apihelpers.IsProtectedCommunityGroup."""
+    return any(group == name or group.endswith(f".{name}") for name in _COMMUNITY)
+
+
+def approval_state(obj: Json) -> tuple[str, str]:
+    """Return the reason and the message about the approval of a definition. Go: apihelpers.GetAPIApprovalState."""
+    annotation = (obj["metadata"].get("annotations") or {}).get(APPROVED, "")
+    needed = f'protected groups must have approval annotation "{APPROVED}"'
+    see = "see https://github.com/kubernetes/enhancements/pull/1111"
+    if not annotation:
+        return "MissingAnnotation", f"{needed}, {see}"
+    if annotation.startswith("unapproved"):
+        return "UnapprovedAnnotation", f"not approved: {quote(annotation)}"
+    if _is_url(annotation):
+        return "ApprovedAnnotation", f"approved in {annotation}"
+    return "InvalidAnnotation", f'{needed} with either a URL or a reason starting with "unapproved", {see}'
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return bool(url.scheme and url.netloc)
+    except ValueError:
+        return False
+
+
+def _approval(obj: Json, now: str) -> list[Json]:
+    """Return the condition about the approval of a definition, if its group needs one."""
+    if not is_protected(obj["spec"]["group"]):
+        return []
+    reason, message = approval_state(obj)
+    status = "True" if reason == "ApprovedAnnotation" else "False"
+    return [condition("KubernetesAPIApprovalPolicyConformant", status, reason, message, now)]
 
 
 _UNIQUE_NAMES = (

@@ -69,3 +69,38 @@ def test_a_built_in_version_is_served_by_its_own_kinds_alone(api: Api) -> None:
     eventually(lambda: "Established" in str(api("GET", f"{CRDS}/gadgets.networking.k8s.io", want=200)))
     api("GET", "/apis/networking.k8s.io/v1/namespaces/default/gadgets", want=404)
     api("GET", "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies", want=200)
+
+
+APPROVALS = [
+    ("https://example.org", ("True", "ApprovedAnnotation", "approved in https://example.org")),
+    ("ftp://example.org/a?b", ("True", "ApprovedAnnotation", "approved in ftp://example.org/a?b")),
+    ("unapproved, a test", ("False", "UnapprovedAnnotation", 'not approved: "unapproved, a test"')),
+]
+
+
+@pytest.mark.parametrize(("annotation", "wanted"), APPROVALS)
+def test_a_condition_says_whether_a_protected_group_is_approved(
+    api: Api, annotation: str, wanted: tuple[str, str, str]
+) -> None:
+    made = definition("gadgets", "Gadget", "sub.x-k8s.io", "v1")
+    unprotected = api("POST", CRDS, made, want=201)["metadata"]["name"]
+    assert approval(api, unprotected) is None
+    made = definition("gadgets", "Gadget", "sub.kubernetes.io", "v1")
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": annotation}
+    api("POST", CRDS, made, want=201)
+    assert approval(api, "gadgets.sub.kubernetes.io") == wanted
+
+
+@pytest.mark.parametrize("annotation", ["example.org", "/pull/1", "https:///pull/1", "https://[bad/", "approved"])
+def test_an_approval_is_a_url_with_a_host(api: Api, annotation: str) -> None:
+    made = definition("gadgets", "Gadget", "sub.k8s.io", "v1")
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": annotation}
+    assert "with either a URL or a reason starting with" in api("POST", CRDS, made, want=422)["message"]
+
+
+def approval(api: Api, name: str) -> tuple[str, str, str] | None:
+    """Return status, reason and message of the condition about a definition's approval."""
+    for one in api("GET", f"{CRDS}/{name}", want=200)["status"]["conditions"]:
+        if one["type"] == "KubernetesAPIApprovalPolicyConformant":
+            return one["status"], one["reason"], one["message"]
+    return None

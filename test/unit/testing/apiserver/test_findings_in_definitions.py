@@ -17,7 +17,8 @@ COLUMN_FORMATS = "must be one of byte,date,date-time,double,float,int32,int64,pa
 PROPERTIES: Json = {f"f{i}": {"type": "string"} for i in range(9)} | {"n": {"type": "number"}, "o": {"type": "object"}}
 APPROVAL = "api-approved.kubernetes.io"
 APPROVED = f'protected groups must have approval annotation "{APPROVAL}"'
-REASONS = 'with either a URL or a reason starting with "unapproved"'
+SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+REASONS = f'with either a URL or a reason starting with "unapproved", {SEE}'
 WARNING = "spec.versions[0].deprecationWarning"
 SELECTABLE = "spec.selectableFields"
 CONVERSION = "spec.conversion"
@@ -150,10 +151,12 @@ def test_reviews_must_include_a_known_version() -> None:
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        (None, f"Required value: {APPROVED}, see https://github.com/kubernetes/enhancements/pull/1111"),
+        (None, f"Required value: {APPROVED}, {SEE}"),
         ("https://github.com/pull", ""),
         ("http://x/y", ""),
-        ("https://x", f'Invalid value: "https://x": {APPROVED} {REASONS}'),
+        ("https://x", ""),
+        ("ftp://x", ""),
+        ("https:///x", f'Invalid value: "https:///x": {APPROVED} {REASONS}'),
         ("unapproved, an experiment", ""),
         ("no", f'Invalid value: "no": {APPROVED} {REASONS}'),
     ],

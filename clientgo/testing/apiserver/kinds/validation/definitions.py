@@ -5,12 +5,11 @@ Mirrors apiextensions-apiserver's pkg/apis/apiextensions/validation. structural_
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_subdomain
 from clientgo.golang import utf8
-from clientgo.testing.apiserver.kinds import crd_internal, rule_checks, structural_schema
+from clientgo.testing.apiserver.kinds import crd, crd_internal, rule_checks, structural_schema
 from clientgo.testing.apiserver.kinds.expression_texts import check_expression_texts
 from clientgo.testing.apiserver.kinds.rule_paths import normalized_path
 from clientgo.testing.apiserver.kinds.validation import webhooks
@@ -25,8 +24,6 @@ from clientgo.testing.apiserver.wire.errors import (
 )
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-_APPROVED = "api-approved.kubernetes.io"
-_PROTECTED = re.compile(r"^(.*\.)?(k8s\.io|kubernetes\.io)$")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _PRESERVED = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
@@ -280,16 +277,15 @@ def _review_versions(versions: list[str], field: str) -> list[FieldError]:
 
 
 def _approval(obj: Json, group: str) -> list[FieldError]:
-    if not _PROTECTED.match(group):
+    if not crd.is_protected(group):
         return []
-    field = f"metadata.annotations[{_APPROVED}]"
-    value = (obj["metadata"].get("annotations") or {}).get(_APPROVED, "")
-    head = f'protected groups must have approval annotation "{_APPROVED}"'
-    if not value:
-        return [field_required(field, f"{head}, see https://github.com/kubernetes/enhancements/pull/1111")]
-    if value.startswith("unapproved") or re.match(r"^https?://[^/]+/.+", value):
-        return []
-    return [field_invalid(field, value, f'{head} with either a URL or a reason starting with "unapproved"')]
+    field = f"metadata.annotations[{crd.APPROVED}]"
+    reason, message = crd.approval_state(obj)
+    if reason == "MissingAnnotation":
+        return [field_required(field, message)]
+    if reason == "InvalidAnnotation":
+        return [field_invalid(field, obj["metadata"]["annotations"][crd.APPROVED], message)]
+    return []
 
 
 def _update(spec: Json, old: Json) -> list[FieldError]:
