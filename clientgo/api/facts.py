@@ -21,7 +21,8 @@ _SHORT_PACKAGES = {"resource": "k8s.io/apimachinery/pkg/api/resource", "metav1":
 
 
 class FieldFact(NamedTuple):
-    """A field of a Go struct; `type` is the Go type, absolute if the field was inlined from another package."""
+    """A field of a Go struct. `type` is the Go type, with its package if the field comes from a struct of another one.
+    """
 
     json: str
     type: str
@@ -95,7 +96,7 @@ def _fields(package: str, name: str, home: str) -> Iterator[FieldFact]:
 
 
 def _qualified(go_type: str, package: str) -> str:
-    """Return an absolute name for a type of another package."""
+    """Return the name of a type of another package, with that package."""
     match = re.match(r"^((?:\*|\[\]|map\[[^\]]*\])*)(.*)$", go_type)
     assert match is not None
     prefix, name = match[1], match[2]

@@ -251,13 +251,17 @@ def element(field: Field, data: bytes) -> Any:
 
 
 def leaf(field: Field, data: bytes, at: int, end: int) -> Any:
-    """Decode a value that has a length and is no message; None when JSON has no field for it. Raises WireError."""
+    """Decode a string, bytes or another value with a length that is not a message. Raises WireError.
+
+    Return None if JSON leaves the field out.
+    """
     value = _LEAVES[field.kind](field, data, at, end, 0, _Reading())
     return None if field.drops_zero and not value and field.kind in _NILABLE else value
 
 
 def number(value: float) -> float:
-    """Return the number as JSON has it. Raises WireError for one that JSON has not."""
+    """Return the number as JSON writes it. Raises WireError for an infinite number and NaN, which JSON cannot express.
+    """
     if not math.isfinite(value):
         raise WireError(f"json: unsupported value: {value}")
     return int(value) if value.is_integer() else value
