@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from clientgo.golang import utf8
 from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
 from clientgo.golang.http.server_request import Request as HTTPRequest
 from clientgo.golang.http.server_request import Response
@@ -200,7 +201,8 @@ class Request:
         """The first value of each parameter. Raises ValueError for more than 20 parameters."""
         if sum(map(len, self._received.params.values())) > _MAX_PARAMETERS:
             raise ValueError(f"the query has more than {_MAX_PARAMETERS} parameters")
-        return {name: values[0] for name, values in self._received.params.items() if values[0]}
+        given = self._received.params.items()
+        return {utf8.to_valid(name): utf8.to_valid(values[0]) for name, values in given if values[0]}
 
     def read_json(self) -> Json:
         """Return the request's body. Raises Refused."""

@@ -20,6 +20,7 @@ from typing import Protocol, TypeAlias, cast
 
 from clientgo import klog
 from clientgo.context import Context, background
+from clientgo.golang import utf8
 from clientgo.golang.http import server_request
 from clientgo.golang.http.header import Header
 from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
@@ -91,7 +92,7 @@ class Request:
 
     def query(self) -> dict[str, list[str]]:
         """Return the values of the query by name; a name without a value has the value "". Go: req.URL.Query."""
-        return urllib.parse.parse_qs(self.raw_query, keep_blank_values=True)
+        return server_request.parse_query(self.raw_query)
 
     def read_body(self, limit: int) -> bytes:
         """Return the body, or b"" if there is none. Blocks. Call it once.
@@ -159,7 +160,7 @@ class ResponseWriter:
     def write(self, data: bytes | str) -> None:
         """Append to the body."""
         self.write_header(200)
-        self.body += data.encode() if isinstance(data, str) else data
+        self.body += utf8.encode(data) if isinstance(data, str) else data
 
 
 class Handler(Protocol):

@@ -79,11 +79,15 @@ class Malformed(Exception):
         self.code = code
 
 
-def _without_semicolons(query: str) -> str:
-    """Remove the parameters that contain a semicolon, as Go does: it might be a separator."""
-    if ";" not in query:
-        return query
-    return "&".join(pair for pair in query.split("&") if ";" not in pair)
+def parse_query(query: str, most: int | None = None) -> dict[str, list[str]]:
+    """Return the values of a query by name. Ignores the pairs that Go ignores. Go: url.ParseQuery.
+
+    These have a semicolon, which might be a separator, or an invalid escape. Bytes that are not valid UTF-8 become
+    surrogates (see golang.utf8). Raises ValueError for more than `most` pairs.
+    """
+    if ";" in query or "%" in query:
+        query = "&".join(pair for pair in query.split("&") if ";" not in pair and not _BAD_ESCAPE.search(pair))
+    return parse_qs(query, keep_blank_values=True, max_num_fields=most, errors="surrogateescape") if query else {}
 
 
 class Request:
@@ -104,9 +108,7 @@ class Request:
         """Initialize a request. `connection` reads its body. Raises Malformed for an invalid target."""
         path, query = _split_target(target)
         try:
-            self.params: dict[str, list[str]] = (
-                parse_qs(_without_semicolons(query), keep_blank_values=True, max_num_fields=1000) if query else {}
-            )
+            self.params: dict[str, list[str]] = parse_query(query, 1000) if query else {}
         except ValueError:
             raise Malformed(400, "bad request target") from None
         self.method = method

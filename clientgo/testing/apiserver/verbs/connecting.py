@@ -10,6 +10,7 @@ import datetime
 import functools
 from typing import TYPE_CHECKING
 
+from clientgo.golang import utf8
 from clientgo.golang.strconv import parse_int, quote
 from clientgo.testing.apiserver.kinds.gates import AUTHORIZE_POD_WEBSOCKET_UPGRADE
 from clientgo.testing.apiserver.store.storage import Stored
@@ -95,7 +96,7 @@ def _stream(verb: Verb, call: Call, pod: Json) -> http.Response:
     container = _container(call, pod)
     if call.subresource == "attach":
         return commands.run(request, functools.partial(runtime.attach, pod, container))
-    command = request.params.get("command", [])
+    command = [utf8.to_valid(part) for part in request.params.get("command", ())]
     if not command:
         raise errors.bad_request("you must specify at least one command for the container")
     return commands.run(request, functools.partial(runtime.exec, pod, container, command))

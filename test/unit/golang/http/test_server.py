@@ -159,6 +159,17 @@ def test_an_unread_body_is_no_second_request() -> None:
     assert seen == ["/a"]
 
 
+def test_a_query_ignores_the_pairs_that_go_ignores() -> None:
+    request = Request("GET", "/?a=1&b=x;y&c=%zz&%f=2&d=%C3%BC&e=%e2%82&f&=g&&a=%26")
+    assert request.query() == {"a": ["1", "&"], "d": ["ü"], "e": ["\udce2\udc82"], "f": [""], "": ["g"]}
+
+
+def test_a_text_that_is_not_valid_utf_8_is_written_as_its_bytes() -> None:
+    response = ResponseWriter()
+    response.write("cut \udce2\udc82")
+    assert bytes(response.body) == b"cut \xe2\x82"
+
+
 def test_a_connection_carries_several_requests_and_their_names_are_canonical() -> None:
     def names(resp: ResponseWriter, req: Request) -> None:
         resp.write(",".join(name for name, _ in req.headers.items()) + f" {req.path} {req.query()}")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from apiclient import Api
+from patience import PATIENCE
 
+from clientgo.apimachinery.runtime.serializer import protobuf
+from clientgo.apimachinery.runtime.serializer.protobuf.messages import message
+from clientgo.apimachinery.runtime.serializer.protobuf.protobuf import wrap
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.access import routing
 from clientgo.testing.apiserver.wire.errors import ApiError
@@ -167,3 +174,30 @@ def test_options_of_a_log(api: Api, query: str, code: int, text: str) -> None:
 )
 def test_options_of_a_log_that_are_valid(api: Api, query: str) -> None:
     api("GET", f"{NAMESPACE}/pods/none/log?{query}", want=404)
+
+
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [
+        ("reason%3Dcut%20%E2%82", ["cut"]),
+        ("reason%3Dcut%20%EF%BF%BD%EF%BF%BD", ["shown"]),
+        ("reason%3Dcut%20%zz", None),
+    ],
+)
+def test_a_field_selector_compares_bytes_and_a_bad_escape_is_ignored(
+    api: Api, selector: str, names: list[str] | None
+) -> None:
+    found = message("clientgo.api.core.v1", "Event")
+    assert found is not None
+    for name, text in (("cut", "cut \udce2\udc82"), ("shown", "cut \ufffd\ufffd")):
+        event = {"metadata": {"name": name, "namespace": "default"}, "reason": text}
+        event["involvedObject"] = {"namespace": "default"}
+        body = wrap(protobuf.encode_message(found, event), "v1", "Event")
+        api.request("POST", f"{NAMESPACE}/events", body, "application/vnd.kubernetes.protobuf")
+    # Not by requests, which repairs escapes.
+    connection = http.client.HTTPConnection(urlsplit(api.env.url).netloc, timeout=PATIENCE)
+    headers = {"Authorization": f"Bearer {api.env.token}"}
+    connection.request("GET", f"{NAMESPACE}/events?fieldSelector={selector}", headers=headers)
+    listed = json.loads(connection.getresponse().read())["items"]
+    connection.close()
+    assert [each["metadata"]["name"] for each in listed] == (["cut", "shown"] if names is None else names)
