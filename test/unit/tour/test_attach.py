@@ -114,6 +114,7 @@ def test_the_module_is_a_command(
     (tmp_path / "program.py").write_text(PROGRAM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["clientgo.tour.attach", *arguments])
+    monkeypatch.setattr("clientgo.tour.web.browser_on", lambda url: pytest.fail("it opens a browser"))
     with pytest.raises(SystemExit) as caught:
         runpy.run_path(attach.__file__, run_name="__main__")
     assert caught.value.code == code and ("ran __main__ []" in capsys.readouterr().out) == (code == 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import zlib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clientgo import tour
+from clientgo.tour import export
 from clientgo.tour.bundle import bundle
 from clientgo.tour.export import Pack, write_data, write_page
 from clientgo.tour.web import PAGE
@@ -132,3 +134,29 @@ def test_modules_are_bundled_after_the_modules_that_they_import(tmp_path):
 def test_what_a_bundle_cannot_have_is_refused(tmp_path, texts, problem):
     with pytest.raises(ValueError, match=problem):
         bundle(modules(tmp_path, **texts), "main.js")
+
+
+def test_equal_data_has_equal_bytes_in_few_characters(tmp_path):
+    (tmp_path / "data").mkdir()
+    texts = []
+    for value in ({"b": "协调", "a": [1, 2]}, {"a": [1, 2], "b": "协调"}):
+        write_data(tmp_path, "x", value)
+        texts.append((tmp_path / "data" / "x.js").read_text())
+    data = base64.b64decode(texts[0].split('"')[3])
+    assert texts[0] == texts[1] and zlib.decompress(data).decode() == '{"a":[1,2],"b":"协调"}'
+
+
+def test_a_page_without_what_is_replaced_is_an_error(tmp_path, monkeypatch):
+    page = tmp_path / "page"
+    shutil.copytree(PAGE, page)
+    monkeypatch.setattr(export, "PAGE", page)
+    write_page(tmp_path / "good")
+    write_page(tmp_path / "good")  # into the same folder again
+    html = (page / "index.html").read_text()
+    script = '<script type="module" src="/page/tour.js">'
+    elsewhere = html.replace('"/page/', '"/other/').replace('src="/other/tour.js"', 'src="/page/tour.js"')
+    without = {part: html.replace(part, "") for part in (script, "<html ")}
+    for part, text in {**without, '"/page/': elsewhere}.items():
+        (page / "index.html").write_text(text)
+        with pytest.raises(ValueError, match=f"^index.html has no {part}$"):
+            write_page(tmp_path / "bad")

@@ -127,3 +127,7 @@ def test_a_step_stops_at_the_hop_that_it_names(stop: dict[str, str], stops: bool
     assert stops_at({**STOP, **stop}, hop) is stops
     bare = SimpleNamespace(station="handlers", kind="called", key="a", more={})
     assert not stops_at(STOP, bare) and stops_at({**STOP, "handler": ""}, bare)
+
+
+def test_a_reader_begins_at_the_introduction() -> None:
+    assert Place() == Place(step=-1, is_asked=False, answered=None)

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from clientgo import tour
+from clientgo.golang import callers
 from clientgo.testing import synctest
+from clientgo.tour import live, programframes
 from clientgo.tour.hop import Code, Hop
 from clientgo.tour.live import Live
 from clientgo.tour.taps import TAPS
@@ -367,3 +369,49 @@ def test_after_the_end_no_thread_of_the_tour_is_left() -> None:
         (ticker,) = (each for each in threading.enumerate() if each.name == "tour ticker")
         assert ticker.daemon
     assert not ticker.is_alive()
+
+
+class PlainQueue:
+    """A queue of the program's own that has only what the tour needs."""
+
+    def __init__(self) -> None:
+        self.held = {"a", "b"}
+
+    def get(self) -> tuple[Any, bool]:
+        raise AssertionError("the tour takes nothing")
+
+    def contents(self) -> Any:
+        return SimpleNamespace(processing=frozenset(self.held))
+
+
+def test_the_keys_of_a_queue_that_lists_no_processing_ones_are_those_of_its_contents() -> None:
+    live, queue = Live(), PlainQueue()
+    live.watch(queue)
+    found = live.workers()
+    assert sorted((work.thread, work.item, work.queue is queue, work.since) for work in found) == [
+        ("?", "a", True, None),
+        ("?", "b", True, None),
+    ]
+    assert [(held.queue is held.inner, held.since) for held in live.queues()] == [(True, {})]
+
+
+def test_a_hops_object_and_owner_are_no_part_of_its_text() -> None:
+    made = Hop(number=1, time=0.5, station="queue", kind="added", key="a", thread="t", code=CODE, object=7, owner=8)
+    assert "object" not in repr(made) and "owner" not in repr(made) and "key='a'" in repr(made)
+    assert str(made) == "   1 +0.500s queue.added a  [t]"
+
+
+@pytest.mark.parametrize("is_inserted", [True, False])
+def test_without_a_frame_of_the_program_there_is_no_name(
+    monkeypatch: pytest.MonkeyPatch, is_inserted: bool
+) -> None:
+    thing = object()
+    assert programframes.variable_of(thing) == "thing" and "test_live_limits.py:" in programframes.line_of_call()
+    monkeypatch.setattr(programframes.callers, "is_inserted", lambda file: is_inserted)
+    assert (programframes.variable_of(thing), programframes.line_of_call() == "") == (
+        ("", True) if is_inserted else ("thing", False)
+    )
+
+
+def test_its_frames_are_no_part_of_the_programs_output() -> None:
+    assert callers.is_inserted(live.__file__)

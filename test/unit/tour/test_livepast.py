@@ -152,3 +152,10 @@ def test_a_handler_a_version_and_a_time_narrow_the_answer() -> None:
     for more, at in asked:
         assert ask(kept, made, *place, **more)[0] == [at], more
     assert ask(kept, made, *place, queued=4.0)[0] == []
+
+
+def test_without_a_key_there_is_no_chain_even_if_an_item_is_an_empty_text() -> None:
+    made = Parts()
+    kept = [hop("queue.added", "", owner=made.queue)]
+    links, found = ask(kept, made, "queue.order", "")
+    assert links == [] and found["queue.order"] == 0

@@ -312,6 +312,7 @@ class Asked:
         self.seen = {**SEEN, **seen}
         self.requests: list[Any] = []
         self.is_gone = False
+        self.past: dict[str, Any] = {"hops": [], "links": [], "changes": {}}
 
     def __call__(self, path: str, body: Any = None) -> Any:
         self.requests.append(path if body is None else body)
@@ -319,7 +320,7 @@ class Asked:
             raise OSError("gone")
         if path == "/api/tour":
             return {"title": "the program"}
-        return self.seen if path.startswith("/api/live") else {"hops": [], "links": [], "changes": {}}
+        return self.seen if path.startswith("/api/live") else self.past
 
 
 def screen_of(**seen: Any) -> tuple[LiveScreen, Asked]:
@@ -438,6 +439,38 @@ def test_a_menu_takes_the_keys_until_it_is_closed() -> None:
     assert len(asked.requests) == count + 1, "only the key that opened it made the screen look"
     screen.press("\x1b")
     assert screen.menu is None
+
+
+def test_the_way_of_a_key_is_asked_for_by_its_place_and_shown_from_its_end() -> None:
+    notice = {"key": "default/a", "version": "7", "queued": 1.5}
+    view = {"name": "h", "paused": False, "pending": [notice], "taken": [], "delivering": None}
+    screen, asked = screen_of(views={"handlers": {"handlers": [view]}})
+    hop = {"station": "queue", "kind": "added", "key": "default/a", "version": "", "time": 0.5, "thread": "t"}
+    asked.past = {
+        "hops": [hop, {**hop, "time": 0.75}, {**hop, "time": 1.0}], "changes": {"queue.order": 2},
+        "links": [{"at": at, "key": "default/a"} for at in (0, 1, 2)],
+    }
+    screen.press("w")
+    assert screen.menu is not None and [text for text, _ in screen.menu.items] == ["handlers.pending  default/a  h"]
+    screen.press("\r")
+    assert asked.requests[-1] == (
+        "/api/past?place=handlers.pending&key=default%2Fa&handler=h&version=7&queued=1.5&informer=0&queue=0"
+    )
+    menu: Any = screen.menu
+    assert menu.title == f"{screen.words('why-here')}: default/a · handlers.pending"
+    assert len(menu.items) == 3 and menu.chosen == 2 and menu.items[2][0].startswith("+1.00s")
+    screen.press("\x1b")
+    screen.press("c")
+    menu = screen.menu
+    assert menu.title == screen.words("last-changed") and menu.items[0][0].startswith("queue.order  +1.00s")
+    # Before anything was seen, no key is anywhere.
+    asked.seen["views"] = {}
+    screen.press("\x1b")
+    screen.press("z")
+    screen.press("z")
+    screen.press("w")
+    menu = screen.menu
+    assert menu.items == [(screen.words("nothing"), None)] and menu.title == screen.words("why-here-none")
 
 
 def test_a_hop_is_a_line_with_its_version_and_its_error() -> None:

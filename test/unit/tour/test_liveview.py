@@ -536,3 +536,12 @@ def test_a_state_that_no_cache_has_is_hidden_if_an_informer_of_secrets_may_have_
     program.hop(key="default/gone", object=obj)
     (shown,) = program.view.object(1, "default/gone").values()  # whatever informer the page has chosen
     assert ("a value" not in str(shown)) is is_hidden
+
+
+def test_the_values_of_2000_secrets_are_taken_out(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    contents = program.parts.indexer.contents
+    monkeypatch.setattr(program.parts.indexer, "contents", lambda most: (asked.append(most), contents(most))[1])
+    reflected(program).description = "/v1, Resource=secrets"
+    assert program.view._scrubbed("an error") == program.view._scrubbed("an error") == "an error"
+    assert asked == [2000]  # once for each text

@@ -23,6 +23,7 @@ from clientgo.golang.stop import Signal
 from clientgo.testing import synctest
 from clientgo.tour.playback import Playback, RecordedError, first_object, kind_of, play, source_of
 from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.testing import new_fake_clock
 
 OPTIONS = metav1.ListOptions()
 STREAM = metav1.ListOptions(send_initial_events=True)
@@ -448,3 +449,15 @@ def test_the_first_object_is_one_of_the_cache(tmp_path: Path) -> None:
 def test_the_class_of_an_object_is_that_of_the_scheme() -> None:
     assert kind_of(config_map("a")) is corev1.ConfigMap
     assert kind_of({"apiVersion": "x/v1", "kind": "ConfigMap"}) is Unstructured and kind_of({}) is Unstructured
+
+
+def test_a_wait_that_was_ended_leaves_no_timer(tmp_path: Path) -> None:
+    clock = new_fake_clock()
+    with playing(tmp_path, requested("watch", 0.0), event(100.0, "c", "6"), clock=clock) as played:
+        watch = played.watch(OPTIONS)
+        watch.result_chan()
+        REAL_CLOCK.sleep(1.0)
+        assert clock.waiters() == 1
+        watch.stop()
+        REAL_CLOCK.sleep(1.0)
+        assert clock.waiters() == 0 and played.clock() is clock

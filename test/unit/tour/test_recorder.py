@@ -19,7 +19,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.golang import callers
 from clientgo.testing import synctest
 from clientgo.tools import cache
-from clientgo.tour import live, recorder, secrecy, taps
+from clientgo.tour import recorder, taps
 from clientgo.tour.hop import Code, Hop
 
 CODE = Code("file.py", "f", "file.go", "F", 3, (1, 2), "caller.py:1")
@@ -211,6 +211,19 @@ def test_its_thread_does_not_keep_the_program_from_ending(tmp_path: Path) -> Non
     assert not thread.is_alive()
 
 
-@pytest.mark.parametrize("module", [live, recorder, secrecy, taps])
-def test_the_frames_of_an_observer_are_no_part_of_the_programs_output(module: Any) -> None:
-    assert callers.is_inserted(module.__file__)
+def test_a_recorded_watch_has_the_channel_of_the_watch_and_ends_it(tmp_path: Path) -> None:
+    watcher = watch.new_fake_with_options(watch.FakeOptions(channel_size=5))
+    with tour.record(tmp_path / "r") as made:
+        source = recorder._RecordedSource(made, Server(), 3)
+        recorded_watch = recorder._RecordedWatch(made, watcher, 3, 4)
+        assert recorded_watch.result_chan() is watcher.result_chan() and not recorded_watch.is_stopped
+        recorded_watch.stop()
+        assert watcher.result_chan().closed and recorded_watch.is_stopped
+        for _ in range(2):
+            source.list_with_context(context.background(), metav1.ListOptions())
+    lines = [json.loads(line) for line in (tmp_path / "r").read_text().splitlines()]
+    assert [brief(line) for line in lines] == [("recording",), ("list", 0), ("list", 1), ("end",)]
+
+
+def test_its_frames_are_no_part_of_the_programs_output() -> None:
+    assert callers.is_inserted(recorder.__file__)

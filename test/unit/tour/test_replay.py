@@ -47,6 +47,9 @@ def test_an_informer_goes_through_the_outage_hop_by_hop(recording):
     assert [each["key"] for each in last["indexer"]["objects"]] == ["default/bread"]
     assert last["apiserver"]["history"][-1]["version"] == "26" and last["apiserver"]["version"] == "27"
     assert trace.objects["default/bread@26"]["data"]["shout"] == "DARK BREAD"
+    server = last["apiserver"]
+    assert (server["remote"], server["wire"], server["objects"], server["oldest"]) == (True, "up", [], "")
+    assert server["facts"][0][0] == "moment" and server["facts"][0][1].endswith("s")
 
 
 def test_a_run_is_always_the_same_and_a_part_of_it_is_its_beginning(recording):

@@ -20,6 +20,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.dynamic import dynamicinformer
+from clientgo.golang import callers
 from clientgo.informers.core.v1.secret import new_secret_informer
 from clientgo.metadata import metadatainformer
 from clientgo.rest import Config
@@ -759,3 +760,14 @@ def test_a_short_value_is_found_in_base64_too() -> None:
     assert secrecy.scrubbed("a YWJjZA== b YWJjZA c") == "a (hidden)== b (hidden) c"
     shown = secrecy.shown(Unstructured({"apiVersion": "v1", "kind": "Secret", "more": True}))
     assert hidden(shown["more"])
+
+
+def test_numbers_that_are_no_bytes_stay_in_a_text() -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    for text in ("codes [300, 301, 302, 303] end", "codes [1, 2, 3, 256] end"):
+        assert secrecy.scrubbed(text) == text
+
+
+def test_its_frames_are_no_part_of_the_programs_output() -> None:
+    assert callers.is_inserted(secrecy_module.__file__)

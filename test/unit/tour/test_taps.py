@@ -10,6 +10,7 @@ import pytest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.golang import callers
 from clientgo.tools import cache
 from clientgo.tour import taps
 
@@ -473,3 +474,7 @@ def test_a_worker_reconciles_the_first_argument_with_a_key() -> None:
     none = Call()
     tap.around(none, None)
     assert none.log == [("reconcile", "", {}), CALLED, ("ok", "", {})]
+
+
+def test_its_frames_are_no_part_of_the_programs_output() -> None:
+    assert callers.is_inserted(taps.__file__)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pty
+import signal
 import sys
 import termios
 import threading
@@ -205,3 +206,30 @@ def test_q_ends_the_tour_and_the_keys_behind_it_are_not_read(monkeypatch):
     os.close(ours)
     text = b"".join(drawn).decode()
     assert text.count("q quit") == 2, "at the beginning and after the first n"
+
+
+def test_keys_come_from_the_terminal_and_a_change_of_its_size_is_an_empty_one(monkeypatch):
+    theirs, ours = os.pipe()
+    with open(theirs) as source, terminal.resizes() as resized:
+        monkeypatch.setattr("sys.stdin", source)
+        keys = terminal._keys(resized)
+        signal.raise_signal(signal.SIGWINCH)
+        assert next(keys) == ""
+        os.write(ours, "n\x1b[Cä".encode())
+        assert [next(keys) for _ in range(3)] == ["n", "\x1b[C", "ä"]
+        os.write(ours, b"q")
+        assert next(keys) == "q"
+        os.close(ours)
+        assert list(keys) == []  # the terminal is gone
+
+
+def test_many_changes_of_the_size_block_nothing_and_the_handler_goes_with_its_pipe():
+    before = signal.getsignal(signal.SIGWINCH)
+    with terminal.resizes() as resized:
+        assert signal.getsignal(signal.SIGWINCH) is not before
+        for _ in range(70_000):  # more than a pipe holds
+            signal.getsignal(signal.SIGWINCH)(signal.SIGWINCH, None)
+        assert set(os.read(resized, 1 << 20)) == {ord(".")}
+    assert signal.getsignal(signal.SIGWINCH) is before
+    with pytest.raises(OSError):
+        os.fstat(resized)
