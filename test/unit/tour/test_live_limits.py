@@ -415,3 +415,22 @@ def test_without_a_frame_of_the_program_there_is_no_name(
 
 def test_its_frames_are_no_part_of_the_programs_output() -> None:
     assert callers.is_inserted(live.__file__)
+
+
+def test_a_pause_during_the_end_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another page may ask for it between the steps of the end."""
+    functions = [probe.find() for probe in Live()._control_probes()]
+    before = [function.__code__ for function in functions]
+    watching = tour.Live()
+    with watching:
+        ended: list[Any] = []
+
+        def pause_once(*about: Any) -> None:
+            if not ended:
+                ended.append(about)
+                watching.pause("h")
+                assert [function.__code__ for function in functions] != before
+
+        monkeypatch.setattr(live, "log_changes", pause_once)
+    assert ended and [function.__code__ for function in functions] == before
+    assert watching.is_detached()

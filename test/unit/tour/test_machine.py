@@ -126,3 +126,21 @@ def test_a_stop_ends_every_wait_and_every_thread() -> None:
 def test_a_program_prepares_nothing_and_has_all_switches_by_default() -> None:
     made = Program(worker=SHOUTER.worker, resources=("/a",), new_replica=SHOUTER.new_replica, verbs={})
     assert made.switches == () and made.prepare(None) is None  # type: ignore[arg-type]
+
+
+def test_every_client_and_the_server_are_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    with synctest.bubble():
+        machine = Machine(tour.Settings(replicas=2), SHOUTER)
+        machine.start()
+        parts = {"outside": machine.outside, **{each.name: each for each in machine._replicas}}
+        for name, part in parts.items():
+            close = part.close
+            monkeypatch.setattr(part, "close", lambda name=name, close=close: (closed.append(name), close()))
+        end = machine.server.stop
+        monkeypatch.setattr(machine.server, "stop", lambda: (closed.append("server"), end()))
+        for each in machine._replicas:
+            each.wire.down()
+        machine.stop()
+    assert sorted(closed) == ["one", "outside", "server", "two"] and closed[-1] == "server"
+    assert [each.wire.state() for each in machine._replicas] == ["up", "up"]

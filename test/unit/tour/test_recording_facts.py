@@ -272,3 +272,11 @@ def test_only_one_annotation_ends_the_initial_objects(value: Any, ends: bool) ->
 
 def test_a_new_source_has_nothing() -> None:
     assert Source(3).to_dict() == {"source": 3, "name": "", "type": "", "events": 0, "lists": 0, "last": 0.0}
+
+
+def test_a_hop_without_a_time_that_makes_sense_is_at_the_beginning(tmp_path: Path) -> None:
+    line = '{"what":"hop","t":1.0,"key":"a","t":"late"}'
+    with tour.Recording(written(tmp_path / "r", line)) as recording:
+        (found,) = recording.hops_until(1.0)
+        assert (found["time"], found["key"]) == (0.0, "a") and "what" not in found and "t" not in found
+        assert recording.damages == ["line 2: `t` must be a number, not a string"]
