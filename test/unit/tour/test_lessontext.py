@@ -102,8 +102,10 @@ def test_a_lesson_has_the_words_of_its_language_if_there_are_any() -> None:
     assert shown["steps"][0]["answers"][1] == {"text": "z", "right": True, "why": "why yes"}
     assert shown["steps"][0]["text"] == LESSON["steps"][0]["text"]
     assert lines_of(lesson, Place(), STATE, words("zh"), 78)[0].startswith("2. Z")
-    with pytest.raises(ValueError, match="zip"):
-        lesson_in("zh", {**LESSON, "zh": {"steps": other["steps"][:1]}})
+    few = [{**other["steps"][0], "answers": [{"text": "z"}] * 2}, other["steps"][1]]
+    for wrong in (other["steps"][:1], few):
+        with pytest.raises(ValueError, match="zip"):
+            lesson_in("zh", {**LESSON, "zh": {"steps": wrong}})
 
 
 STOP = {"station": "handlers", "kind": "called", "key": "a", "handler": "h"}

@@ -432,9 +432,9 @@ def test_a_menu_takes_the_keys_until_it_is_closed() -> None:
     count = len(asked.requests)
     screen.press("?")
     menu = screen.menu
-    assert menu is not None
+    assert menu is not None and menu.chosen == 0
     screen.press("\x1b[B")
-    assert screen.menu is menu
+    assert screen.menu is menu and menu.chosen == 1
     screen.press("i")
     assert len(asked.requests) == count + 1, "only the key that opened it made the screen look"
     screen.press("\x1b")

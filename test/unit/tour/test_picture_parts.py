@@ -403,6 +403,7 @@ def test_candidates_have_their_tries_and_the_lease_its_holder(spec: Any, holder:
     leases = [] if spec is None else [SimpleNamespace(obj={"spec": spec}), SimpleNamespace(obj={"spec": {}})]
     store = Store(**{"coordination.k8s.io/leases": (leases, [], 1)})
     kinds = [("b", "held"), ("b", "acquired"), ("b", "leading"), ("a", "held"), ("a", "leading"), ("a", "stopped")]
+    kinds.append(("c", "held"))
     hops = [hop(f"election.{kind}", key, more={"leader": f"{key}-{kind}"}) for key, kind in kinds]
     assert painted("election", store=store, resources=("maps",)) == {}
     view = painted("election", *hops, store=store, resources=("maps",))
@@ -410,11 +411,12 @@ def test_candidates_have_their_tries_and_the_lease_its_holder(spec: Any, holder:
         "candidates": {
             "a": {"leads": False, "leader": "a-stopped", "tries": 1},
             "b": {"leads": True, "leader": "b-leading", "tries": 2},
+            "c": {"leads": False, "leader": "c-held", "tries": 1},
         },
         "holder": holder,
         "transitions": transitions,
     }
-    assert [*view["candidates"]] == ["a", "b"]
+    assert [*view["candidates"]] == ["a", "b", "c"]
 
 
 def test_another_replica_is_painted_without_the_state_of_the_last_one() -> None:

@@ -357,3 +357,11 @@ def test_the_menu_of_keys_begins_at_the_key_of_the_first_hop_too() -> None:
         ats(screen, "w")
         assert screen.menu is not None and screen.menu.chosen == chosen
         ats(screen, ESCAPE)
+
+
+def test_the_menus_of_help_and_of_faults_begin_at_their_first_item() -> None:
+    screen = Program(2, faults=("cut", "gone")).screen()
+    for key in ("?", "x", "c"):
+        ats(screen, key)
+        assert screen.menu is not None and screen.menu.chosen == 0
+        ats(screen, ESCAPE)

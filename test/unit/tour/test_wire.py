@@ -285,3 +285,11 @@ def test_the_rest_of_a_body_is_read_to_its_end() -> None:
         wire = Wire(Streams(Stream(b"a", b"bc", b"d", ends=True)))
         body = wire.round_trip(request()).body
         assert body.read_some() == b"a" and body.read() == b"bcd" and body.read() == b""
+
+
+def test_an_answer_that_is_whole_is_no_stream() -> None:
+    wire = Wire(Server())
+    response = wire.round_trip(request())
+    assert isinstance(response.body, http.BytesBody) and repr(wire) == "<Wire up, 0 streams>"
+    wire.cut()
+    assert response.body.read() == b"{}"
