@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from clientgo.golang.json import kind_of
 from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver import kinds
 from clientgo.testing.apiserver.kinds import defaults, embedded, schema, structural
@@ -122,8 +123,8 @@ def check_kind(call: Call, doc: Json) -> None:
     for name, value in (("kind", kind), ("apiVersion", api_version)):
         if value is not None and not isinstance(value, str):
             raise errors.bad_request(
-                f"couldn't get version/kind; json parse error: json: cannot unmarshal into Go struct field "
-                f".{name} of type string"
+                f"couldn't get version/kind; json parse error: json: cannot unmarshal {kind_of(value)} into "
+                f"Go struct field .{name} of type string"
             )
     if resource.custom:
         if not kind:

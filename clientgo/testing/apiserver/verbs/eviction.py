@@ -174,6 +174,8 @@ def disruption_condition(status: Json, allowed: int, generation: int, now: str) 
 def _mark_as_target(writer: Writer, call: Call) -> None:
     """Record the reason of the eviction in the pod's status."""
     status_call = Call(call.request, call.resource, call.namespace, call.name, "status", call.form)
+    # In Kubernetes too, this part of the eviction does not pass admission.
+    status_call.admitted = True
     options = WriteOptions(call.request, "CreateOptions")
 
     def attempt(current: Stored | None) -> tuple[Stored, bool]:

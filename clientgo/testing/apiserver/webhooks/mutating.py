@@ -5,12 +5,14 @@ A webhook that asks for it is called once more when a later one changed the obje
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from clientgo.apimachinery.util import jsonpatch
+from clientgo.golang.json import kind_of
 from clientgo.testing.apiserver.access.rbac import Authorizer
 from clientgo.testing.apiserver.kinds.registry import Resource
 from clientgo.testing.apiserver.verbs import decoding
+from clientgo.testing.apiserver.verbs.call import internal_call
 from clientgo.testing.apiserver.webhooks import matching
 from clientgo.testing.apiserver.webhooks.attributes import Attributes
 from clientgo.testing.apiserver.webhooks.matching import Hook, Matcher
@@ -19,6 +21,8 @@ from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import ApiError
 from clientgo.testing.apiserver.wire.jsonio import Json, ParseError, loads
 from clientgo.testing.apiserver.wire.webhooks import WebhookClients
+
+_INVALID = 422
 
 
 class Mutating:
@@ -74,31 +78,50 @@ def _patched(obj: Any, patch: bytes) -> Json:
     """Return the patched object. Raises ApiError 500 for an invalid patch, or a patch that does not fit."""
     try:
         operations = loads(patch)
+        if operations is None:
+            return cast(Json, obj)
         if not isinstance(operations, list):
-            raise errors.internal_error("json: cannot unmarshal value into Go value of type jsonpatch.Patch")
+            text = f"json: cannot unmarshal {kind_of(operations)} into Go value of type jsonpatch.Patch"
+            raise errors.internal_error(text)
         if len(operations) > decoding.MAX_OPERATIONS:
             raise errors.internal_error(f"the patch has more than {decoding.MAX_OPERATIONS} operations")
         changed = jsonpatch.apply(obj, operations, accumulated_copy_size_limit=decoding.MAX_COPIED)
     except (ParseError, jsonpatch.PatchError) as err:
         raise errors.internal_error(str(err)) from None
-    if not isinstance(changed, dict) or not isinstance(changed.get("metadata"), dict):
-        raise errors.internal_error("the patched object is no object with metadata")
+    if not isinstance(changed, dict):
+        raise errors.internal_error("the patched object is no object")
     return changed
 
 
 def reshaped(attributes: Attributes, changed: Json, shape: Resource) -> Attributes:
-    """Return the write with a changed object, which is in the version of `shape`. Raises ApiError."""
-    if changed.get("kind") != shape.kind:
-        return attributes.of(changed)
-    return attributes.of(_decoded(attributes, in_shape(changed, shape, attributes.resource) or {}))
+    """Return the write with a changed object, which is in the version of `shape`.
 
-
-def _decoded(attributes: Attributes, doc: Json) -> Json:
-    """Return the webhook's object in normal form with defaults.
-
-    Raises ApiError 500, because the fault is not the user's.
+    The object is decoded as a body of the request would be, so that it stays an object of its kind. Raises ApiError.
     """
+    kind, resource = attributes.group_version_kind, attributes.resource
     try:
-        return decoding.decode(attributes.call, doc, None)
+        if (kind["group"], kind["kind"]) != (resource.group, resource.kind):
+            version = f"{kind['group']}/{kind['version']}" if kind["group"] else kind["version"]
+            obj = decoding.decode_as(version, kind["kind"], changed)
+        else:
+            obj = _decoded(attributes, changed, shape)
+            if shape is not resource:
+                obj = _decoded(attributes, in_shape(obj, shape, resource) or {}, resource)
     except ApiError as err:
-        raise errors.internal_error(err.message) from None
+        raise _fault(err) from None
+    obj.setdefault("metadata", {})
+    return attributes.of(obj)
+
+
+def _decoded(attributes: Attributes, doc: Json, resource: Resource) -> Json:
+    """Return an object of a resource in normal form with defaults. Raises ApiError."""
+    call = attributes.call
+    return decoding.decode(internal_call("PATCH", "", resource, call.namespace, call.name), doc, None)
+
+
+def _fault(err: ApiError) -> ApiError:
+    """Return the error for an object that its kind refuses: the fault is the webhook's, not the user's."""
+    if err.code == _INVALID:
+        return err
+    text = err.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or err.message
+    return errors.internal_text(text) if text.startswith("converting (") else errors.internal_error(text)

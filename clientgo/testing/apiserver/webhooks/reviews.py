@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _KNOWN_VERSIONS = ("v1", "v1beta1")
 _DEFAULT_TIMEOUT = 10
 _HARMLESS = ("None", "NoneOnDryRun")
+# The largest status of an HTTP response.
+_MAX_STATUS = 999
 
 
 class HookError(Exception):
@@ -213,5 +215,8 @@ def _denial(name: str, answer: Answer) -> ApiError:
     by = f"admission webhook {quote(name)} denied the request"
     why = answer.message or answer.reason
     text = f"{by}: {why}" if why else f"{by} without explanation"
+    if answer.code > _MAX_STATUS:
+        # Go's server panics, and answers with 500.
+        return errors.internal_error(f"invalid WriteHeader code {answer.code}")
     details, metadata = answer.status.get("details"), answer.status.get("metadata")
     return ApiError(max(answer.code, 400), answer.reason or None, text, details, metadata=metadata)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import functools
 import json
 import re
 import socket
@@ -288,6 +290,7 @@ def test_a_webhook_cannot_change_what_a_client_cannot(hooks: Webhooks) -> None:
         (JSONPatchOp("replace", "/data", "text"), "cannot unmarshal string"),
         (JSONPatchOp("replace", "", 3), "replace operation value must be object or array"),
         (JSONPatchOp("replace", "", []), "is no object"),
+        (JSONPatchOp("replace", "/data", ["x"]), "cannot unmarshal array"),
         (JSONPatchOp("add", "", {}), 'doc is missing path: ""'),
     ],
 )
@@ -296,6 +299,110 @@ def test_a_patch_that_does_not_fit_is_an_internal_error(hooks: Webhooks, patch: 
     status = hooks.api("POST", MAPS, config_map("one", a="b"), want=500)
     assert status["reason"] == "InternalError"
     assert why in status["message"]
+
+
+def _patched(patch: JSONPatchOp, ctx: Context, req: Request) -> Response:
+    return admission.patched("", patch)
+
+
+SCHEME = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
+UNREADABLE = "Internal error occurred: couldn't get version/kind; json parse error: json: cannot unmarshal"
+
+
+@pytest.mark.parametrize(
+    ("patch", "code", "message"),
+    [
+        (JSONPatchOp("replace", "/kind", "Pod"), 500, "converting (v1.Pod) to (core.ConfigMap): unknown conversion"),
+        (JSONPatchOp("replace", "/kind", 7), 500, f"{UNREADABLE} number into Go struct field .kind of type string"),
+        (JSONPatchOp("replace", "/apiVersion", []), 500,
+         f"{UNREADABLE} array into Go struct field .apiVersion of type string"),
+        (JSONPatchOp("replace", "/apiVersion", "v7"), 500,
+         f'Internal error occurred: no kind "ConfigMap" is registered for version "v7" {SCHEME}'),
+        (JSONPatchOp("replace", "/metadata", []), 500,
+         "Internal error occurred: json: cannot unmarshal array into Go struct field ConfigMap.metadata of type "
+         "v1.ObjectMeta"),
+        (JSONPatchOp("remove", "/metadata"), 422,
+         'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'),
+        (JSONPatchOp("remove", "/kind"), 201, None),
+        (JSONPatchOp("remove", "/apiVersion"), 201, None),
+    ],
+)  # fmt: skip
+def test_a_mutated_object_stays_of_its_kind(
+    hooks: Webhooks, patch: JSONPatchOp, code: int, message: str | None
+) -> None:
+    hooks.configure("Mutating", "p", hook("p.example.com", hooks.serve(lambda ctx, req: admission.patched("", patch))))
+    assert hooks.api("POST", MAPS, config_map("one", a="b"), want=code).get("message") == message
+    listed = hooks.api("GET", MAPS, want=200)["items"]
+    if code == 201:
+        made = hooks.api("GET", f"{MAPS}/one", want=200)
+        assert (made["kind"], made["apiVersion"]) == ("ConfigMap", "v1")
+    assert len(listed) == (code == 201)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("/spec/replicas", "many", "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas"),
+        ("/spec", None, "json: cannot unmarshal"),
+        ("/kind", "Deployment", 'no kind "Deployment" is registered'),
+    ],
+)
+def test_a_mutated_object_of_a_subresource_stays_of_its_kind(hooks: Webhooks, path: str, value: Any, why: str) -> None:
+    where = "/apis/apps/v1/namespaces/default/deployments"
+    container = {"name": "c", "image": "i"}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    hooks.api("POST", where, {"metadata": {"name": "web"}, "spec": spec}, want=201)
+    rule = {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["deployments/scale"]}
+    patch = JSONPatchOp("replace", path, value)
+    config = hooks.serve(lambda ctx, req: admission.patched("", patch))
+    hooks.configure("Mutating", "p", hook("p.example.com", config, rules=[rule]))
+    scale = {"spec": {"replicas": 3}}
+    answer = hooks.api("PATCH", f"{where}/web/scale", scale, media="application/merge-patch+json")
+    if value is None:
+        assert answer["spec"].get("replicas", 0) == 0
+    else:
+        assert (answer["code"], answer["reason"]) == (500, "InternalError")
+        assert why in answer["message"]
+        assert hooks.api("GET", f"{where}/web/scale", want=200)["spec"]["replicas"] == 1
+
+
+def test_a_mutated_object_in_another_version_stays_of_its_kind(hooks: Webhooks) -> None:
+    rule = {"apiGroups": ["autoscaling"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["*"]}
+    for number, (path, value) in enumerate([("/spec", 7), ("/spec/scaleTargetRef", []), ("/metadata", "x")]):
+        config = hooks.serve(functools.partial(_patched, JSONPatchOp("replace", path, value)))
+        hooks.configure("Mutating", f"p{number}", hook("p.example.com", config, rules=[rule]))
+        target = {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}
+        body = {"metadata": {"name": "one"}, "spec": {"maxReplicas": 3, "scaleTargetRef": target}}
+        where = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+        answer = hooks.api("POST", where, body, want=500)
+        assert answer["message"].startswith("Internal error occurred: json: cannot unmarshal ")
+        hooks.api("DELETE", f"{GROUP}/mutatingwebhookconfigurations/p{number}", want=200)
+
+
+def test_a_patch_that_is_null_changes_nothing(hooks: Webhooks) -> None:
+    patch = base64.b64encode(b"null").decode()
+    config = hooks.serve_raw(answering(review(allowed=True, patchType="JSONPatch", patch=patch)))
+    hooks.configure("Mutating", "null", hook("n.example.com", config))
+    assert hooks.api("POST", MAPS, config_map("one", a="b"), want=201)["data"] == {"a": "b"}
+
+
+def test_the_mark_of_an_eviction_passes_no_webhook(hooks: Webhooks) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    hooks.api("POST", pods, pod, want=201)
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["pods", "pods/status"]}
+    for sort in ("Mutating", "Validating"):
+        hooks.configure(sort, "no", hook("no.example.com", hooks.serve(deny), rules=[rule]))
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}}
+    hooks.api("POST", f"{pods}/p/eviction", eviction, want=201)
+
+
+@pytest.mark.parametrize(("given", "code"), [(399, 400), (999, 999), (1000, 500), (99999, 500), (-5, 400)])
+def test_a_denial_has_a_status_that_http_has(hooks: Webhooks, given: int, code: int) -> None:
+    answer = review(allowed=False, status={"code": given, "message": "no"})
+    hooks.configure("Validating", "v", hook("v.example.com", hooks.serve_raw(answering(answer))))
+    hooks.api("POST", MAPS, config_map("one", a="b"), want=code)
 
 
 def test_a_mutated_object_is_still_validated(hooks: Webhooks) -> None:
