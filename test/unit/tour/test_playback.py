@@ -461,3 +461,26 @@ def test_a_wait_that_was_ended_leaves_no_timer(tmp_path: Path) -> None:
         watch.stop()
         REAL_CLOCK.sleep(1.0)
         assert clock.waiters() == 0 and played.clock() is clock
+
+
+def test_a_fixture_has_its_scope_and_closes_what_it_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    scopes: list[str] = []
+
+    def fixture(*, scope: str) -> Any:
+        scopes.append(scope)
+        return lambda function: function
+
+    monkeypatch.setattr(pytest, "fixture", fixture)
+    outage = Path(__file__).parent / "outage.jsonl"
+    serving: Any = tour.fixture(outage)()
+    tour.fixture(str(outage), scope="module")
+    assert scopes == ["function", "module"]
+    with synctest.bubble():
+        served = next(serving)
+        first, second = served(corev1.ConfigMap), served("*v1.ConfigMap", start=9.0, speed=2.0)
+        assert (first.moment(), second.moment()) == (0.0, 9.0)
+        first.list(OPTIONS)
+        channel = first.watch(OPTIONS).result_chan()
+        assert list(serving) == [] and channel.closed
+    with pytest.raises(ValueError, match="closed"):
+        first._recording._file.read()

@@ -380,3 +380,12 @@ def test_threads_and_handlers_are_named_after_the_program_not_after_the_tours_fi
     handlers = {point.hop.more["handler"] for point in trace.points if "handler" in point.hop.more}
     assert [each for each in (*threads, *handlers) if "tour" in each] == []
     assert "reflector shouter" in threads and "handler shouter.Enqueuer" in threads
+
+
+def test_a_run_ends_so_many_seconds_behind_its_last_step():
+    steps = [tour.Step(at, "create", name, "text") for at, name in ((2.0, "early"), (8.0, "late"))]
+    scenario = tour.Scenario(name="two", title="Two", steps=steps, after=5.0)
+    trace = tour.execute(scenario, limit=tour.MAX_HOPS)
+    created = [(point.hop.key, round(point.hop.time)) for point in trace.points if point.hop.kind == "created"]
+    assert trace.is_complete and created == [("default/early", 2), ("default/late", 8)]
+    assert trace.points[-1].hop.time < 13.1
