@@ -545,3 +545,16 @@ def test_the_values_of_2000_secrets_are_taken_out(program: Program, monkeypatch:
     reflected(program).description = "/v1, Resource=secrets"
     assert program.view._scrubbed("an error") == program.view._scrubbed("an error") == "an error"
     assert asked == [2000]  # once for each text
+
+
+def test_the_first_informer_and_the_first_queue_are_shown_unless_others_are_asked_for(program: Program) -> None:
+    program.hop(owner=program.queue)
+    painted, looked, past = program.view.paint(), program.view.look(0), program.view.past("queue.order", "a")
+    assert painted["views"]["queue"]["order"] == [] and painted["views"]["indexer"]["version"] == "9"
+    assert {name: looked["views"][name] for name in ("queue", "indexer")} == {
+        name: painted["views"][name] for name in ("queue", "indexer")
+    }
+    assert [each["key"] for each in painted["hops"]] == [each["key"] for each in looked["hops"]] == ["a"]
+    assert [link["at"] for link in past["links"]] == [0] and past["changes"]["queue.order"] == 0
+    assert program.view.past("queue.order", "a", informer=1) == past
+    assert program.view.past("queue.order", "a", queue=1)["links"] == []

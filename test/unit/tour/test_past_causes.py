@@ -360,3 +360,10 @@ def test_the_last_change_of_each_part_is_found_from_hops() -> None:
                 assert past.last_changes(hops, "a")[part] == 0, part
                 assert past.last_changes(hops, "none") == {}, part
         assert past.last_changes([hop(f"other.{kind}") for kind in kinds]) == {}
+
+
+def test_a_station_has_the_arrivals_of_its_places() -> None:
+    assert past.ARRIVALS["queue"] == ("added", "requeued", "raised", "marked", "taken", "waits", "sooner", "failure")
+    assert past.ARRIVALS["apiserver"] == ("created", "updated", "terminating", "deleted")
+    assert past.ARRIVALS["workers"] == ("reconcile", "ok", "error") and past.ARRIVALS["reflector"] == ("line", "listed")
+    assert list(past.ARRIVALS) == list(dict.fromkeys(place.partition(".")[0] for place in past.PLACES))
