@@ -29,15 +29,12 @@ def selector_text(selector: Any) -> str:
     """Return a LabelSelector as metav1.FormatLabelSelector prints it."""
     if not selector:
         return "<none>"
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    parts = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
     for term in selector.get("matchExpressions") or ():
         key, operator, values = term.get("key"), term.get("operator"), ",".join(sorted(term.get("values") or ()))
-        parts.append(
-            {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": f"{key}"}.get(
-                operator, f"!{key}"
-            )
-        )
-    return ",".join(parts) or "<none>"
+        texts = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": f"{key}"}
+        parts.append((key, texts.get(operator, f"!{key}")))
+    return ",".join(text for _, text in sorted(parts)) or "<none>"
 
 
 # ---- fields

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.apimachinery.util.duration import human_duration
+from clientgo.golang.net import join_host_port
 from clientgo.testing.apiserver.kinds.selectors import selector_text
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
@@ -107,16 +108,20 @@ def _completions(done: int, wanted: int | None, parallelism: int | None) -> str:
     return f"{done}/1 of {parallelism}" if (parallelism or 0) > 1 else f"{done}/1"
 
 
+def _job_state(obj: Json) -> str:
+    # The first condition of a type counts.
+    conditions = {c.get("type"): c.get("status") == "True" for c in reversed(_status(obj).get("conditions") or [])}
+    if obj["metadata"].get("deletionTimestamp"):
+        conditions["Terminating"] = True
+    states = ("Complete", "Failed", "Terminating", "Suspended", "FailureTarget")
+    return next((state for state in states if conditions.get(state)), "Running")
+
+
 def job(obj: Json, times: Times) -> list[Any]:
     spec, status = _spec(obj), _status(obj)
     names, images = _containers(spec.get("template") or {})
     done = status.get("succeeded", 0)
     wanted = spec.get("completions")
-    conditions = {c.get("type") for c in status.get("conditions") or () if c.get("status") == "True"}
-    state = "Running"
-    for name in ("Complete", "Failed", "Suspended"):
-        if name in conditions:
-            state = name
     duration = ""
     if status.get("startTime"):
         start = times.since(status["startTime"])
@@ -125,7 +130,7 @@ def job(obj: Json, times: Times) -> list[Any]:
         )
     return [
         obj["metadata"]["name"],
-        state,
+        _job_state(obj),
         _completions(done, wanted, spec.get("parallelism")),
         duration,
         age(obj, times),
@@ -137,21 +142,28 @@ def job(obj: Json, times: Times) -> list[Any]:
 
 def cron_job(obj: Json, times: Times) -> list[Any]:
     spec, status = _spec(obj), _status(obj)
-    template = ((spec.get("jobTemplate") or {}).get("spec") or {}).get("template") or {}
-    names, images = _containers(template)
+    job_spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    names, images = _containers(job_spec.get("template") or {})
+    suspend = spec.get("suspend")
     last = status.get("lastScheduleTime")
     return [
         obj["metadata"]["name"],
         spec.get("schedule", ""),
         spec.get("timeZone") or "<none>",
-        "True" if spec.get("suspend") else "False",
+        "<unset>" if suspend is None else str(suspend),
         len(status.get("active") or ()),
         human_duration(times.since(last)) if last else "<none>",
         age(obj, times),
         names,
         images,
-        "<none>",
+        selector_text(job_spec.get("selector")),
     ]
+
+
+def _balanced(obj: Json) -> list[str]:
+    """Return the addresses of the load balancer, each once, in order."""
+    ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
+    return sorted({one.get("ip") or one.get("hostname", "") for one in ingress} - {""})
 
 
 def service(obj: Json, times: Times) -> list[Any]:
@@ -163,9 +175,7 @@ def service(obj: Json, times: Times) -> list[Any]:
     addresses = spec.get("externalIPs") or []
     external = ",".join(addresses) or "<none>"
     if spec.get("type") == "LoadBalancer":
-        ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
-        balanced = [one.get("ip") or one.get("hostname", "") for one in ingress]
-        external = ",".join([*balanced, *addresses]) or "<pending>"
+        external = ",".join([*_balanced(obj), *addresses]) or "<pending>"
     elif spec.get("type") == "ExternalName":
         external = spec.get("externalName", "")
     return [
@@ -180,14 +190,23 @@ def service(obj: Json, times: Times) -> list[Any]:
 
 
 def endpoints(obj: Json, times: Times) -> list[Any]:
+    subsets = obj.get("subsets")
     shown = [
-        f"{address.get('ip')}:{port.get('port')}"
-        for subset in obj.get("subsets") or ()
-        for port in subset.get("ports") or [{}]
+        join_host_port(address.get("ip", ""), str(port["port"])) if port else address.get("ip", "")
+        for subset in subsets or ()
+        for port in subset.get("ports") or [{}]  # a headless service may have no ports
         for address in subset.get("addresses") or ()
     ]
-    more = f" + {len(shown) - 3} more..." if len(shown) > 3 else ""
-    return [obj["metadata"]["name"], (",".join(shown[:3]) or "<none>") + more, age(obj, times)]
+    return [obj["metadata"]["name"], some(shown, len(shown)) if subsets else "<none>", age(obj, times)]
+
+
+_SHOWN = 3
+
+
+def some(texts: list[str], count: int, shown: int = _SHOWN) -> str:
+    """Return the first few of `count` texts as one text."""
+    more = f" + {count - shown} more..." if count > shown else ""
+    return ",".join(texts[:shown]) + more
 
 
 def event(obj: Json, times: Times) -> list[Any]:
@@ -203,9 +222,9 @@ def event(obj: Json, times: Times) -> list[Any]:
         last_text = _since(series.get("lastObservedTime"), times)
         count = series.get("count", count)
     kind = (involved.get("kind") or "").lower()
-    target = f"{kind}/{involved.get('name', '')}" if kind else involved.get("name", "")
-    component = obj.get("reportingComponent") or obj.get("reportingController") or source.get("component", "")
-    host = obj.get("reportingInstance") or source.get("host", "")
+    target = f"{kind}/{involved['name']}" if involved.get("name") else kind
+    component = source.get("component") or obj.get("reportingComponent") or obj.get("reportingController") or ""
+    host = source.get("host") or obj.get("reportingInstance") or ""
     return [
         last_text,
         obj.get("type", ""),
@@ -230,14 +249,13 @@ def node(obj: Json, times: Times) -> list[Any]:
     shown = ("Ready" if ready[0].get("status") == "True" else "NotReady") if ready else "Unknown"
     if _spec(obj).get("unschedulable"):
         shown += ",SchedulingDisabled"
-    labels = obj["metadata"].get("labels") or {}
-    roles = sorted(key.partition("/")[2] for key in labels if key.startswith("node-role.kubernetes.io/"))
-    addresses = {a.get("type"): a.get("address") for a in status.get("addresses") or ()}
+    # The first address of a type counts.
+    addresses = {a.get("type"): a.get("address") for a in reversed(status.get("addresses") or [])}
     info = status.get("nodeInfo") or {}
     return [
         obj["metadata"]["name"],
         shown,
-        ",".join(roles) or "<none>",
+        ",".join(_roles(obj)) or "<none>",
         age(obj, times),
         info.get("kubeletVersion", ""),
         addresses.get("InternalIP", "<none>"),
@@ -248,6 +266,16 @@ def node(obj: Json, times: Times) -> list[Any]:
     ]
 
 
+_ROLE_PREFIX = "node-role.kubernetes.io/"
+_ROLE_LABEL = "kubernetes.io/role"
+
+
+def _roles(obj: Json) -> list[str]:
+    labels = obj["metadata"].get("labels") or {}
+    roles = {key.removeprefix(_ROLE_PREFIX) for key in labels if key.startswith(_ROLE_PREFIX)}
+    return sorted((roles | {labels.get(_ROLE_LABEL, "")}) - {""})
+
+
 def volume(obj: Json, times: Times) -> list[Any]:
     spec, status = _spec(obj), _status(obj)
     claim = spec.get("claimRef") or {}
@@ -256,9 +284,9 @@ def volume(obj: Json, times: Times) -> list[Any]:
         (spec.get("capacity") or {}).get("storage", ""),
         _modes(spec.get("accessModes")),
         spec.get("persistentVolumeReclaimPolicy", ""),
-        status.get("phase", ""),
-        f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
-        spec.get("storageClassName", ""),
+        _phase(obj),
+        f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "",
+        _storage_class_of(obj),
         spec.get("volumeAttributesClassName") or "<unset>",
         status.get("reason", ""),
         age(obj, times),
@@ -266,11 +294,21 @@ def volume(obj: Json, times: Times) -> list[Any]:
     ]
 
 
+def _phase(obj: Json) -> str:
+    return "Terminating" if obj["metadata"].get("deletionTimestamp") else _status(obj).get("phase", "")
+
+
+def _storage_class_of(obj: Json) -> str:
+    """Return the storage class of a volume or claim. An annotation of old releases takes precedence."""
+    notes = obj["metadata"].get("annotations") or {}
+    return str(notes.get("volume.beta.kubernetes.io/storage-class", _spec(obj).get("storageClassName") or ""))
+
+
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
 def _modes(modes: Any) -> str:
-    return ",".join(_MODES.get(mode, mode) for mode in modes or ())
+    return ",".join(short for mode, short in _MODES.items() if mode in (modes or ()))
 
 
 def claim(obj: Json, times: Times) -> list[Any]:
@@ -278,46 +316,88 @@ def claim(obj: Json, times: Times) -> list[Any]:
     bound = bool(spec.get("volumeName"))
     return [
         obj["metadata"]["name"],
-        status.get("phase", ""),
+        _phase(obj),
         spec.get("volumeName", ""),
         (status.get("capacity") or {}).get("storage", "") if bound else "",
         _modes(status.get("accessModes")) if bound else "",
-        spec.get("storageClassName") or "",
+        _storage_class_of(obj),
         spec.get("volumeAttributesClassName") or "<unset>",
         age(obj, times),
         spec.get("volumeMode") or "<unset>",
     ]
 
 
+def _hosts(rules: list[Json]) -> str:
+    named = [at for at, rule in enumerate(rules) if rule.get("host")]
+    hosts = [rules[at]["host"] for at in named]
+    if len(named) >= _SHOWN and named[_SHOWN - 1] < len(rules) - 1:
+        # Rules without a host are counted too, as in Kubernetes.
+        return some(hosts, len(rules))
+    return ",".join(hosts) or "*"
+
+
 def ingress(obj: Json, times: Times) -> list[Any]:
     spec = _spec(obj)
-    hosts = [rule.get("host") or "*" for rule in spec.get("rules") or ()]
-    ingress = (_status(obj).get("loadBalancer") or {}).get("ingress") or []
-    address = ",".join(i.get("ip") or i.get("hostname", "") for i in ingress)
     ports = "80, 443" if spec.get("tls") else "80"
     return [
         obj["metadata"]["name"],
         spec.get("ingressClassName") or "<none>",
-        ",".join(hosts) or "*",
-        address,
+        _hosts(spec.get("rules") or []),
+        ",".join(_balanced(obj)),
         ports,
         age(obj, times),
     ]
 
 
+_SHOWN_METRICS = 2
+_METRIC_FIELDS = {
+    "External": "external",
+    "Pods": "pods",
+    "Object": "object",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+
+
+def _metrics(texts: list[str]) -> str:
+    more = f" + {len(texts) - _SHOWN_METRICS} more..." if len(texts) > _SHOWN_METRICS else ""
+    return (", ".join(texts[:_SHOWN_METRICS]) or "<none>") + more
+
+
+def _metric(wanted: Json, now: Json) -> str:
+    """Return the current and the wanted value of an autoscaler's metric."""
+    field = _METRIC_FIELDS.get(wanted.get("type", ""))
+    if field is None:
+        return "<unknown type>"
+    source = wanted.get(field) or {}
+    target, current = source.get("target") or {}, (now.get(field) or {}).get("current") or {}
+    if field in ("resource", "containerResource"):
+        return f"{source.get('name')}: {_resource_metric(target, current)}"
+    if "averageValue" in target:
+        text = f"{current.get('averageValue', '<unknown>')}/{target['averageValue']}"
+        return text if field == "pods" else f"{text} (avg)"
+    return f"{current.get('value', '<unknown>')}/{target.get('value', '<unknown>')}"
+
+
+def _resource_metric(target: Json, current: Json) -> str:
+    if "averageValue" in target:
+        return f"{current.get('averageValue', '<unknown>')}/{target['averageValue']}"
+    return f"{_percent(current, '<unknown>')}/{_percent(target, '<auto>')}"
+
+
+def _percent(values: Json, missing: str) -> str:
+    return f"{values['averageUtilization']}%" if "averageUtilization" in values else missing
+
+
 def hpa(obj: Json, times: Times) -> list[Any]:
     spec, status = _spec(obj), _status(obj)
     target = spec.get("scaleTargetRef") or {}
-    metrics = []
-    for metric in spec.get("metrics") or ():
-        resource = metric.get("resource") or {}
-        wanted = (resource.get("target") or {}).get("averageUtilization")
-        if wanted is not None:
-            metrics.append(f"{resource.get('name')}: <unknown>/{wanted}%")
+    now = status.get("currentMetrics") or []
+    metrics = [_metric(wanted, now[at] if at < len(now) else {}) for at, wanted in enumerate(spec.get("metrics") or ())]
     return [
         obj["metadata"]["name"],
         f"{target.get('kind')}/{target.get('name')}",
-        ", ".join(metrics) or "<none>",
+        _metrics(metrics),
         str(spec.get("minReplicas")) if spec.get("minReplicas") is not None else "<unset>",
         spec.get("maxReplicas", 0),
         status.get("currentReplicas", 0),
@@ -380,13 +460,16 @@ def network_policy(obj: Json, times: Times) -> list[Any]:
     return [obj["metadata"]["name"], selector_text(_spec(obj).get("podSelector")), age(obj, times)]
 
 
-def storage_class(obj: Json, times: Times) -> list[Any]:
-    name = obj["metadata"]["name"]
+def name_of_class(obj: Json, *prefixes: str) -> str:
+    """Return the name of a class, with a note if an annotation makes it the default."""
     notes = obj["metadata"].get("annotations") or {}
-    if notes.get("storageclass.kubernetes.io/is-default-class") == "true":
-        name += " (default)"
+    is_default = any(notes.get(f"{prefix}/is-default-class") == "true" for prefix in prefixes)
+    return f"{obj['metadata']['name']} (default)" if is_default else str(obj["metadata"]["name"])
+
+
+def storage_class(obj: Json, times: Times) -> list[Any]:
     return [
-        name,
+        name_of_class(obj, "storageclass.kubernetes.io", "storageclass.beta.kubernetes.io"),
         obj.get("provisioner", ""),
         obj.get("reclaimPolicy", ""),
         obj.get("volumeBindingMode", ""),

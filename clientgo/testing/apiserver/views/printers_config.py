@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from clientgo.apimachinery.util.duration import human_duration
-from clientgo.testing.apiserver.views.printers import age
+from clientgo.testing.apiserver.views.printers import age, name_of_class, some
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
-
-_SHOWN_PORTS = 3
 
 
 def _name(obj: Json) -> str:
@@ -27,24 +25,16 @@ def quota(obj: Json, times: Times) -> list[Any]:
     status = obj.get("status") or {}
     used = status.get("used") or {}
     shown = {name: f"{name}: {used.get(name, '0')}/{most}" for name, most in sorted((status.get("hard") or {}).items())}
-    requests = ", ".join(text for name, text in shown.items() if "limits" not in name)
-    limits = ", ".join(text for name, text in shown.items() if "limits" in name)
+    requests = ", ".join(text for name, text in shown.items() if not name.startswith("limits."))
+    limits = ", ".join(text for name, text in shown.items() if name.startswith("limits."))
     return [_name(obj), requests, limits, age(obj, times)]
 
 
 def endpoint_slice(obj: Json, times: Times) -> list[Any]:
-    ports = [str(port["port"]) for port in obj.get("ports") or () if port.get("port")]
+    ports = [str(port.get("port", port.get("name", "*"))) for port in obj.get("ports") or ()]
     addresses = [address for endpoint in obj.get("endpoints") or () for address in endpoint.get("addresses") or ()]
-    return [_name(obj), obj.get("addressType", ""), _some(ports), _some(addresses), age(obj, times)]
-
-
-def _some(texts: list[str]) -> str:
-    """Return the first few texts of a list as one text."""
-    if not texts:
-        return "<unset>"
-    more = len(texts) - _SHOWN_PORTS
-    shown = ",".join(texts[:_SHOWN_PORTS])
-    return f"{shown} + {more} more..." if more > 0 else shown
+    shown = [some(texts, len(texts)) or "<unset>" for texts in (ports, addresses)]
+    return [_name(obj), obj.get("addressType", ""), *shown, age(obj, times)]
 
 
 def ingress_class(obj: Json, times: Times) -> list[Any]:
@@ -66,20 +56,38 @@ def webhooks(obj: Json, times: Times) -> list[Any]:
 
 
 def admission_policy(obj: Json, times: Times) -> list[Any]:
+    """Return the cells of a policy, of either kind."""
     spec = _spec(obj)
     kind = spec.get("paramKind")
     shown = f"{kind.get('apiVersion')}/{kind.get('kind')}" if kind else "<unset>"
-    return [_name(obj), len(spec.get("validations") or ()), shown, age(obj, times)]
+    return [_name(obj), len(spec.get("validations") or spec.get("mutations") or ()), shown, age(obj, times)]
 
 
 def admission_binding(obj: Json, times: Times) -> list[Any]:
     spec = _spec(obj)
-    reference = spec.get("paramRef")
-    shown = "<unset>"
-    if reference:
-        space = reference.get("namespace")
-        shown = f"{space}/{reference.get('name')}" if space else reference.get("name", "")
-    return [_name(obj), spec.get("policyName", ""), shown, age(obj, times)]
+    return [_name(obj), spec.get("policyName", ""), _parameters(spec.get("paramRef") or {}), age(obj, times)]
+
+
+def _parameters(reference: Json) -> str:
+    if reference.get("name"):
+        # A binding does not say whether its parameters are in a namespace.
+        return f"{reference.get('namespace') or '*'}/{reference['name']}"
+    selector = reference.get("selector")
+    return "<unset>" if selector is None else _selector_in_go(selector)
+
+
+def _selector_in_go(selector: Json) -> str:
+    """Return a LabelSelector as its Go method String prints it."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    terms = "".join(
+        f"LabelSelectorRequirement{{Key:{term.get('key', '')},Operator:{term.get('operator', '')},"
+        f"Values:[{' '.join(term.get('values') or ())}],}},"
+        for term in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
+    )
 
 
 def signing_request(obj: Json, times: Times) -> list[Any]:
@@ -92,7 +100,9 @@ def signing_request(obj: Json, times: Times) -> list[Any]:
 
 def _signing_state(status: Json) -> str:
     known = {condition.get("type") for condition in status.get("conditions") or ()}
-    states = [name for name in ("Approved", "Denied", "Failed") if name in known] or ["Pending"]
+    states = [next((name for name in ("Denied", "Approved") if name in known), "Pending")]
+    if "Failed" in known:
+        states.append("Failed")
     if status.get("certificate"):
         states.append("Issued")
     return ",".join(states)
@@ -123,3 +133,109 @@ def pod_template(obj: Json, times: Times) -> list[Any]:
 
 def scale(obj: Json, times: Times) -> list[Any]:
     return [_name(obj), _spec(obj).get("replicas", 0), (obj.get("status") or {}).get("replicas", 0), age(obj, times)]
+
+
+def component_status(obj: Json, times: Times) -> list[Any]:
+    found = next((one for one in obj.get("conditions") or () if one.get("type") == "Healthy"), None)
+    if found is None:
+        return [_name(obj), "Unknown", "", ""]
+    health = "Healthy" if found.get("status") == "True" else "Unhealthy"
+    return [_name(obj), health, found.get("message", ""), found.get("error", "")]
+
+
+def api_service(obj: Json, times: Times) -> list[Any]:
+    service = _spec(obj).get("service")
+    place = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    found: Json = next((one for one in conditions if one.get("type") == "Available"), {})
+    available = found.get("status", "Unknown")
+    if available != "True" and found.get("reason"):
+        available = f"{available} ({found['reason']})"
+    return [_name(obj), place, available, age(obj, times)]
+
+
+def flow_schema(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return [
+        _name(obj),
+        (spec.get("priorityLevelConfiguration") or {}).get("name", ""),
+        spec.get("matchingPrecedence", 0),
+        (spec.get("distinguisherMethod") or {}).get("type", "<none>"),
+        age(obj, times),
+        next((one.get("status") for one in conditions if one.get("type") == "Dangling"), "?"),
+    ]
+
+
+def priority_level(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    limited = spec.get("limited") or {}
+    queuing = (limited.get("limitResponse") or {}).get("queuing") or {}
+    return [
+        _name(obj),
+        spec.get("type", ""),
+        limited.get("nominalConcurrencyShares", "<none>"),
+        *(queuing.get(field, "<none>") for field in ("queues", "handSize", "queueLengthLimit")),
+        age(obj, times),
+    ]
+
+
+def ip_address(obj: Json, times: Times) -> list[Any]:
+    """Return the cells of an IP address. Kubernetes adds an age, for which it has no column."""
+    parent = _spec(obj).get("parentRef")
+    if not parent:
+        return [_name(obj), "<none>"]
+    group = f".{parent['group']}" if parent.get("group") else ""
+    space = f"/{parent['namespace']}" if parent.get("namespace") else ""
+    return [_name(obj), f"{parent.get('resource', '')}{group}".lower() + f"{space}/{parent.get('name', '')}"]
+
+
+def service_cidr(obj: Json, times: Times) -> list[Any]:
+    return [_name(obj), ",".join(_spec(obj).get("cidrs") or ()), age(obj, times)]
+
+
+def device_class(obj: Json, times: Times) -> list[Any]:
+    """Return the cells of a device class or of a template of resource claims."""
+    return [_name(obj), age(obj, times)]
+
+
+def resource_claim(obj: Json, times: Times) -> list[Any]:
+    status = obj.get("status") or {}
+    is_deleted, is_allocated = bool(obj["metadata"].get("deletionTimestamp")), bool(status.get("allocation"))
+    states = {
+        "deleted": is_deleted,
+        "pending": not is_deleted and not is_allocated,
+        "allocated": is_allocated,
+        "reserved": is_allocated and bool(status.get("reservedFor")),
+    }
+    return [_name(obj), ",".join(state for state, holds in states.items() if holds), age(obj, times)]
+
+
+def resource_slice(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    pool = (spec.get("pool") or {}).get("name", "")
+    return [_name(obj), spec.get("nodeName", ""), spec.get("driver", ""), pool, age(obj, times)]
+
+
+def storage_driver(obj: Json, times: Times) -> list[Any]:
+    spec = _spec(obj)
+    tokens = spec.get("tokenRequests")
+    return [
+        _name(obj),
+        spec.get("attachRequired", True),
+        spec.get("podInfoOnMount", False),
+        spec.get("storageCapacity", False),
+        "<unset>" if tokens is None else ",".join(token.get("audience", "") for token in tokens),
+        spec.get("requiresRepublish", False),
+        ",".join(spec.get("volumeLifecycleModes") or ()) or "<none>",
+        age(obj, times),
+    ]
+
+
+def storage_capacity(obj: Json, times: Times) -> list[Any]:
+    return [_name(obj), obj.get("storageClassName", ""), obj.get("capacity", "<unset>")]
+
+
+def volume_attributes_class(obj: Json, times: Times) -> list[Any]:
+    name = name_of_class(obj, "volumeattributesclass.alpha.kubernetes.io")
+    return [name, obj.get("driverName", ""), age(obj, times)]

@@ -41,18 +41,18 @@ _AGE = column("Age", text=_AGE_TEXT)
 
 
 def _columns(*names: str) -> list[Json]:
-    """Return columns by name: "+Name" appears only in the wide form, "#Name" is a number."""
+    """Return columns by name: "+Name" appears only in the wide form, "#Name" is a number, "?Name" true or false."""
     out = []
     for name in names:
         wide = name.startswith("+")
-        number = name.lstrip("+").startswith("#")
-        plain = name.lstrip("+#")
+        kind = {"#": "integer", "?": "boolean"}.get(name.lstrip("+")[0], "string")
+        plain = name.lstrip("+#?")
         if plain == "Name":
             out.append(_NAME)
         elif plain == "Age" and not wide:
             out.append(_AGE)
         else:
-            out.append(column(plain, "integer" if number else "string", 1 if wide else 0, f"{plain} of the object."))
+            out.append(column(plain, kind, 1 if wide else 0, f"{plain} of the object."))
     return out
 
 
@@ -69,6 +69,7 @@ _POD_COLUMNS = [
     _AGE,
     *_columns("+IP", "+Node", "+Nominated Node", "+Readiness Gates"),
 ]
+_FLOW_SCHEMAS = "flowcontrol.apiserver.k8s.io/flowschemas"
 _ROLES = ("rbac.authorization.k8s.io/roles", "rbac.authorization.k8s.io/clusterroles")
 _BINDINGS = ("rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/clusterrolebindings")
 _TABLES: dict[str, tuple[list[Json], Row]] = {
@@ -213,7 +214,7 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
         printers.storage_class,
     ),
     "scheduling.k8s.io/priorityclasses": (
-        _columns("Name", "#Value", "Global-Default", "Age", "+PreemptionPolicy"),
+        _columns("Name", "#Value", "?Global-Default", "Age", "PreemptionPolicy"),
         printers.priority_class,
     ),
     "/resourcequotas": (_columns("Name", "Request", "Limit", "Age"), printers_config.quota),
@@ -230,7 +231,7 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
     "node.k8s.io/runtimeclasses": (_columns("Name", "Handler", "Age"), printers_config.runtime_class),
     "storage.k8s.io/csinodes": (_columns("Name", "#Drivers", "Age"), printers_config.storage_node),
     "storage.k8s.io/volumeattachments": (
-        _columns("Name", "Attacher", "PV", "Node", "Attached", "Age"),
+        _columns("Name", "Attacher", "PV", "Node", "?Attached", "Age"),
         printers_config.volume_attachment,
     ),
     "certificates.k8s.io/certificatesigningrequests": (
@@ -244,6 +245,57 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
     "admissionregistration.k8s.io/validatingadmissionpolicybindings": (
         _columns("Name", "PolicyName", "ParamRef", "Age"),
         printers_config.admission_binding,
+    ),
+    "admissionregistration.k8s.io/mutatingadmissionpolicies": (
+        _columns("Name", "#Mutations", "ParamKind", "Age"),
+        printers_config.admission_policy,
+    ),
+    "admissionregistration.k8s.io/mutatingadmissionpolicybindings": (
+        _columns("Name", "PolicyName", "ParamRef", "Age"),
+        printers_config.admission_binding,
+    ),
+    "/componentstatuses": (_columns("Name", "Status", "Message", "Error"), printers_config.component_status),
+    "apiregistration.k8s.io/apiservices": (
+        _columns("Name", "Service", "Available", "Age"),
+        printers_config.api_service,
+    ),
+    _FLOW_SCHEMAS: (
+        _columns("Name", "PriorityLevel", "MatchingPrecedence", "DistinguisherMethod", "Age", "MissingPL"),
+        printers_config.flow_schema,
+    ),
+    "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": (
+        _columns("Name", "Type", "NominalConcurrencyShares", "Queues", "HandSize", "QueueLengthLimit", "Age"),
+        printers_config.priority_level,
+    ),
+    "networking.k8s.io/ipaddresses": (_columns("Name", "ParentRef"), printers_config.ip_address),
+    "networking.k8s.io/servicecidrs": (_columns("Name", "CIDRs", "Age"), printers_config.service_cidr),
+    "resource.k8s.io/deviceclasses": (_columns("Name", "Age"), printers_config.device_class),
+    "resource.k8s.io/resourceclaims": (_columns("Name", "State", "Age"), printers_config.resource_claim),
+    "resource.k8s.io/resourceclaimtemplates": (_columns("Name", "Age"), printers_config.device_class),
+    "resource.k8s.io/resourceslices": (
+        _columns("Name", "Node", "Driver", "Pool", "Age"),
+        printers_config.resource_slice,
+    ),
+    "storage.k8s.io/csidrivers": (
+        _columns(
+            "Name",
+            "?AttachRequired",
+            "?PodInfoOnMount",
+            "?StorageCapacity",
+            "TokenRequests",
+            "?RequiresRepublish",
+            "Modes",
+            "Age",
+        ),
+        printers_config.storage_driver,
+    ),
+    "storage.k8s.io/csistoragecapacities": (
+        _columns("Name", "StorageClassName", "Capacity"),
+        printers_config.storage_capacity,
+    ),
+    "storage.k8s.io/volumeattributesclasses": (
+        _columns("Name", "DriverName", "Age"),
+        printers_config.volume_attributes_class,
     ),
     **{
         f"admissionregistration.k8s.io/{name}": (_columns("Name", "#Webhooks", "Age"), printers_config.webhooks)
@@ -352,6 +404,9 @@ def _follow(value: Any, field: str | None, index: str | None, condition: str | N
 
 def make(resource: Resource, objects: list[Json], times: Times, include: str, version: str = "v1") -> Json:
     """Return a Table of the objects. `include` is Object, None or (the default) Metadata."""
+    if resource.storage == _FLOW_SCHEMAS:
+        # In the order in which they match requests.
+        objects = sorted(objects, key=_precedence)
     out = _table(*_format_of(resource), objects, times, include, version)
     if resource.storage == "/pods":
         for row, obj in zip(out["rows"], objects, strict=True):
@@ -361,6 +416,10 @@ def make(resource: Resource, objects: list[Json], times: Times, include: str, ve
         # Kubernetes' default printer makes no list of rows for an empty list.
         out["rows"] = None
     return out
+
+
+def _precedence(obj: Json) -> tuple[int, str]:
+    return (obj.get("spec") or {}).get("matchingPrecedence", 0), obj["metadata"]["name"]
 
 
 def _has_printer(storage: str) -> bool:

@@ -20,10 +20,10 @@ NOW = 1_600_000_000.0
 CREATED = "2020-09-13T12:26:40Z"
 
 
-def cells(group: str, plural: str, obj: Json) -> dict[str, Any]:
+def cells(group: str, plural: str, obj: Json, **meta: Any) -> dict[str, Any]:
     resource = REGISTRY.find(group, "v1", plural)
     assert resource is not None
-    metadata = {"name": "x", "creationTimestamp": CREATED}
+    metadata = {"name": "x", "creationTimestamp": CREATED, **meta}
     made = table.make(resource, [{"metadata": metadata, **obj}], Times(clocktesting.new_fake_clock(NOW)), "None")
     (row,) = made["rows"]
     columns = [column["name"] for column in made["columnDefinitions"]]
@@ -65,11 +65,217 @@ def cells(group: str, plural: str, obj: Json) -> dict[str, Any]:
         ("storage.k8s.io", "csinodes", {"spec": {"drivers": [{}]}}, {"Drivers": 1}),
         ("node.k8s.io", "runtimeclasses", {"handler": "runc"}, {"Handler": "runc", "Age": "0s"}),
         ("rbac.authorization.k8s.io", "roles", {}, {"Created At": CREATED}),
+        ("", "resourcequotas", {"status": {"hard": {"x.limits": "1", "limits": "2"}}},
+         {"Request": "limits: 0/2, x.limits: 0/1", "Limit": ""}),
+        ("discovery.k8s.io", "endpointslices", {"ports": [{"name": "http"}, {}, {"port": 1}, {"port": 2}, {"port": 3}]},
+         {"Ports": "http,*,1 + 2 more..."}),
+        ("certificates.k8s.io", "certificatesigningrequests",
+         {"status": {"conditions": [{"type": "Approved"}, {"type": "Failed"}, {"type": "Denied"}]}},
+         {"Condition": "Denied,Failed"}),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings", {"spec": {"paramRef": {"name": "n"}}},
+         {"ParamRef": "*/n"}),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings",
+         {"spec": {"policyName": "p", "paramRef": {"selector": {
+             "matchLabels": {"b": "c", "a": "b"},
+             "matchExpressions": [{"key": "k", "operator": "In", "values": ["x", "y"]}]}}}},
+         {"PolicyName": "p",
+          "ParamRef": "&LabelSelector{MatchLabels:map[string]string{a: b,b: c,},MatchExpressions:[]LabelSelector"
+                      "Requirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}"}),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", {"spec": {}}, {"ParamRef": "<unset>"}),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies", {"spec": {"mutations": [{}, {}]}},
+         {"Mutations": 2, "ParamKind": "<unset>"}),
+        ("", "componentstatuses", {}, {"Status": "Unknown", "Message": "", "Error": ""}),
+        ("", "componentstatuses",
+         {"conditions": [{"type": "Other"}, {"type": "Healthy", "status": "True", "message": "ok"}]},
+         {"Status": "Healthy", "Message": "ok"}),
+        ("", "componentstatuses", {"conditions": [{"type": "Healthy", "status": "False", "error": "e"}]},
+         {"Status": "Unhealthy", "Error": "e"}),
+        ("apiregistration.k8s.io", "apiservices", {}, {"Service": "Local", "Available": "Unknown"}),
+        ("apiregistration.k8s.io", "apiservices",
+         {"spec": {"service": {"namespace": "s", "name": "n"}},
+          "status": {"conditions": [{"type": "Available", "status": "False", "reason": "MissingEndpoints"}]}},
+         {"Service": "s/n", "Available": "False (MissingEndpoints)"}),
+        ("apiregistration.k8s.io", "apiservices",
+         {"status": {"conditions": [{"type": "Available", "status": "True", "reason": "Local"}]}},
+         {"Available": "True"}),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas", {"spec": {}},
+         {"PriorityLevel": "", "MatchingPrecedence": 0, "DistinguisherMethod": "<none>", "MissingPL": "?"}),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas",
+         {"spec": {"priorityLevelConfiguration": {"name": "l"}, "matchingPrecedence": 7,
+                   "distinguisherMethod": {"type": "ByUser"}},
+          "status": {"conditions": [{"type": "Dangling", "status": "False"}]}},
+         {"PriorityLevel": "l", "MatchingPrecedence": 7, "DistinguisherMethod": "ByUser", "MissingPL": "False"}),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", {"spec": {"type": "Exempt"}},
+         {"Type": "Exempt", "NominalConcurrencyShares": "<none>", "Queues": "<none>", "QueueLengthLimit": "<none>"}),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations",
+         {"spec": {"limited": {"nominalConcurrencyShares": 5, "limitResponse": {
+             "queuing": {"queues": 1, "handSize": 2, "queueLengthLimit": 3}}}}},
+         {"NominalConcurrencyShares": 5, "Queues": 1, "HandSize": 2, "QueueLengthLimit": 3}),
+        ("networking.k8s.io", "ipaddresses", {"spec": {}}, {"ParentRef": "<none>"}),
+        ("networking.k8s.io", "ipaddresses",
+         {"spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "kubernetes"}}},
+         {"Name": "x", "ParentRef": "services/default/kubernetes"}),
+        ("networking.k8s.io", "ipaddresses",
+         {"spec": {"parentRef": {"group": "g.k8s.io", "resource": "Nets", "name": "N"}}},
+         {"ParentRef": "nets.g.k8s.io/N"}),
+        ("networking.k8s.io", "servicecidrs", {"spec": {"cidrs": ["10.0.0.0/8", "fd00::/64"]}},
+         {"CIDRs": "10.0.0.0/8,fd00::/64", "Age": "0s"}),
+        ("resource.k8s.io", "deviceclasses", {}, {"Name": "x", "Age": "0s"}),
+        ("resource.k8s.io", "resourceclaims", {}, {"State": "pending"}),
+        ("resource.k8s.io", "resourceclaims", {"status": {"reservedFor": [{}]}}, {"State": "pending"}),
+        ("resource.k8s.io", "resourceclaims", {"status": {"allocation": {"a": 1}}}, {"State": "allocated"}),
+        ("resource.k8s.io", "resourceclaims", {"status": {"allocation": {"a": 1}, "reservedFor": [{}]}},
+         {"State": "allocated,reserved"}),
+        ("resource.k8s.io", "resourceslices", {"spec": {"nodeName": "n", "driver": "d", "pool": {"name": "p"}}},
+         {"Node": "n", "Driver": "d", "Pool": "p", "Age": "0s"}),
+        ("storage.k8s.io", "csidrivers", {"spec": {}},
+         {"AttachRequired": True, "PodInfoOnMount": False, "StorageCapacity": False, "TokenRequests": "<unset>",
+          "RequiresRepublish": False, "Modes": "<none>"}),
+        ("storage.k8s.io", "csidrivers",
+         {"spec": {"attachRequired": False, "podInfoOnMount": True, "storageCapacity": True, "requiresRepublish": True,
+                   "tokenRequests": [{"audience": "a"}, {"audience": "b"}],
+                   "volumeLifecycleModes": ["Persistent", "E"]}},
+         {"AttachRequired": False, "PodInfoOnMount": True, "StorageCapacity": True, "TokenRequests": "a,b",
+          "RequiresRepublish": True, "Modes": "Persistent,E"}),
+        ("storage.k8s.io", "csistoragecapacities", {"storageClassName": "s"},
+         {"StorageClassName": "s", "Capacity": "<unset>"}),
+        ("storage.k8s.io", "csistoragecapacities", {"capacity": "1Gi"}, {"Capacity": "1Gi"}),
+        ("storage.k8s.io", "volumeattributesclasses", {"driverName": "d"}, {"Name": "x", "DriverName": "d"}),
+        ("", "endpoints", {}, {"Endpoints": "<none>"}),
+        ("", "endpoints", {"subsets": [{"ports": [{"port": 80}]}]}, {"Endpoints": ""}),
+        ("", "endpoints",
+         {"subsets": [{"addresses": [{"ip": "::1"}], "ports": [{"port": 80}]}, {"addresses": [{"ip": "10.0.0.1"}]}]},
+         {"Endpoints": "[::1]:80,10.0.0.1"}),
+        ("", "endpoints",
+         {"subsets": [{"addresses": [{"ip": "a"}, {"ip": "b"}], "ports": [{"port": 1}, {"port": 2}]}]},
+         {"Endpoints": "a:1,b:1,a:2 + 1 more..."}),
+        ("batch", "jobs", {"spec": {}, "status": {"conditions": [{"type": "FailureTarget", "status": "True"}]}},
+         {"Status": "FailureTarget"}),
+        ("batch", "jobs",
+         {"spec": {}, "status": {"conditions": [
+             {"type": "Complete", "status": "False"}, {"type": "Complete", "status": "True"},
+             {"type": "FailureTarget", "status": "True"}, {"type": "Suspended", "status": "True"}]}},
+         {"Status": "Suspended"}),
+        ("batch", "jobs",
+         {"spec": {}, "status": {"conditions": [
+             {"type": "Failed", "status": "True"}, {"type": "Complete", "status": "True"}]}},
+         {"Status": "Complete"}),
+        ("batch", "jobs", {"spec": {}}, {"Status": "Running"}),
+        ("batch", "cronjobs", {"spec": {}}, {"Suspend": "<unset>", "Selector": "<none>", "Last Schedule": "<none>"}),
+        ("batch", "cronjobs",
+         {"spec": {"suspend": False, "jobTemplate": {"spec": {"selector": {
+             "matchLabels": {"b": "1"}, "matchExpressions": [{"key": "a", "operator": "Exists"}]}}}}},
+         {"Suspend": "False", "Selector": "a,b=1"}),
+        ("batch", "cronjobs", {"spec": {"suspend": True}}, {"Suspend": "True"}),
+        ("", "services",
+         {"spec": {"type": "LoadBalancer", "externalIPs": ["9.9.9.9"]},
+          "status": {"loadBalancer": {"ingress": [{"hostname": "b"}, {"ip": "a", "hostname": "x"}, {"ip": "a"}, {}]}}},
+         {"External-IP": "a,b,9.9.9.9"}),
+        ("networking.k8s.io", "ingresses", {"spec": {"rules": [{}, {"host": "a"}]}}, {"Hosts": "a"}),
+        ("networking.k8s.io", "ingresses", {"spec": {"rules": [{}, {}]}}, {"Hosts": "*"}),
+        ("networking.k8s.io", "ingresses", {"spec": {"rules": [{"host": h} for h in "abc"]}}, {"Hosts": "a,b,c"}),
+        ("networking.k8s.io", "ingresses", {"spec": {"rules": [{}, *({"host": h} for h in "abc"), {}]}},
+         {"Hosts": "a,b,c + 2 more..."}),
+        ("networking.k8s.io", "ingresses",
+         {"status": {"loadBalancer": {"ingress": [{"ip": "2"}, {"hostname": "1"}]}}}, {"Address": "1,2"}),
+        ("", "events", {"involvedObject": {"name": "n"}, "source": {"component": "c"}, "reportingComponent": "r",
+                        "reportingInstance": "i"}, {"Object": "/n", "Source": "c, i"}),
+        ("", "events", {"involvedObject": {"kind": "Pod"}, "reportingComponent": "r"},
+         {"Object": "pod", "Source": "r"}),
+        ("", "nodes",
+         {"status": {"addresses": [{"type": "InternalIP", "address": "1"}, {"type": "InternalIP", "address": "2"}]}},
+         {"Internal-IP": "1", "External-IP": "<none>", "Roles": "<none>", "Status": "Unknown"}),
+        ("", "persistentvolumes", {"spec": {"accessModes": ["ReadWriteMany", "ReadWriteOnce", "ReadWriteMany"],
+                                            "claimRef": {"name": "c"}}},
+         {"Access Modes": "RWO,RWX", "Claim": "/c"}),
+        ("scheduling.k8s.io", "priorityclasses", {"value": 7}, {"Value": 7, "Global-Default": False}),
     ],
 )  # fmt: skip
 def test_cells(group: str, plural: str, obj: Json, wanted: dict[str, Any]) -> None:
     found = cells(group, plural, obj)
     assert {name: found[name] for name in wanted} == wanted
+
+
+def metric(kind: str, target: Json, current: Json | None = None) -> tuple[Json, Json]:
+    field = kind[:1].lower() + kind[1:]
+    named = {"name": "cpu"} if "Resource" in kind else {}
+    return {"type": kind, field: {**named, "target": target}}, {field: {"current": current}} if current else {}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "text"),
+    [
+        ([], "<none>"),
+        ([metric("Resource", {"averageUtilization": 80})], "cpu: <unknown>/80%"),
+        ([metric("Resource", {"averageUtilization": 80}, {"averageUtilization": 0})], "cpu: 0%/80%"),
+        ([metric("Resource", {}, {"averageUtilization": 5})], "cpu: 5%/<auto>"),
+        ([metric("Resource", {"averageValue": "100m"}, {"averageValue": "1"})], "cpu: 1/100m"),
+        ([metric("ContainerResource", {"averageValue": "100m"})], "cpu: <unknown>/100m"),
+        ([metric("ContainerResource", {"averageUtilization": 7}, {"averageUtilization": 6})], "cpu: 6%/7%"),
+        ([metric("Pods", {"averageValue": "3"}, {"averageValue": "2"})], "2/3"),
+        ([metric("Object", {"averageValue": "3"}, {"averageValue": "2"})], "2/3 (avg)"),
+        ([metric("Object", {"value": "3"}, {"value": "2"})], "2/3"),
+        ([metric("External", {"averageValue": "3"})], "<unknown>/3 (avg)"),
+        ([metric("External", {"value": "3"})], "<unknown>/3"),
+        ([({"type": "New"}, {})], "<unknown type>"),
+        ([metric("Pods", {"averageValue": "1"})] * 2, "<unknown>/1, <unknown>/1"),
+        ([metric("Pods", {"averageValue": "1"})] * 4, "<unknown>/1, <unknown>/1 + 2 more..."),
+    ],
+)
+def test_the_metrics_of_an_autoscaler(metrics: list[tuple[Json, Json]], text: str) -> None:
+    spec = {"metrics": [wanted for wanted, _ in metrics]}
+    # The status may have fewer metrics than the spec.
+    status = {"currentMetrics": [now for _, now in metrics if now]}
+    assert cells("autoscaling", "horizontalpodautoscalers", {"spec": spec, "status": status})["Targets"] == text
+
+
+DELETED = {"deletionTimestamp": CREATED}
+
+
+@pytest.mark.parametrize(
+    ("group", "plural", "obj", "meta", "wanted"),
+    [
+        ("batch", "jobs", {"spec": {}}, DELETED, {"Status": "Terminating"}),
+        ("batch", "jobs", {"spec": {}, "status": {"conditions": [{"type": "Suspended", "status": "True"}]}}, DELETED,
+         {"Status": "Terminating"}),
+        ("batch", "jobs", {"spec": {}, "status": {"conditions": [{"type": "Failed", "status": "True"}]}}, DELETED,
+         {"Status": "Failed"}),
+        ("", "persistentvolumes", {"spec": {}, "status": {"phase": "Bound"}}, DELETED, {"Status": "Terminating"}),
+        ("", "persistentvolumeclaims", {"spec": {}, "status": {"phase": "Bound"}}, DELETED, {"Status": "Terminating"}),
+        ("", "persistentvolumeclaims", {"spec": {"storageClassName": "new"}},
+         {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}}, {"StorageClass": "old"}),
+        ("", "persistentvolumes", {"spec": {"storageClassName": "new"}}, {}, {"StorageClass": "new"}),
+        ("", "nodes", {}, {"labels": {"node-role.kubernetes.io/b": "", "kubernetes.io/role": "a",
+                                      "node-role.kubernetes.io/": "", "other": "c"}}, {"Roles": "a,b"}),
+        ("resource.k8s.io", "resourceclaims", {}, DELETED, {"State": "deleted"}),
+        ("resource.k8s.io", "resourceclaims", {"status": {"allocation": {"a": 1}}}, DELETED,
+         {"State": "deleted,allocated"}),
+        ("storage.k8s.io", "storageclasses", {},
+         {"annotations": {"storageclass.beta.kubernetes.io/is-default-class": "true"}}, {"Name": "x (default)"}),
+        ("storage.k8s.io", "storageclasses", {},
+         {"annotations": {"storageclass.kubernetes.io/is-default-class": "false"}}, {"Name": "x"}),
+        ("storage.k8s.io", "volumeattributesclasses", {},
+         {"annotations": {"volumeattributesclass.alpha.kubernetes.io/is-default-class": "true"}},
+         {"Name": "x (default)"}),
+    ],
+)  # fmt: skip
+def test_cells_that_depend_on_the_metadata(
+    group: str, plural: str, obj: Json, meta: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    found = cells(group, plural, obj, **meta)
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_flow_schemas_come_in_the_order_in_which_they_match() -> None:
+    resource = REGISTRY.find("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+    assert resource is not None
+    objects = [
+        {"metadata": {"name": name, "creationTimestamp": CREATED}, "spec": {"matchingPrecedence": precedence}}
+        for name, precedence in (("a", 9000), ("c", 5), ("b", 5), ("d", 10))
+    ]
+    made = table.make(resource, objects, Times(clocktesting.new_fake_clock(NOW)), "None")
+    assert [row["cells"][0] for row in made["rows"]] == ["b", "c", "d", "a"]
+    assert objects[0]["metadata"]["name"] == "a"
 
 
 @pytest.mark.parametrize("resource", [r for r in REGISTRY.all() if r.version == "v1" and "list" in r.verbs], ids=repr)
