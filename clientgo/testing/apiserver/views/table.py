@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from clientgo.apimachinery.runtime.timestamps import parse_time
 from clientgo.apimachinery.util.duration import human_duration
 from clientgo.testing.apiserver.views import printers, printers_config, printers_pods
 from clientgo.testing.apiserver.views.columns import described
@@ -333,9 +334,9 @@ def _cell(kind: str, value: Any, times: Times) -> Any:
     if value is None:
         return None
     if kind == "date":
-        return human_duration(times.since(value)) if isinstance(value, str) and value else "<invalid>"
+        return _age(value, times) if isinstance(value, str) else None
     if kind == "integer":
-        return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+        return _int64(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if kind == "number":
         return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if kind == "boolean":
@@ -343,6 +344,22 @@ def _cell(kind: str, value: Any, times: Times) -> Any:
     return value if isinstance(value, str) else dumps_text(value)
 
 
+def _age(text: str, times: Times) -> str:
+    """Return the time since an RFC 3339 time. Go: ConvertToHumanReadableDateType."""
+    if text in ("", "null"):
+        return "<unknown>"
+    try:
+        return human_duration(times.clock.now() - parse_time(text).timestamp())
+    except ValueError:
+        return "<invalid>"
+
+
+def _int64(value: float) -> int:
+    """Return a number without its fraction; as in Go, one that is too large becomes the least integer."""
+    return int(value) if -_TOO_LARGE <= value < _TOO_LARGE else -_TOO_LARGE
+
+
+_TOO_LARGE = 2**63
 # Digits of an index; no list has as many items.
 _LONGEST_INDEX = 10
 _STEP = re.compile(
@@ -352,13 +369,17 @@ _FILTER = re.compile(r"""^@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|(\S+))
 
 
 def json_path(path: str) -> Callable[[Any], Any]:
-    """Return a getter for the JSONPath subset of printer columns: fields, quoted fields, indices, * and one filter."""
+    """Return a getter for the JSONPath of a printer column, which returns the first value found, or None.
+
+    Fields, quoted fields, indices, * and filters that compare with a constant are read here, all others by
+    util.jsonpath.
+    """
     steps = []
     at = 0
     while at < len(path):
         match = _STEP.match(path, at)
-        if match is None:
-            return lambda obj: None
+        if match is None or (match[5] and _FILTER.match(match[5].strip()) is None):
+            return _template(path)
         field = match[1] or match[2] or match[3]
         steps.append((field.replace("\\", "") if field else None, match[4], match[5]))
         at = match.end()
@@ -370,6 +391,34 @@ def json_path(path: str) -> Callable[[Any], Any]:
         if not values:
             return None
         return values[0]
+
+    return get
+
+
+# Of an expression. Two descents, or many unions, would find each value again and again.
+_LONGEST = 1000
+_MOST_DESCENTS = 1
+_MOST_COMMAS = 16
+
+
+def _template(path: str) -> Callable[[Any], Any]:
+    """Return a getter for any JSONPath. Returns one that finds nothing if it is invalid, or might take long."""
+    from clientgo.util import jsonpath  # Here: few columns need it.
+
+    template = jsonpath.new("column").allow_missing_keys(True)
+    try:
+        if len(path) > _LONGEST or path.count("..") > _MOST_DESCENTS or path.count(",") > _MOST_COMMAS:
+            raise ValueError("too long")
+        template.parse(f"{{{path}}}")
+    except ValueError:
+        return lambda obj: None
+
+    def get(obj: Any) -> Any:
+        try:
+            found = template.find_results(obj)
+        except jsonpath.JSONPathError:
+            return None
+        return found[0][0] if found and found[0] else None
 
     return get
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -319,12 +320,54 @@ STATUS = {
         (".status.conditions[?(@.observed==true)].type", "Stalled"),
         ('.status.conditions[?(@.type=="Other")].status', None),
         ('.status.ports[?(@.type=="Ready")]', None),
-        (".status.conditions[?(@.type)].status", None),
+        (".status.conditions[?(@.type)].status", "True"),
+        ('.status.conditions[?(@.type>"Ready")].status', "False"),
+        (".status.conditions[?(@.nothing)].status", None),
+        (".status.conditions[?(@.status>1)].status", None),
+        (".status.conditions[-1:].type", "Stalled"),
+        (".status.conditions[0:2].type", "Ready"),
+        (".status.conditions[1,0].type", "Stalled"),
+        (".status['phase','ports']", "Up"),
+        ("..http", 80),
+        (".status..observed", False),
+        (".status..observed..observed", None),
+        (".status.conditions[0:1:0].type", None),
+        (".status.conditions[", None),
+        (f".status.conditions[{','.join('0' * 30)}].type", None),
+        (f".status{'.a' * 2000}[0:1]", None),
         ("status", None),
     ],
 )
 def test_a_printer_column_finds_its_value(path: str, value: Any) -> None:
     assert table.json_path(path)({"status": STATUS}) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "cell"),
+    [
+        ("date", "2023-11-14T22:13:10Z", "10s"),
+        ("date", "2023-11-14T23:13:10.5+01:00", "9s"),
+        ("date", "", "<unknown>"),
+        ("date", "null", "<unknown>"),
+        ("date", "yesterday", "<invalid>"),
+        ("date", "2023-11-14", "<invalid>"),
+        ("date", 7, None),
+        ("date", {"a": 1}, None),
+        ("integer", 1.9, 1),
+        ("integer", 1e300, -(2**63)),
+        ("integer", True, None),
+        ("integer", "1", None),
+        ("number", 1.5, 1.5),
+        ("boolean", 1, None),
+        ("string", {"a": 1}, '{"a":1}'),
+    ],
+)
+def test_a_value_is_shown_by_the_type_of_its_column(kind: str, value: Any, cell: Any) -> None:
+    version = {"name": "v1", "additionalPrinterColumns": [{"name": "C", "type": kind, "jsonPath": ".spec.c"}]}
+    resource: Any = SimpleNamespace(custom=True, crd_version=version, storage="x/xs")
+    obj = {"metadata": {"name": "x"}, "spec": {"c": value}}
+    times = Times(clocktesting.FakeClock(1700000000.0))
+    assert table.make(resource, [obj], times, "None")["rows"][0]["cells"] == ["x", cell]
 
 
 def test_a_scale_as_a_table() -> None:
