@@ -771,3 +771,21 @@ def test_numbers_that_are_no_bytes_stay_in_a_text() -> None:
 
 def test_its_frames_are_no_part_of_the_programs_output() -> None:
     assert callers.is_inserted(secrecy_module.__file__)
+
+
+def test_an_object_deeper_than_python_can_follow_is_a_mark_from_a_depth_on() -> None:
+    value: Any = {"kind": "Secret", "data": {"a": CODED}}
+    for _ in range(5000):
+        value = [value]
+    shown: Any = Secrecy().shown(Unstructured({"apiVersion": "v1", "kind": "X", "spec": {"a": value}}))["spec"]["a"]
+    levels = 0
+    while isinstance(shown, list):
+        (shown,), levels = shown, levels + 1
+    assert hidden(shown) and levels == 98
+    assert hidden(Secrecy().mark(value))
+
+
+def test_equal_values_have_equal_marks_whatever_the_order_of_their_fields() -> None:
+    secrecy = Secrecy()
+    assert secrecy.mark({"a": 1, "b": [2]}) == secrecy.mark({"b": [2], "a": 1}) != secrecy.mark({"a": 1, "b": [3]})
+    assert secrecy.mark("1") == secrecy.mark(1) != Secrecy().mark(1) and hidden(secrecy.mark({1, 2}))

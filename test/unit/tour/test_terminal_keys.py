@@ -182,6 +182,7 @@ def test_a_lesson_leads_from_stop_to_stop_and_back_and_on_to_the_next_one() -> N
     screen._scroll = 2
     assert ats(screen, ENTER) == [5] and screen._scroll == 0
     assert ats(screen, ENTER) == [-1] and screen.scenario.name == "two" and screen.place == Place()
+    assert screen.message == "", "only behind the last lesson all is done"
     assert ats(screen, ENTER, ENTER) == [0, 0]
     assert screen.message and screen.scenario.name == "two" and screen.lines(80, 24)[-2] == screen.message
     ats(screen, "y")
