@@ -6,12 +6,14 @@ It is a separate module, since it only uses the interface ObjectTracker of the t
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
+from clientgo.apimachinery.runtime.converter import drop_empty_values
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util import managedfields
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from clientgo.testing.fixture import ObjectTracker
 
 __all__ = ["FieldManagedObjectTracker", "kind_of_resource"]
+
+T = TypeVar("T", Object, Object | None)
 
 # The owner of fields that a write without a field manager sets.
 _UNKNOWN_MANAGER = "unknown"
@@ -91,8 +95,8 @@ class FieldManagedObjectTracker:
 
         An object with a uid but without managedFields gets none: ownership starts with its first apply.
         """
-        old, old_managed = _without_managed_fields(live)
-        new, new_managed = _without_managed_fields(obj)
+        old, old_managed = _without_managed_fields(_as_struct(live))
+        new, new_managed = _without_managed_fields(_as_struct(obj))
         entries = managedfields.live_or_new(new_managed, old_managed)
         if not managedfields.Managers(entries).sets and live is not None and meta.accessor(live).get_uid():
             return _with_managed_fields(type(obj), new, [])
@@ -105,7 +109,7 @@ class FieldManagedObjectTracker:
         self, gvk: GroupVersionKind, live: Object | None, configuration: Object, options: metav1.PatchOptions
     ) -> Object:
         """Return `live` with the configuration applied. Raises StatusError (Conflict) for a conflict without force."""
-        old, old_managed = _without_managed_fields(live)
+        old, old_managed = _without_managed_fields(_as_struct(live))
         config, config_managed = _without_managed_fields(configuration)
         if config_managed is not None:
             raise apierrors.new_bad_request("metadata.managedFields must be nil")
@@ -128,7 +132,7 @@ class FieldManagedObjectTracker:
                 for path, text in err.causes
             ]
             raise apierrors.new_apply_conflict(causes, str(err)) from err
-        return _with_managed_fields(type(live or self._scheme.new(gvk)), merged, managed)
+        return _as_struct(_with_managed_fields(type(live or self._scheme.new(gvk)), merged, managed))
 
     def __repr__(self) -> str:
         return f"<field-managed {self._tracker!r}>"
@@ -143,6 +147,15 @@ def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionK
     for kind in scheme.known_types(gvr.group_version()):
         mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
     return mapper.kind_for(gvr)
+
+
+def _as_struct(obj: T) -> T:
+    """Return a copy of an object without the empty values that a Go struct does not write: they have no owner."""
+    if obj is None or isinstance(obj, Unstructured):
+        return obj
+    copied = obj.deep_copy()
+    drop_empty_values(copied)
+    return copied
 
 
 def _without_managed_fields(obj: Object | None) -> tuple[dict[str, Any], Any]:

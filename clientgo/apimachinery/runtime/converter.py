@@ -150,7 +150,8 @@ def _unknown_in(value: Any, path: str) -> list[str]:
 
 
 def drop_unknown_fields(obj: Struct) -> None:
-    """Remove, at any depth, what the classes of `obj` do not declare, and what is null: Go's decoder loses both.
+    """Remove, at any depth, what a Go struct does not write again: undeclared fields, nulls, and empty values of fields
+    with omitempty.
 
     For what imitates a Go program that decodes into structs; objects here keep such fields otherwise.
     """
@@ -160,14 +161,14 @@ def drop_unknown_fields(obj: Struct) -> None:
 def _drop_unknown(value: Any, raw: Any) -> None:
     """Delete from `raw` the fields that the class of `value` does not declare. Both hold the same value."""
     if isinstance(value, Struct):
-        declared = {info.json: info.attr for info in type(value)._fields.values()}
+        declared = {info.json: info for info in type(value)._fields.values()}
         if not declared:
             return  # FieldsV1, which is any JSON.
-        for key in [key for key, item in raw.items() if item is None or key not in declared]:
+        for key in [key for key, item in raw.items() if key not in declared or _is_omitted(declared[key], item)]:
             del raw[key]
         for key, item in raw.items():
             if isinstance(item, (dict, list)):
-                _drop_unknown(getattr(value, declared[key]), item)
+                _drop_unknown(getattr(value, declared[key].attr), item)
     elif isinstance(value, (ListView, MapView)):
         keys: Any = range(len(raw)) if isinstance(raw, list) else raw
         for key in keys:
@@ -176,6 +177,37 @@ def _drop_unknown(value: Any, raw: Any) -> None:
                 raw[key] = {} if isinstance(value._item, StructType) else value._item.zero
             elif isinstance(raw[key], (dict, list)):
                 _drop_unknown(value[key], raw[key])
+
+
+def _is_omitted(info: FieldInfo, value: Any) -> bool:
+    """Report whether Go's encoder omits this value of a field that was decoded into a struct."""
+    if value is None:
+        return True
+    if value or not info.omitempty or info.is_pointer:
+        return False
+    return info.is_list or info.is_map or (not isinstance(value, dict) and info.type not in _SCALAR_STRUCTS)
+
+
+def drop_empty_values(obj: Struct) -> None:
+    """Remove, at any depth, the empty values that Go's encoder omits. Keeps nulls and undeclared fields."""
+    _drop_empty(obj, obj._writable())
+
+
+def _drop_empty(value: Any, raw: Any) -> None:
+    if isinstance(value, Struct):
+        for info in type(value)._fields.values():
+            item = raw.get(info.json)
+            if item is None:
+                continue
+            if _is_omitted(info, item):
+                del raw[info.json]
+            elif isinstance(item, (dict, list)):
+                _drop_empty(getattr(value, info.attr), item)
+    elif isinstance(value, (ListView, MapView)):
+        keys: Any = range(len(raw)) if isinstance(raw, list) else raw
+        for key in keys:
+            if isinstance(raw[key], (dict, list)):
+                _drop_empty(value[key], raw[key])
 
 
 def to_go_document(obj: Struct, *, nulls: bool = False) -> JSONObject:

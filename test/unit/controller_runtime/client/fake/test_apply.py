@@ -42,6 +42,25 @@ def stored(c: client.Client) -> corev1.ConfigMap:
     return c.get(CTX, client.ObjectKey(namespace="ns", name="cm"), corev1.ConfigMap)
 
 
+def test_empty_values_of_a_known_kind_are_neither_shown_nor_owned() -> None:
+    c = built(managed=True)
+    empty = {"immutable": None, "data": {}, "binaryData": {}}
+    metadata = {"namespace": "ns", "labels": {}, "finalizers": []}
+    created = Unstructured({**empty, "apiVersion": "v1", "kind": "ConfigMap", "metadata": {**metadata, "name": "made"}})
+    c.create(CTX, created, ME)
+    document = c.get(CTX, client.ObjectKey("ns", "made"), in_form(config_map(), "unstructured")).to_dict()
+    assert set(document) == {"apiVersion", "kind", "metadata"}
+    assert set(document["metadata"]) == {"name", "namespace", "resourceVersion"}
+    applied = in_form(config_map(), "unstructured")
+    applied.object["data"] = {}
+    c.apply(CTX, applied, ME)
+    assert "data" not in applied.object
+    with pytest.raises(apierrors.StatusError) as raised:
+        c.apply(CTX, in_form(config_map(a="2"), "unstructured"), client.FieldOwner("other"))
+    # The map that the owner said to be empty.
+    assert str(raised.value) == 'Apply failed with 1 conflict: conflict with "me": .data'
+
+
 @pytest.mark.parametrize("form", WHOLE)
 @pytest.mark.parametrize("by_patch", [True, False])
 def test_apply_creates_then_replaces_what_its_owner_said(form: str, by_patch: bool) -> None:
