@@ -104,6 +104,7 @@ def test_copies_of_a_webhooks_patch_stay_below_three_mebibytes(hooks: Webhooks) 
     assert text in status["message"] and status["message"].endswith("exceeding the limit 3145728")
 
 
+@pytest.mark.takes_turns(4)
 def test_copies_of_a_mutating_policy_stay_below_three_mebibytes(api: Api) -> None:
     group = "/apis/admissionregistration.k8s.io/v1"
     steps = ["JSONPatch{op: 'add', path: '/x', value: ['0123456789']}"]
@@ -227,6 +228,7 @@ def test_patches_cannot_grow_an_object_step_by_step(heaps: Api) -> None:
     assert set(heaps("GET", path, want=200)) == {"a", "apiVersion", "kind", "metadata"}
 
 
+@pytest.mark.takes_turns(4)
 def test_managed_fields_give_way_before_an_object_is_too_large(heaps: Api) -> None:
     fields = {f"f{i}": 1 for i in range(70_000)}
     made = heaps("POST", f"{OBJECTS}/heaps", heap(**fields), want=201)
@@ -294,6 +296,7 @@ def test_a_schema_cannot_multiply_a_value_without_end(
     assert (refused.value.code, refused.value.message) == (500, why)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     ("value", "why"),
     [
@@ -307,6 +310,7 @@ def test_the_limits_of_a_validation(value: Any, why: str) -> None:
     assert refused.value.message == why
 
 
+@pytest.mark.takes_turns(4)
 def test_the_largest_request_has_room_in_one_validation() -> None:
     # Two bytes of JSON for each value.
     schema = {"type": "array", "items": {"type": "integer", "anyOf": [{"minimum": 0}]}}
@@ -318,6 +322,7 @@ def test_the_largest_request_has_room_in_one_validation() -> None:
 RULES = "x-kubernetes-validations"
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.parametrize(
     ("metadata", "field"),
     [
@@ -386,6 +391,7 @@ def test_the_expressions_of_a_definition_have_a_bound(server: Api, rules: list[J
     assert [each["field"] for each in found["details"]["causes"]] == ["spec.versions"]
 
 
+@pytest.mark.takes_turns(4)
 def test_a_definition_with_thousands_of_rules_is_created(server: Api) -> None:
     rules = [{"rule": f"self.a>{i}"} for i in range(3000)]
     started = time.process_time()

@@ -127,6 +127,7 @@ def test_aliases_do_not_make_a_short_text_large(env: Environment, session: reque
     assert ask(env, session, "POST", CONFIG_MAPS, bomb, "application/yaml").status_code == 400
 
 
+@pytest.mark.takes_turns(4)
 def test_many_equal_names_cost_no_more_than_others(env: Environment, session: requests.Session) -> None:
     data = ",".join(f'"k{i}":"v"' for i in range(100_000))
     body = f'{{"metadata":{{"name":"many"}},"data":{{{data}}}}}'
@@ -164,6 +165,7 @@ def test_wrongly_typed_subresources_are_bad_requests(
     assert answer.json()["reason"] == "BadRequest"
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -199,6 +201,7 @@ def test_a_validation_within_another_thread_or_call_is_counted_alone() -> None:
     assert len([errors.field_required("a") for _ in range(errors.MAX_FIELD_ERRORS + 1)]) > errors.MAX_FIELD_ERRORS
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize(("item", "values"), [("- {a: 1, b: [x]}\n", 6), ("- x\n", 1), ("- - - y\n", 3)])
 def test_yaml_of_more_values_than_any_object_is_refused(
     env: Environment, session: requests.Session, item: str, values: int
