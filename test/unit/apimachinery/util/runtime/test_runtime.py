@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -243,3 +244,27 @@ def test_must():
 def test_the_package_has_no_other_magic_names():
     with pytest.raises(AttributeError):
         _ = utilruntime.NOT_THERE
+
+
+class _Unreadable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize(
+    ("err", "text", "value"),
+    [
+        (_Unreadable(), "_Unreadable: <no text: ValueError>", "<_Unreadable>"),
+        (ExceptionGroup("many", [ValueError(str(i)) for i in range(5000)]), "many (5000 sub-exceptions)",
+         f"ExceptionGroup('many', [{', '.join(f'ValueError({str(i)!r})' for i in range(5000))}"[:1000] + "..."),
+    ],
+)  # fmt: skip
+def test_the_first_line_of_a_panic_names_its_type_and_its_place(
+    err: Exception, text: str, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with contextlib.suppress(Exception), utilruntime.handle_crash():
+        raise err
+    first = caplog.text.partition("\n")[0]
+    assert f'panic="{text}" panicGoValue="{value}" at="test_runtime.py:' in first
