@@ -25,7 +25,7 @@ from clientgo.context import Context
 from clientgo.context import background as background_context
 from clientgo.golang import callers
 from clientgo.golang.stop import is_crash
-from clientgo.klog.exceptions import describe, stacktrace_of, take_subject
+from clientgo.klog.exceptions import stacktrace_of, take_subject
 from clientgo.klog.serialize import as_pairs, to_string
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
@@ -142,7 +142,7 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
     if isinstance(err, SystemExit):
         found["remedy"] = "sys.exit ends the program only in the main thread: cancel the program's context instead"
     # One line, since the log line would otherwise end early. The stack trace contains the whole text.
-    text = _text_of(err).strip().partition("\n")[0] or type(err).__name__
+    text = to_string(err).strip().partition("\n")[0] or type(err).__name__
     pairs = {**take_subject(err), **{key: value for key, value in found.items() if value}}
     klog.from_context(ctx).error(
         None, "Observed a panic", panic=text, panicGoValue=_go_value_of(err), **pairs, stacktrace=stacktrace
@@ -151,13 +151,6 @@ def _log_panic(ctx: Context, err: BaseException) -> None:
 
 # Characters of a value, after which the location of the failure would be hard to find.
 _LONGEST_VALUE = 1000
-
-
-def _text_of(err: BaseException) -> str:
-    try:
-        return str(err)
-    except Exception:
-        return describe(err)  # which has the type, since the exception has no text
 
 
 def _go_value_of(err: BaseException) -> str:

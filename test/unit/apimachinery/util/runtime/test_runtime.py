@@ -256,7 +256,7 @@ class _Unreadable(Exception):
 @pytest.mark.parametrize(
     ("err", "text", "value"),
     [
-        (_Unreadable(), "_Unreadable: <no text: ValueError>", "<_Unreadable>"),
+        (_Unreadable(), "<panic: no text>", "<_Unreadable>"),
         (ExceptionGroup("many", [ValueError(str(i)) for i in range(5000)]), "many (5000 sub-exceptions)",
          f"ExceptionGroup('many', [{', '.join(f'ValueError({str(i)!r})' for i in range(5000))}"[:1000] + "..."),
     ],
