@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import socket
 import sys
@@ -118,3 +119,12 @@ def test_the_module_is_a_command(
     with pytest.raises(SystemExit) as caught:
         runpy.run_path(attach.__file__, run_name="__main__")
     assert caught.value.code == code and ("ran __main__ []" in capsys.readouterr().out) == (code == 0)
+
+
+def test_a_recording_names_the_module_without_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recorded_module.py").write_text("pass\n")
+    monkeypatch.chdir(tmp_path)
+    recording = tmp_path / "recording.jsonl"
+    program = ["-m", "recorded_module", "--password=secret"]
+    assert attach.main(["--no-browser", "--record", str(recording), "--", *program]) == 0
+    assert json.loads(recording.read_text().splitlines()[0])["program"] == "recorded_module"

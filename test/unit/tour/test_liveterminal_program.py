@@ -504,3 +504,10 @@ def test_a_new_screen_has_seen_nothing() -> None:
     screen.press("i")
     assert screen.ask is None and not screen.is_frozen and not screen.is_ending
     assert screen.lines(80, 24)[:3] == [liveterminal._TEXTS["en"]["begins"], "", ""]
+
+
+def test_without_informers_and_queues_the_first_ones_stay_chosen() -> None:
+    screen, asked = screen_of(informers=[], queues=[])
+    for key in "kiki":
+        screen.press(key)
+    assert asked.requests[-1] == "/api/live?informer=0&queue=0&since=3"

@@ -81,6 +81,7 @@ def test_a_killed_replica_is_followed_by_another_ten_seconds_later(replicas: int
         assert machine.replica is not first and not machine.replica.is_killed
         assert machine.scene.informers == machine.replica.informers
         assert shouts(machine) == {"apple": "AN APPLE"}
+        assert len(machine._replicas) == replicas + 1, "the second kill found nothing to kill"
 
 
 def test_the_picture_of_a_killed_replica_is_empty() -> None:

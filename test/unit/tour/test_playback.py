@@ -484,3 +484,11 @@ def test_a_fixture_has_its_scope_and_closes_what_it_served(monkeypatch: pytest.M
         assert list(serving) == [] and channel.closed
     with pytest.raises(ValueError, match="closed"):
         first._recording._file.read()
+
+
+def test_a_failure_whose_request_is_lost_is_raised_once(tmp_path: Path) -> None:
+    for options in (OPTIONS, STREAM):
+        with playing(tmp_path, failed(1.0, error="odd"), *LISTING) as played:
+            with pytest.raises(RecordedError, match="odd"):
+                played.watch(options)
+            assert played.moment() == 1.0 and names(played.list(OPTIONS)) == ["a", "b"]

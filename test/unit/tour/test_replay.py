@@ -270,3 +270,8 @@ def test_a_run_of_the_page_has_at_most_a_hundred_decisions(page):
 )
 def test_a_run_that_cannot_be_is_refused_with_its_reason(page, body, status, error):
     assert ask(page, "POST", "/api/run", body) == (status, {"error": error})
+
+
+def test_settings_that_cannot_be_are_refused_before_a_replay(recording):
+    with pytest.raises(ValueError, match="workers is between 1 and 4, not 9"):
+        tour.replay(recording, recording.sources[0], tour.Settings(workers=9))

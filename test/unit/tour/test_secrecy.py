@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -789,3 +790,27 @@ def test_equal_values_have_equal_marks_whatever_the_order_of_their_fields() -> N
     secrecy = Secrecy()
     assert secrecy.mark({"a": 1, "b": [2]}) == secrecy.mark({"b": [2], "a": 1}) != secrecy.mark({"a": 1, "b": [3]})
     assert secrecy.mark("1") == secrecy.mark(1) != Secrecy().mark(1) and hidden(secrecy.mark({1, 2}))
+
+
+def test_a_mark_has_twelve_digits() -> None:
+    assert re.fullmatch(rb"hidden [0-9a-f]{12}", base64.b64decode(Secrecy().mark("a")))
+
+
+def test_requests_are_attributed_to_the_innermost_source_of_their_thread() -> None:
+    secrecy = Secrecy()
+    (probe,) = secrecy.probes()
+
+    class Request:
+        def url(self) -> str:
+            return "http://x/api/v1/secrets"
+
+    send = probe.around(lambda request: "sent")
+    with secrecy.asking_for("outer"):
+        with secrecy.asking_for("inner"):
+            pass
+        assert send(Request()) == "sent"
+        assert secrecy.is_secret_source("outer") and not secrecy.is_secret_source("inner")
+        thread = threading.Thread(target=send, args=(Request(),), daemon=True)
+        thread.start()
+        thread.join()
+    assert send(Request()) == "sent" and not secrecy.is_secret_source(None)

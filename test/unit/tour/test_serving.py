@@ -199,3 +199,16 @@ def test_servers_have_ports_of_their_own_unless_one_is_asked_for():
         assert ports[0] != ports[1] and min(ports) >= 1024
         with pytest.raises(OSError), tour.serve(port=ports[0]):
             pass
+
+
+def test_every_look_and_every_order_notes_that_a_page_is_connected(monkeypatch):
+    with tour.serve() as page:
+        noted: list[str] = []
+        monkeypatch.setattr(page.live, "connected", lambda: noted.append("connected"))
+        monkeypatch.setattr(page.live, "stay_connected", lambda: noted.append("stays"))
+        for method, path, body in (
+            *(("GET", "/api/live", None), ("POST", "/api/control", {"pause": "x"}), ("GET", "/api/connected", None)),
+            *(("GET", "/api/tour", None), ("GET", "/api/object", None), ("GET", "/api/past", None)),
+        ):
+            assert ask(page, method, path, body)[0] == 200
+    assert noted == ["connected", "connected", "stays"]

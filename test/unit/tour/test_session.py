@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clientgo import klog, tour
+from clientgo import tour
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.testing import synctest
 from clientgo.tour import stepping
@@ -289,30 +289,3 @@ def test_a_stage_is_stopped_and_everything_is_as_before_when_it_fails(monkeypatc
     assert stage.events[-1] == "stop" and synctest.current() is None
     assert random.getstate() == state and handlers == utilruntime.ERROR_HANDLERS and logger.filters == filters
     assert not stepping._ONE_AT_A_TIME.locked()
-
-
-def test_only_the_log_of_a_run_is_diverted(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
-    lines: list[str] = []
-    before = [*utilruntime.ERROR_HANDLERS]
-    with stepping._no_log_elsewhere(lines):
-        klog.info("outside")
-        assert before[:1] == utilruntime.ERROR_HANDLERS
-        with synctest.bubble():
-            klog.info("inside")
-    klog.info("behind")
-    assert len(lines) == 1 and "inside" in lines[0]
-    assert "outside" in caplog.text and "behind" in caplog.text and "inside" not in caplog.text
-    assert before == utilruntime.ERROR_HANDLERS
-
-
-def test_random_numbers_of_a_run_are_its_own() -> None:
-    random.seed(7)
-    expected = [random.random() for _ in range(2)]
-    random.seed(7)
-    drawn = [random.random()]
-    runs = []
-    for _ in range(2):
-        with stepping._same_random_numbers():
-            runs.append(random.random())
-    assert [*drawn, random.random()] == expected and runs[0] == runs[1] not in expected

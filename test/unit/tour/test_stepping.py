@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,7 +19,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from processes import ROOT
 from programs import ImportedProgram
 
-from clientgo import tour
+from clientgo import klog, tour
+from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.testing import synctest
+from clientgo.tour import stepping
 
 with ImportedProgram("informer-tour") as program:
     SAMPLE: tour.Scenario = program.module("sample").SCENARIO
@@ -389,3 +393,36 @@ def test_a_run_ends_so_many_seconds_behind_its_last_step():
     created = [(point.hop.key, round(point.hop.time)) for point in trace.points if point.hop.kind == "created"]
     assert trace.is_complete and created == [("default/early", 2), ("default/late", 8)]
     assert trace.points[-1].hop.time < 13.1
+
+
+def test_a_hop_of_a_run_has_the_lines_that_ran():
+    trace = tour.execute(tour.SCENARIOS["queue"], limit=40)
+    codes = [point.hop.code for point in trace.points if point.hop.station == "queue"]
+    assert codes and all(code.lines and min(code.lines) > code.first for code in codes)
+
+
+def test_only_the_log_of_a_run_is_diverted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    lines: list[str] = []
+    before = [*utilruntime.ERROR_HANDLERS]
+    with stepping._no_log_elsewhere(lines):
+        klog.info("outside")
+        assert before[:1] == utilruntime.ERROR_HANDLERS
+        with synctest.bubble():
+            klog.info("inside")
+    klog.info("behind")
+    assert len(lines) == 1 and "inside" in lines[0]
+    assert "outside" in caplog.text and "behind" in caplog.text and "inside" not in caplog.text
+    assert before == utilruntime.ERROR_HANDLERS
+
+
+def test_random_numbers_of_a_run_are_its_own() -> None:
+    random.seed(7)
+    expected = [random.random() for _ in range(2)]
+    random.seed(7)
+    drawn = [random.random()]
+    runs = []
+    for _ in range(2):
+        with stepping._same_random_numbers():
+            runs.append(random.random())
+    assert [*drawn, random.random()] == expected and runs[0] == runs[1] not in expected
