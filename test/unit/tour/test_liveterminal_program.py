@@ -511,3 +511,11 @@ def test_without_informers_and_queues_the_first_ones_stay_chosen() -> None:
     for key in "kiki":
         screen.press(key)
     assert asked.requests[-1] == "/api/live?informer=0&queue=0&since=3"
+
+
+@pytest.mark.parametrize("height", [5, 6, 7])
+def test_a_low_terminal_has_the_head_and_the_line_of_keys(height: int) -> None:
+    screen, _ = screen_of(views={**HANDLERS})
+    lines = screen.lines(200, height)
+    assert len(lines) == height and lines[0].startswith("The informer tour: the program")
+    assert lines[-2:] == [screen._chosen_line(), liveterminal._HELP["en"]]

@@ -227,3 +227,11 @@ def test_a_recorded_watch_has_the_channel_of_the_watch_and_ends_it(tmp_path: Pat
 
 def test_its_frames_are_no_part_of_the_programs_output() -> None:
     assert callers.is_inserted(recorder.__file__)
+
+
+def test_what_is_noted_is_in_the_file_within_a_tenth_of_a_second(tmp_path: Path) -> None:
+    with synctest.bubble() as bubble, tour.record(tmp_path / "r") as made:
+        for number in range(3):
+            made.note("novelty", number=number)
+            bubble.sleep(0.1001)
+            assert f'"number":{number}' in (tmp_path / "r").read_text()

@@ -814,3 +814,14 @@ def test_requests_are_attributed_to_the_innermost_source_of_their_thread() -> No
         thread.start()
         thread.join()
     assert send(Request()) == "sent" and not secrecy.is_secret_source(None)
+
+
+def test_twenty_thousand_texts_of_values_are_remembered() -> None:
+    """Each of these values has two: itself and its base64."""
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={f"k{each}": f"value-{each:05}" for each in range(10_000)})])
+    first = ("value-00000", base64.b64encode(b"value-00000").decode().rstrip("="))
+    assert [secrecy.scrubbed(text) for text in first] == ["(hidden)"] * 2
+    secrecy.learn([corev1.Secret(string_data={"k": "value-10000"})])
+    assert [secrecy.scrubbed(text) for text in first] == list(first)
+    assert secrecy.scrubbed("value-00001 value-10000") == "(hidden) (hidden)"

@@ -426,3 +426,18 @@ def test_random_numbers_of_a_run_are_its_own() -> None:
         with stepping._same_random_numbers():
             runs.append(random.random())
     assert [*drawn, random.random()] == expected and runs[0] == runs[1] not in expected
+
+
+def test_a_run_ends_at_its_limit(monkeypatch):
+    ended = []
+    play = stepping._Scripted.play
+
+    def noted(stage, enough):
+        play(stage, enough)
+        ended.append(enough.is_set())
+
+    monkeypatch.setattr(stepping._Scripted, "play", noted)
+    for limit in (5, tour.MAX_HOPS):
+        trace = tour.execute(tour.SCENARIOS["queue"], limit=limit)
+        assert trace.is_complete is (limit != 5)
+    assert ended == [True, False]

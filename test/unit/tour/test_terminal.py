@@ -233,3 +233,10 @@ def test_many_changes_of_the_size_block_nothing_and_the_handler_goes_with_its_pi
     assert signal.getsignal(signal.SIGWINCH) is before
     with pytest.raises(OSError):
         os.fstat(resized)
+
+
+def test_a_recording_without_requests_cannot_be_shown(tmp_path):
+    path = tmp_path / "empty.jsonl"
+    path.write_text((Path(__file__).parent / "outage.jsonl").read_text().splitlines(keepends=True)[0])
+    with tour.Recording(path) as recording, pytest.raises(tour.RecordingError, match="nothing came to a reflector"):
+        terminal.recorded(recording)

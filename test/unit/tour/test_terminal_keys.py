@@ -366,3 +366,11 @@ def test_the_menus_of_help_and_of_faults_begin_at_their_first_item() -> None:
         ats(screen, key)
         assert screen.menu is not None and screen.menu.chosen == 0
         ats(screen, ESCAPE)
+
+
+@pytest.mark.parametrize("height", [5, 6, 7])
+def test_a_low_terminal_has_the_head_and_the_line_of_keys(height: int) -> None:
+    screen = Program(3).screen()
+    ats(screen, RIGHT)
+    lines = screen.lines(200, height)
+    assert len(lines) == height and lines[0].endswith("[1/3]") and lines[-1] == terminal._HELP["en"]
