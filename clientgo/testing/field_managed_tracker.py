@@ -96,13 +96,14 @@ class FieldManagedObjectTracker:
         An object with a uid but without managedFields gets none: ownership starts with its first apply.
         """
         old, old_managed = _without_managed_fields(_as_struct(live))
-        new, new_managed = _without_managed_fields(_as_struct(obj))
+        new, new_managed = _without_managed_fields(obj)
+        written, _ = _without_managed_fields(_as_struct(obj))
         entries = managedfields.live_or_new(new_managed, old_managed)
         if not managedfields.Managers(entries).sets and live is not None and meta.accessor(live).get_uid():
             return _with_managed_fields(type(obj), new, [])
         api_version, _ = gvk.to_api_version_and_kind()
         node, writer = self._type_converter(gvk), managedfields.Writer(manager or _UNKNOWN_MANAGER, api_version)
-        managed = managedfields.updated(node, old, new, entries, writer, _now())
+        managed = managedfields.updated(node, old, written, entries, writer, _now())
         return _with_managed_fields(type(obj), new, managed)
 
     def _applied(

@@ -309,6 +309,17 @@ def test_applied_object_is_named_after_the_action() -> None:
     assert cm.data == {"k": "v"}
 
 
+def test_an_object_keeps_its_empty_values_which_have_no_owner() -> None:
+    tracker = managed_tracker()
+    written = corev1.ConfigMap.from_dict({"metadata": {"name": "cm-1", "labels": {}}, "data": {}})
+    resource = GroupVersionResource("", "v1", "configMaps")
+    tracker.create(resource, written, "default", metav1.CreateOptions(field_manager="a"))
+    found = tracker.get(resource, "default", "cm-1").to_dict()
+    assert (found["data"], found["metadata"]) == ({}, {"name": "cm-1", "namespace": "default", "labels": {}})
+    cm = apply(tracker, {"metadata": {"name": "cm-1"}, "data": {"k": "v"}}, "b")
+    assert [entry.manager for entry in cm.metadata.managed_fields] == ["b"]
+
+
 def test_an_apply_must_not_contain_managed_fields() -> None:
     tracker = managed_tracker()
     document = {"metadata": {"name": "cm-1", "managedFields": []}, "data": {"k": "v"}}
