@@ -558,3 +558,21 @@ def test_the_first_informer_and_the_first_queue_are_shown_unless_others_are_aske
     assert [link["at"] for link in past["links"]] == [0] and past["changes"]["queue.order"] == 0
     assert program.view.past("queue.order", "a", informer=1) == past
     assert program.view.past("queue.order", "a", queue=1)["links"] == []
+
+
+def test_the_past_of_a_notification_is_that_of_the_handler_with_its_name(program: Program) -> None:
+    handlers = [Handler(name=name) for name in ("h", "h", "k")]
+    program.parts.handlers = handlers
+    names = [program.live.name_of(each) for each in handlers]
+    assert names == ["h", "h #2", "k"]
+    for number, handler in enumerate(handlers):
+        # A call is of the handler whose notification its thread has taken.
+        program.hop("handlers", "taken", "", owner=handler)
+        program.hop("handlers", "called", "a", more={"handler": handler.name(), "queued": float(number)})
+
+    def found(handler: str) -> list[float]:
+        past = program.view.past("handlers.delivering", "a", handler=handler)
+        return [past["hops"][link["at"]]["more"]["queued"] for link in past["links"]]
+
+    # Hops name a handler without its number.
+    assert (found("h"), found("h #2"), found("k"), found("none"), found("")) == ([1.0], [1.0], [2.0], [], [2.0])

@@ -23,6 +23,7 @@ from clientgo import klog, tour
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.testing import synctest
 from clientgo.tour import stepping
+from clientgo.utils.clock import REAL_CLOCK
 
 with ImportedProgram("informer-tour") as program:
     SAMPLE: tour.Scenario = program.module("sample").SCENARIO
@@ -441,3 +442,18 @@ def test_a_run_ends_at_its_limit(monkeypatch):
         trace = tour.execute(tour.SCENARIOS["queue"], limit=limit)
         assert trace.is_complete is (limit != 5)
     assert ended == [True, False]
+
+
+@pytest.mark.parametrize(("steps", "lasts"), [((), 5.0), ((tour.Step(2.0, "create", "a", "text"),), 7.0)])
+def test_a_run_lasts_from_its_first_step_to_so_many_seconds_behind_the_last(monkeypatch, steps, lasts):
+    times = []
+    play = stepping._Scripted.play
+
+    def noted(stage, enough):
+        began = REAL_CLOCK.now()
+        play(stage, enough)
+        times.append(REAL_CLOCK.now() - began)
+
+    monkeypatch.setattr(stepping._Scripted, "play", noted)
+    tour.execute(tour.Scenario(name="short", title="Short", steps=steps, after=5.0), limit=tour.MAX_HOPS)
+    assert times == [pytest.approx(lasts)]
