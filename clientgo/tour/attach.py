@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         except OSError as err:
             print(f"cannot record into {flags.record}: {err.strerror}", file=sys.stderr)
             return 1
-        print(f"The informer tour is at {page.url}", file=sys.stderr, flush=True)
+        print(f"The informer tour is at {page.url}", file=sys.stderr)
         if not flags.no_browser:
             stack.enter_context(browser_on(page.url))
         run()
