@@ -108,16 +108,16 @@ def test_a_resync_is_ignored_and_a_change_is_not() -> None:
     client = setup.clients[1]
     networks = client.samplecrd_v1().networks("default")
     calls: list[str] = []
-    # The handler of updates calls this; that of additions has the method already.
-    setup.controller.enqueue_network = lambda obj: calls.append(obj.get_resource_version())
     informer = setup.informer.informer()
     arrived = threading.Event()
 
-    def updated(old: Any, new: Any) -> None:
-        if new.get_resource_version() == "2":
+    def enqueued(obj: Any) -> None:
+        calls.append(obj.get_resource_version())
+        if calls[-1] == "2":
             arrived.set()
 
-    informer.add_event_handler(cache.ResourceEventHandlerFuncs(update_func=updated))
+    # The handler of updates calls this; that of additions has the method already.
+    setup.controller.enqueue_network = enqueued
     running = threading.Thread(target=informer.run_with_context, args=(ctx,), daemon=True)
     running.start()
     assert cache.wait_for_cache_sync(ctx.done(), informer.has_synced)

@@ -214,22 +214,24 @@ def test_a_deleted_pod_ends_its_programs(run: Runner, client: kubernetes.Clients
     name = f"short-{run.kind}"  # type: ignore[attr-defined]
     make(client, pod(name))
     terminal = Terminal()
-    call = go(lambda: run("sh", "-c", "echo begun; cat", name=name, stdout=terminal, stdin=BlockedInput()), "test-exec")
+    stdin = BlockedInput()
+    call = go(lambda: run("sh", "-c", "echo begun; cat", name=name, stdout=terminal, stdin=stdin), "test-exec")
     terminal.wait_for(b"begun")
     client.core_v1().pods("default").delete(CTX, name)
     with pytest.raises(CodeExitError) as caught:
         call.result()
+    stdin.ended.set()
     assert caught.value.code == 137
 
 
 class BlockedInput:
-    """An input without a descriptor, whose end comes with the first read after half a second."""
+    """An input without a descriptor, which ends when the test sets `ended`."""
 
     def __init__(self) -> None:
-        self._ended = threading.Event()
+        self.ended = threading.Event()
 
     def read(self, size: int = -1) -> bytes:
-        self._ended.wait(0.5)
+        assert self.ended.wait(PATIENCE)
         return b""
 
 
