@@ -37,7 +37,7 @@ class User:
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text)
 
-    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def python(self, *arguments: str, patience: float = PATIENCE) -> subprocess.CompletedProcess[str]:
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         return subprocess.run(
             [str(self._python), *arguments],
@@ -45,11 +45,13 @@ class User:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=patience,
         )
 
     def pytest(self) -> subprocess.CompletedProcess[str]:
-        return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=2", "test_controller.py")
+        # A search takes twenty seconds of CPU, and on a busy machine a tenth of a core is left for it.
+        arguments = ("-q", "-p", "no:cacheprovider", "--hypothesis-seed=2", "test_controller.py")
+        return self.python("-m", "pytest", *arguments, patience=500.0)
 
 
 def test_from_nothing_to_the_first_bug_and_its_correction(
