@@ -11,11 +11,9 @@ import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value
 from clientgo.golang.json import kind_of
 from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver.wire import errors
-from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, field_too_long
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 from clientgo.testing.apiserver.wire.webhooks import CallError, ClientError, WebhookClients
 
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 _TIMEOUT = 30.0
 _KEPT = 10_000
 _IDENTITY = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
-_TOTAL_ANNOTATIONS = 256 * 1024
 # Go's names of the types that it reads JSON into.
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", int: "int64", float: "float64", str: "string"}
 
@@ -190,8 +187,14 @@ def _restored(old: Json, new: Json) -> Json:
     given = new["metadata"]
     if not isinstance(given, dict):
         raise ValueError(f"invalid metadata of type {_go_type(given)} in converted object")
+    # Here: that package imports this one.
+    from clientgo.testing.apiserver.kinds.validation.fields import check_labels
+    from clientgo.testing.apiserver.kinds.validation.metadata import check_annotations
+
+    # Go names the field of annotations so.
+    checks = (("labels", check_labels, "metadata.labels"), ("annotations", check_annotations, "metadata.annotation"))
     out = dict(old)
-    for name in ("labels", "annotations"):
+    for name, check, field in checks:
         values = given.get(name)
         before = out.pop(name, None) or {}
         if values is None:
@@ -202,30 +205,11 @@ def _restored(old: Json, new: Json) -> Json:
             if not isinstance(value, str):
                 text = f"metadata.{name}[{key}] must be a string, but is {_go_type(value)} in converted object"
                 raise ValueError(text)
-        wrong = [] if values == before else _wrong_labels(values) if name == "labels" else _wrong_annotations(values)
-        if wrong:
+        if values != before and (wrong := check(values, field)):
             raise ValueError(errors.aggregate(wrong))
         if values:
             out[name] = values
     return {name: out[name] for name in sorted(out)}
-
-
-def _wrong_labels(values: dict[str, str]) -> list[FieldError]:
-    """Validate labels as kinds/validation does, which cannot be imported here: it imports this package."""
-    found = []
-    for key, value in values.items():
-        for text, checked in ((key, is_qualified_name), (value, is_valid_label_value)):
-            found += [field_invalid("metadata.labels", text, why) for why in checked(text)]
-    return found
-
-
-def _wrong_annotations(values: dict[str, str]) -> list[FieldError]:
-    """Validate annotations as kinds/validation does."""
-    field = "metadata.annotation"
-    found = [field_invalid(field, key, why) for key in values for why in is_qualified_name(key.lower())]
-    if sum(len(key) + len(value) for key, value in values.items()) > _TOTAL_ANNOTATIONS:
-        found.append(field_too_long(field, _TOTAL_ANNOTATIONS))
-    return found
 
 
 def _go_type(value: Any) -> str:
