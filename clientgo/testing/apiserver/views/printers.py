@@ -203,10 +203,10 @@ def endpoints(obj: Json, times: Times) -> list[Any]:
 _SHOWN = 3
 
 
-def some(texts: list[str], count: int, shown: int = _SHOWN) -> str:
+def some(texts: list[str], count: int, shown: int = _SHOWN, separator: str = ",") -> str:
     """Return the first few of `count` texts as one text."""
     more = f" + {count - shown} more..." if count > shown else ""
-    return ",".join(texts[:shown]) + more
+    return separator.join(texts[:shown]) + more
 
 
 def event(obj: Json, times: Times) -> list[Any]:
@@ -359,11 +359,6 @@ _METRIC_FIELDS = {
 }
 
 
-def _metrics(texts: list[str]) -> str:
-    more = f" + {len(texts) - _SHOWN_METRICS} more..." if len(texts) > _SHOWN_METRICS else ""
-    return (", ".join(texts[:_SHOWN_METRICS]) or "<none>") + more
-
-
 def _metric(wanted: Json, now: Json) -> str:
     """Return the current and the wanted value of an autoscaler's metric."""
     field = _METRIC_FIELDS.get(wanted.get("type", ""))
@@ -397,7 +392,7 @@ def hpa(obj: Json, times: Times) -> list[Any]:
     return [
         obj["metadata"]["name"],
         f"{target.get('kind')}/{target.get('name')}",
-        _metrics(metrics),
+        some(metrics, len(metrics), _SHOWN_METRICS, ", ") or "<none>",
         str(spec.get("minReplicas")) if spec.get("minReplicas") is not None else "<unset>",
         spec.get("maxReplicas", 0),
         status.get("currentReplicas", 0),

@@ -135,9 +135,14 @@ def scale(obj: Json, times: Times) -> list[Any]:
     return [_name(obj), _spec(obj).get("replicas", 0), (obj.get("status") or {}).get("replicas", 0), age(obj, times)]
 
 
+def _condition(holder: Json, kind: str) -> Json:
+    """Return the first condition of a type, {} if there is none. `holder` is a status, or what has the conditions."""
+    return next((one for one in holder.get("conditions") or () if one.get("type") == kind), {})
+
+
 def component_status(obj: Json, times: Times) -> list[Any]:
-    found = next((one for one in obj.get("conditions") or () if one.get("type") == "Healthy"), None)
-    if found is None:
+    found = _condition(obj, "Healthy")
+    if not found:
         return [_name(obj), "Unknown", "", ""]
     health = "Healthy" if found.get("status") == "True" else "Unhealthy"
     return [_name(obj), health, found.get("message", ""), found.get("error", "")]
@@ -146,8 +151,7 @@ def component_status(obj: Json, times: Times) -> list[Any]:
 def api_service(obj: Json, times: Times) -> list[Any]:
     service = _spec(obj).get("service")
     place = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    found: Json = next((one for one in conditions if one.get("type") == "Available"), {})
+    found = _condition(obj.get("status") or {}, "Available")
     available = found.get("status", "Unknown")
     if available != "True" and found.get("reason"):
         available = f"{available} ({found['reason']})"
@@ -156,14 +160,13 @@ def api_service(obj: Json, times: Times) -> list[Any]:
 
 def flow_schema(obj: Json, times: Times) -> list[Any]:
     spec = _spec(obj)
-    conditions = (obj.get("status") or {}).get("conditions") or ()
     return [
         _name(obj),
         (spec.get("priorityLevelConfiguration") or {}).get("name", ""),
         spec.get("matchingPrecedence", 0),
         (spec.get("distinguisherMethod") or {}).get("type", "<none>"),
         age(obj, times),
-        next((one.get("status") for one in conditions if one.get("type") == "Dangling"), "?"),
+        _condition(obj.get("status") or {}, "Dangling").get("status", "?"),
     ]
 
 

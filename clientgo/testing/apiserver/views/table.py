@@ -243,17 +243,16 @@ _TABLES: dict[str, tuple[list[Json], Row]] = {
         _columns("Name", "#Validations", "ParamKind", "Age"),
         printers_config.admission_policy,
     ),
-    "admissionregistration.k8s.io/validatingadmissionpolicybindings": (
-        _columns("Name", "PolicyName", "ParamRef", "Age"),
-        printers_config.admission_binding,
-    ),
+    **{
+        f"admissionregistration.k8s.io/{name}": (
+            _columns("Name", "PolicyName", "ParamRef", "Age"),
+            printers_config.admission_binding,
+        )
+        for name in ("validatingadmissionpolicybindings", "mutatingadmissionpolicybindings")
+    },
     "admissionregistration.k8s.io/mutatingadmissionpolicies": (
         _columns("Name", "#Mutations", "ParamKind", "Age"),
         printers_config.admission_policy,
-    ),
-    "admissionregistration.k8s.io/mutatingadmissionpolicybindings": (
-        _columns("Name", "PolicyName", "ParamRef", "Age"),
-        printers_config.admission_binding,
     ),
     "/componentstatuses": (_columns("Name", "Status", "Message", "Error"), printers_config.component_status),
     "apiregistration.k8s.io/apiservices": (
