@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clientgo.golang.json import kind_of
 from clientgo.golang.strconv import quote
+from clientgo.testing.apiserver.kinds.object_meta import check_annotations, check_labels
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 from clientgo.testing.apiserver.wire.webhooks import CallError, ClientError, WebhookClients
@@ -187,10 +188,6 @@ def _restored(old: Json, new: Json) -> Json:
     given = new["metadata"]
     if not isinstance(given, dict):
         raise ValueError(f"invalid metadata of type {_go_type(given)} in converted object")
-    # Here: that package imports this one.
-    from clientgo.testing.apiserver.kinds.validation.fields import check_labels
-    from clientgo.testing.apiserver.kinds.validation.metadata import check_annotations
-
     # Go names the field of annotations so.
     checks = (("labels", check_labels, "metadata.labels"), ("annotations", check_annotations, "metadata.annotation"))
     out = dict(old)

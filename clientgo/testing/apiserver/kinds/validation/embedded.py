@@ -7,9 +7,9 @@ from typing import Any
 
 from clientgo.apimachinery.util.validation import is_dns1035_label
 from clientgo.testing.apiserver.kinds import embedded
+from clientgo.testing.apiserver.kinds.object_meta import check_annotations, check_labels
 from clientgo.testing.apiserver.kinds.schema import DecodeError
-from clientgo.testing.apiserver.kinds.validation.fields import check_labels
-from clientgo.testing.apiserver.kinds.validation.metadata import check_annotations, finalizers, path_segment
+from clientgo.testing.apiserver.kinds.validation.metadata import finalizers, path_segment
 from clientgo.testing.apiserver.wire.errors import FieldError, field_invalid, field_required
 from clientgo.testing.apiserver.wire.jsonio import Json
 

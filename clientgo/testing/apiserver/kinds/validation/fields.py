@@ -5,11 +5,15 @@ Each check takes the path of its value and returns all errors, in Kubernetes' or
 
 from __future__ import annotations
 
+import difflib
+import json
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value, is_valid_percent
 from clientgo.golang.strconv import atoi_clipped
+from clientgo.testing.apiserver.kinds.object_meta import check_labels
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_forbidden,
@@ -83,14 +87,6 @@ def is_none(value: int | str | None) -> bool:
     return not value
 
 
-def check_labels(values: Json | None, field: str) -> list[FieldError]:
-    errors = []
-    for key, value in (values or {}).items():
-        errors += named(key, field, is_qualified_name)
-        errors += named(value, field, is_valid_label_value)
-    return errors
-
-
 def selector_matches(selector: Json, values: Json) -> bool:
     for key, value in (selector.get("matchLabels") or {}).items():
         if values.get(key) != value:
@@ -148,3 +144,9 @@ def requirement_values(term: Json, field: str) -> list[FieldError]:
 def each(items: Iterable[Any] | None, field: str, check: Callable[[Any, str], list[FieldError]]) -> list[FieldError]:
     """Return the errors that `check` finds in the items of a list."""
     return [error for i, item in enumerate(items or ()) for error in check(item, f"{field}[{i}]")]
+
+
+def difference(old: Json, new: Json) -> str:
+    """Return a unified diff of both objects' JSON for a message, without the lines that name the files."""
+    before, after = (json.dumps(side, indent=1).splitlines() for side in (old, new))
+    return "\n".join(islice(difflib.unified_diff(before, after, lineterm=""), 2, None))

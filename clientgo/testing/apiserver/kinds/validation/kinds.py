@@ -13,6 +13,7 @@ from clientgo.apimachinery.util.validation import (
     is_valid_label_value,
 )
 from clientgo.golang import utf8
+from clientgo.testing.apiserver.kinds.object_meta import check_labels
 from clientgo.testing.apiserver.kinds.validation import (
     access,
     autoscaling,
@@ -24,7 +25,7 @@ from clientgo.testing.apiserver.kinds.validation import (
     webhooks,
     workloads,
 )
-from clientgo.testing.apiserver.kinds.validation.fields import check_labels, choice, immutable, named
+from clientgo.testing.apiserver.kinds.validation.fields import choice, immutable, named
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_duplicate,

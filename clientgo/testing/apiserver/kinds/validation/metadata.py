@@ -10,13 +10,12 @@ from clientgo.apimachinery.util.validation import (
     is_dns1123_subdomain,
     is_qualified_name,
 )
-from clientgo.testing.apiserver.kinds.validation.fields import check_labels
+from clientgo.testing.apiserver.kinds.object_meta import check_annotations, check_labels
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
     field_forbidden,
     field_invalid,
     field_required,
-    field_too_long,
 )
 from clientgo.testing.apiserver.wire.jsonio import Json
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from clientgo.testing.apiserver.kinds.registry import Resource
 
 
-_TOTAL_ANNOTATIONS = 256 * 1024
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
@@ -75,17 +73,6 @@ def metadata(resource: Resource, meta: Json) -> list[FieldError]:
     errors += finalizers(meta.get("finalizers"))
     errors += owner_references(meta.get("ownerReferences"))
     return errors + _kube_finalizers(resource, meta.get("finalizers"))
-
-
-def check_annotations(values: Json | None, field: str) -> list[FieldError]:
-    errors = []
-    total = 0
-    for key, value in (values or {}).items():
-        errors += [field_invalid(field, key, text) for text in is_qualified_name(key.lower())]
-        total += len(key) + len(value)
-    if total > _TOTAL_ANNOTATIONS:
-        errors.append(field_too_long(field, _TOTAL_ANNOTATIONS))
-    return errors
 
 
 def finalizers(values: list[str] | None) -> list[FieldError]:

@@ -13,10 +13,10 @@ from clientgo.apimachinery.util.validation import (
     is_wildcard_dns1123_subdomain,
 )
 from clientgo.testing.apiserver.kinds import services
+from clientgo.testing.apiserver.kinds.object_meta import check_labels
 from clientgo.testing.apiserver.kinds.validation.fields import (
     IMMUTABLE,
     PORT_TEXT,
-    check_labels,
     choice,
     each,
     immutable,

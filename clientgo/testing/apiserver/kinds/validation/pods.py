@@ -12,6 +12,7 @@ from clientgo.apimachinery.util.validation import (
     is_valid_group_id,
     is_valid_label_value,
 )
+from clientgo.testing.apiserver.kinds.object_meta import check_labels
 from clientgo.testing.apiserver.kinds.validation import volumes
 from clientgo.testing.apiserver.kinds.validation.containers import (
     PROBES,
@@ -20,12 +21,11 @@ from clientgo.testing.apiserver.kinds.validation.containers import (
     identities,
     init_containers,
 )
-from clientgo.testing.apiserver.kinds.validation.differences import dump
 from clientgo.testing.apiserver.kinds.validation.fields import (
     IMMUTABLE,
     MAX_INT32,
-    check_labels,
     choice,
+    difference,
     each,
     label_selector,
     named,
@@ -286,7 +286,7 @@ def pod_update(obj: Json, old: Json) -> list[FieldError]:
         before, after = ({**side, "nodeSelector": None} for side in (before, after))
     grace, was = new_spec.get("terminationGracePeriodSeconds"), old_spec.get("terminationGracePeriodSeconds")
     if before != after or (grace != was and not (grace == 1 and (was or 0) < 0)):
-        errors.append(field_forbidden("spec", _UPDATE_TEXT + dump(old_spec, new_spec)))
+        errors.append(field_forbidden("spec", _UPDATE_TEXT + difference(old_spec, new_spec)))
     return errors
 
 
@@ -380,7 +380,7 @@ def ephemeral_containers_update(obj: Json, old: Json) -> list[FieldError]:
             errors.append(field_forbidden(field, text))
         elif now != container:
             text = f'existing ephemeral containers "{container.get("name")}" may not be changed\n'
-            errors.append(field_forbidden(field, text + dump(container, now)))
+            errors.append(field_forbidden(field, text + difference(container, now)))
     return errors
 
 

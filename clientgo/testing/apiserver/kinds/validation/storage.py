@@ -6,8 +6,15 @@ from typing import Any
 
 from clientgo.apimachinery.util.validation import is_dns1123_subdomain, is_qualified_name
 from clientgo.testing.apiserver.kinds.validation import pods, volumes
-from clientgo.testing.apiserver.kinds.validation.differences import dump
-from clientgo.testing.apiserver.kinds.validation.fields import choice, each, immutable, label_selector, named, required
+from clientgo.testing.apiserver.kinds.validation.fields import (
+    choice,
+    difference,
+    each,
+    immutable,
+    label_selector,
+    named,
+    required,
+)
 from clientgo.testing.apiserver.kinds.validation.resources import parse
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
@@ -77,7 +84,9 @@ def volume_update(obj: Json, old: Json) -> list[FieldError]:
     errors = []
     if _source(new_spec) != _source(old_spec):
         text = "spec.persistentvolumesource is immutable after creation\n"
-        errors.append(field_forbidden("spec.persistentvolumesource", text + dump(_source(old_spec), _source(new_spec))))
+        errors.append(
+            field_forbidden("spec.persistentvolumesource", text + difference(_source(old_spec), _source(new_spec)))
+        )
     errors += immutable(new_spec.get("volumeMode"), old_spec.get("volumeMode"), "volumeMode")
     if old_spec.get("nodeAffinity") is not None:
         errors += immutable(new_spec.get("nodeAffinity"), old_spec["nodeAffinity"], "nodeAffinity")
@@ -129,7 +138,7 @@ def claim_update(obj: Json, old: Json) -> list[FieldError]:
         after.pop("volumeName", None)
     if old_spec.get("storageClassName") is None:
         after.pop("storageClassName", None)
-    errors = [field_forbidden("spec", _CLAIM_TEXT + dump(old_spec, new_spec))] if after != before else []
+    errors = [field_forbidden("spec", _CLAIM_TEXT + difference(old_spec, new_spec))] if after != before else []
     smaller = parse(_requested(new_spec)).cmp(parse(_requested(old_spec))) < 0
     capacity = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
     if smaller and parse(_requested(new_spec)).cmp(parse(capacity)) <= 0:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clientgo.apimachinery.util.validation import is_dns1123_label
+from clientgo.testing.apiserver.kinds.object_meta import check_labels
 from clientgo.testing.apiserver.kinds.validation import cron, internal_types, pods
 from clientgo.testing.apiserver.kinds.validation.fields import (
     IMMUTABLE,
     at_most_all,
-    check_labels,
     choice,
     immutable,
     is_empty_selector,
