@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -301,15 +300,13 @@ def _claim_first(queue: deque[_Waiter]) -> _Waiter | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Receive:
+class Receive(NamedTuple):
     """A case of `select`: receive from `channel` (Go: `case v, ok := <-ch`). A None channel is never ready."""
 
     channel: Channel[Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """A case of `select`: send `value` (Go: `case ch <- v`). A None channel is never ready."""
 
     channel: Channel[Any] | None

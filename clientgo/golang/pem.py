@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 __all__ = ["Block", "blocks", "encode"]
 
@@ -15,13 +16,12 @@ _BOUNDARY = re.compile(rb"^-----(BEGIN|END) ([^\r\n]*)-----[ \t]*\r?$", re.MULTI
 _LINE = 64
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A block: its type, its headers and its content. Go: pem.Block."""
 
     type: str
     bytes: bytes
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 def blocks(data: bytes) -> Iterator[Block]:

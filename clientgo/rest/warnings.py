@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TextIO, runtime_checkable
+from typing import NamedTuple, Protocol, TextIO, runtime_checkable
 
 from clientgo import context, klog
 from clientgo.context import Context
@@ -119,8 +119,7 @@ class _WarningWriter:
             return self._count
 
 
-@dataclass(frozen=True)
-class WarningHeader:
+class WarningHeader(NamedTuple):
     """One warning of a Warning header. Go: utilnet.WarningHeader."""
 
     code: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clientgo.apimachinery.selection.operator import Operator
 
@@ -11,8 +11,7 @@ class Requirements(list["Requirement"]):
     """A list of requirements that must all be met. Go: fields.Requirements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """A field, and the value that it must or must not have. Go: fields.Requirement."""
 
     operator: Operator

@@ -5,13 +5,12 @@ The code generators (`clientgo.codegen`) read it, and so does all code that need
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ALL_VERBS = ("create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply")
 
 
-@dataclass(frozen=True, slots=True)
-class ClientMethod:
+class ClientMethod(NamedTuple):
     """An extra client method on a subresource: `+genclient:method=GetScale,verb=get,subresource=scale,result=...`.
 
     `input` and `result` are "package.Type" as in Go, "" for the resource's own type.
@@ -24,8 +23,7 @@ class ClientMethod:
     result: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Genclient:
+class Genclient(NamedTuple):
     """The options of a kind's generated clients. `resource` is the plural used in paths."""
 
     resource: str

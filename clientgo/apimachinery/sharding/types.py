@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRangeRequirement:
+class ShardRangeRequirement(NamedTuple):
     """A range of hashes of a field, without its end. Go: sharding.ShardRangeRequirement.
 
     `start` and `end` are "0x" and 16 lower-case hexadecimal digits, or "0x10000000000000000" (2**64) as an end that

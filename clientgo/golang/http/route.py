@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from clientgo.golang.http.client import basic_auth
@@ -33,8 +34,7 @@ class Proxy:
         return {"Proxy-Authorization": basic_auth(self.username, self.password)}
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """The properties that all requests of a connection share."""
 
     scheme: str

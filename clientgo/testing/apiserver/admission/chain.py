@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clientgo.testing.apiserver.admission import (
     certificate_subject,
@@ -25,8 +25,7 @@ from clientgo.testing.apiserver.store.storage import Store
 Hook = Callable[[Store, AdmissionRequest], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """`admit` changes the object of the request, which is the caller's own; all may raise ApiError."""
 
     name: str

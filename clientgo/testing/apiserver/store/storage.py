@@ -11,8 +11,7 @@ import builtins
 import threading
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from clientgo.hops import hop
 from clientgo.testing.apiserver.wire.jsonio import REPLACEMENT, Json, dumps, dumps_exact
@@ -206,8 +205,7 @@ class Bucket:
         return f"<Bucket {self.name} {len(self.items)} objects, {len(self.log)} events after {self.compacted}>"
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(NamedTuple):
     """The objects of a store at one version. Several stores may start with them, since no store changes an object."""
 
     version: int

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clientgo.testing.apiserver.access.rbac import Attributes
 from clientgo.testing.apiserver.access.users import User
@@ -71,8 +70,7 @@ class Containers:
         self.runtime: Runtime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(NamedTuple):
     """The parts of the server that verbs use. Thread-safe: all state is in the store."""
 
     store: Store

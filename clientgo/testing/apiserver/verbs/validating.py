@@ -8,8 +8,7 @@ The first event imports its rules too, because a server starts without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from clientgo.testing.apiserver.kinds import crd, validation
 from clientgo.testing.apiserver.kinds.registry import Resource
@@ -22,8 +21,7 @@ _EVENTS: Final = "/events"
 _POLICIES: Final = "admissionregistration.k8s.io"
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An object to validate."""
 
     call: Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from clientgo.testing.apiserver.access.users import MASTERS, User
 from clientgo.testing.apiserver.kinds.registry import Resource
@@ -17,8 +17,7 @@ _ITSELF = User("system:apiserver", "", (MASTERS,))
 _NAMESPACES = "/namespaces"
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """One write, as admission sees it. Objects are in the version of the request and belong to others."""
 
     operation: str
@@ -61,7 +60,7 @@ class Attributes:
 
     def of(self, obj: Json) -> Attributes:
         """Return these attributes with another object."""
-        return replace(self, obj=obj)
+        return self._replace(obj=obj)
 
 
 def of_write(operation: str, call: Call, obj: Json, old: Json | None, options: WriteOptions) -> Attributes:

@@ -6,7 +6,7 @@ matchConditions come last: conditions.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clientgo.testing.apiserver.kinds import validation
 from clientgo.testing.apiserver.kinds.registry import Registry, Resource
@@ -20,8 +20,7 @@ MUTATING, VALIDATING = f"{GROUP}/mutatingwebhookconfigurations", f"{GROUP}/valid
 _NAMESPACES = "/namespaces"
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(NamedTuple):
     """One webhook of one configuration."""
 
     # Unlike the name, this is unique.

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clientgo import klog
@@ -28,8 +27,7 @@ from clientgo.tools.cache.store import KeyFunc
 from clientgo.utils.clock import PassiveClock
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """An object that a cache does not store, or stores in an old state. Beyond Go."""
 
     obj: Any

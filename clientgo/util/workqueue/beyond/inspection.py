@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from clientgo.utils.clock import WithTicker
 
@@ -26,8 +26,7 @@ __all__ = [
 T = TypeVar("T", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStatistics:
+class QueueStatistics(NamedTuple):
     """Numbers of items in a work queue. Beyond Go."""
 
     queued: int
@@ -45,8 +44,7 @@ class QueueStatistics:
     """Number of items that a delaying queue will add later."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueContents(Generic[T]):
+class QueueContents(NamedTuple, Generic[T]):
     """The items in a work queue. Beyond Go."""
 
     order: tuple[T, ...]
@@ -61,10 +59,10 @@ class QueueContents(Generic[T]):
     waiting: tuple[tuple[float, T], ...] = ()
     """The items that a delaying queue will add, each with the seconds until then, earliest first."""
 
-    failures: Mapping[T, int] = field(default_factory=dict)
+    failures: Mapping[T, int] = MappingProxyType({})
     """Number of failures of each item, as counted by a rate limiter."""
 
-    priorities: Mapping[T, int] = field(default_factory=dict)
+    priorities: Mapping[T, int] = MappingProxyType({})
     """Priority of each ready, waiting or processing item of a priority queue."""
 
 
@@ -130,14 +128,14 @@ class InspectableDelayingQueue(Generic[T]):
         """Return the numbers of items in the inner queue and of waiting items. O(1). Beyond Go."""
         statistics: QueueStatistics = self._inner.statistics()
         with self._lock:
-            return replace(statistics, waiting=len(self._waiting))
+            return statistics._replace(waiting=len(self._waiting))
 
     def contents(self) -> QueueContents[T]:
         """Return the inner queue's items and the waiting items. O(n log n). Takes no lock. Beyond Go."""
         elapsed = self._clock.since(self._began)
         waiting = sorted(list(self._waiting.values()))  # noqa: C414 - list() copies atomically while other threads add
         due = tuple((max(0.0, ready_at - elapsed), item) for ready_at, _, item in waiting)
-        contents: QueueContents[T] = replace(self._inner.contents(), waiting=due)
+        contents: QueueContents[T] = self._inner.contents()._replace(waiting=due)
         return contents
 
     def components(self) -> tuple[object, ...]:
@@ -172,7 +170,7 @@ class InspectableRateLimitingQueue(Generic[T]):
     def contents(self) -> QueueContents[T]:
         """Return the delaying queue's items and the rate limiter's failures. Takes no lock. Beyond Go."""
         failures = getattr(self._rate_limiter, "failures", dict)
-        contents: QueueContents[T] = replace(self._delaying_queue.contents(), failures=failures())
+        contents: QueueContents[T] = self._delaying_queue.contents()._replace(failures=failures())
         return contents
 
     def components(self) -> tuple[object, ...]:
