@@ -7,11 +7,12 @@ of them, so a package attaches the rarely used modules here. test/bench/start me
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["attach"]
+__all__ = ["attach", "importer"]
 
 
 def attach(package: str, modules: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -39,3 +40,23 @@ def attach(package: str, modules: Mapping[str, Iterable[str]]) -> tuple[Callable
         return sorted({*vars(sys.modules[package]), *module_of})
 
     return get, names
+
+
+def importer(*modules: str) -> Callable[[], None]:
+    """Return a function that imports modules at its first call, in one thread; calls of other threads wait for it.
+
+    For the functions of a program's threads that import a package by different modules. Python detects that two of
+    these threads wait for each other, and one of them then gets a partially initialized module and an ImportError.
+    """
+    lock = threading.Lock()
+    is_done = threading.Event()
+
+    def import_all() -> None:
+        if is_done.is_set():
+            return
+        with lock:
+            for module in modules:
+                import_module(module)
+        is_done.set()
+
+    return import_all

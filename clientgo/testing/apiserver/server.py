@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
-from clientgo import klog
+from clientgo import klog, lazy_loader
 from clientgo.testing.apiserver.access import escalation, impersonation, rbac, routing
 from clientgo.testing.apiserver.access.auth import Authenticator
 from clientgo.testing.apiserver.access.rbac import Attributes, Authorizer
@@ -58,6 +58,16 @@ if TYPE_CHECKING:
     from clientgo.testing.apiserver.streams.runtime import Runtime
 
 T = TypeVar("T")
+
+# The packages that most requests need. They come with the first request, so that a server starts fast.
+_import_shared_packages = lazy_loader.importer(
+    "clientgo.apimachinery.runtime",
+    "clientgo.apimachinery.apis.meta.v1",
+    "clientgo.apimachinery.runtime.serializer.protobuf",
+    "clientgo.testing.apiserver.kinds.protobuf",
+    "clientgo.testing.apiserver.views.table",
+    "clientgo.apimachinery.util.strategicpatch",
+)
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -363,6 +373,7 @@ class Server:
 
     def _guarded(self, request: Request, act: Callable[[Request], T]) -> T | Response:
         """Call a function. Returns its result, or the response to what it raises."""
+        _import_shared_packages()
         try:
             return act(request)
         except ApiError as err:
