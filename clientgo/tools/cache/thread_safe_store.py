@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import parse_int
 from clientgo.hops import hop
-from clientgo.klog.exceptions import name_subject
+from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.indexing import IndexingError, checked_values, rebuilt, values_with_key
 from clientgo.tools.cache.beyond.inspection import InspectableMap
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, StoreMetrics, new_store_metrics
@@ -194,15 +195,17 @@ class _StoreIndex:
                 new_values = () if new_obj is None else index_func(new_obj) or ()
                 try:
                     old_values = () if old_obj is None else index_func(old_obj) or ()
-                except Exception:
+                except BaseException as err:
+                    if not is_crash(err):
+                        raise
                     old_values = values_with_key(self, name, key)  # it did not raise when the object was stored
                 if old_values != new_values:  # they are mostly equal
                     changed.append((name, old_values, checked_values(new_values) if new_values else ()))
-            except Exception as err:
-                raise IndexingError(key, name, err) from err
             except BaseException as err:
-                name_subject(err, object=key, function=f"indexer {name}")
-                raise
+                if not is_crash(err):
+                    raise
+                failure = err if isinstance(err, Exception) else crash_error("the index function", err)
+                raise IndexingError(key, name, failure) from failure
         for name, gone, new in changed:
             self.update_single_index(name, gone, new, key)
 

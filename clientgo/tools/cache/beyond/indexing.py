@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import quote
-from clientgo.klog.exceptions import name_subject
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.thread_safe_store import _StoreIndex
@@ -61,7 +61,10 @@ def rebuilt(
     try:
         _index_all(index, items)
         return index, {}
-    except Exception:  # start again, one object after the other
+    except BaseException as err:
+        if not is_crash(err):
+            raise
+        # Start again, one object after the other.
         index = type(old)(old.indexers, {})
     failures: dict[int, IndexingError] = {}
     for i, (key, obj) in enumerate(items.items()):
@@ -83,18 +86,12 @@ def _index_all(index: _StoreIndex, items: Mapping[str, Any]) -> None:
     """Index `items` in an empty index. Raises for the first object that cannot be indexed, without naming it."""
     for name, index_func in index.indexers.items():
         table = index.indices[name] = {}
-        key = ""
-        try:
-            for key, obj in items.items():
-                values = index_func(obj) or ()
-                if isinstance(values, str):
-                    raise TypeError
-                for value in values:
-                    table.setdefault(value, {})[key] = None
-        except BaseException as err:
-            if not isinstance(err, Exception):  # which the caller finds again, and names
-                name_subject(err, object=key, function=f"indexer {name}")
-            raise
+        for key, obj in items.items():
+            values = index_func(obj) or ()
+            if isinstance(values, str):
+                raise TypeError
+            for value in values:
+                table.setdefault(value, {})[key] = None
         if not all(isinstance(value, str) for value in table):
             raise TypeError
 
@@ -104,7 +101,9 @@ def _copy_key(index: _StoreIndex, key: str, obj: Any, old: _StoreIndex) -> None:
     for name, index_func in index.indexers.items():
         try:
             values = index_func(obj) or ()
-        except Exception:
+        except BaseException as err:
+            if not is_crash(err):
+                raise
             values = values_with_key(old, name, key)
         index.update_single_index(name, (), values, key)
 

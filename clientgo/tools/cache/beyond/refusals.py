@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from clientgo import klog
 from clientgo.apimachinery.api import meta
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import quote
-from clientgo.klog.exceptions import name_subject
+from clientgo.klog.exceptions import crash_error, name_subject
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
 from clientgo.tools.cache.notifications import name_of
 from clientgo.tools.cache.store import KeyFunc
@@ -160,6 +161,11 @@ class Refusals:
             except ProcessError as err:
                 self._record(obj, err.failures)
                 raise
+            except BaseException as err:
+                if isinstance(err, Exception) or not is_crash(err):
+                    raise
+                # Like any other error of the function, it costs a relist and not the objects.
+                raise crash_error("the process function", err) from err
             if self._by_key:
                 self._record(obj, ())
 

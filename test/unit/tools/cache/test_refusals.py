@@ -274,6 +274,83 @@ def test_an_object_that_is_rejected_for_less_than_ten_seconds_is_not_reported(
     assert warnings(caplog) == []
 
 
+class Drained(BaseException):
+    """No Exception, like asyncio's CancelledError."""
+
+
+@pytest.mark.parametrize("crash", [SystemExit(3), Drained("dry"), GeneratorExit()], ids=["exit", "own", "generator"])
+@_BOTH
+def test_an_index_function_that_raises_no_exception_loses_one_object_and_reports_it(
+    shared: bool, crash: BaseException, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panic ends a Go program. Here the batch would be lost, with a cache that reports to be complete."""
+
+    def by_name(obj: Any) -> list[str]:
+        if obj.metadata.labels.get("team") is None:
+            raise crash
+        return [obj.metadata.labels["team"]]
+
+    monkeypatch.setattr(sys.modules[__name__], "by_team", by_name)
+    caplog.set_level(logging.INFO)
+    with world(shared, pod("a", team="x"), pod("bad"), pod("c", team="y")) as w:
+        assert w.listener.take() == ["add a", "add c"]
+        assert w.names() == ["a", "c"]
+        assert not w.informer.has_synced()
+        assert [*w.informer.refused()] == ["default/bad"]
+        w.source.modify(pod("a"))
+        w.bubble.sleep(10.0)
+        assert w.team_of("a") == "x", "the indexed state stays"
+        (line,) = warnings(caplog)
+        w.source.modify(pod("a", team="z"))
+        w.source.modify(pod("bad", team="z"))
+        w.bubble.sleep(1.0)
+        assert w.informer.has_synced()
+        assert w.names() == ["a", "bad", "c"]
+    assert "mend the index or transform function that fails for it" in line
+    first = caplog.messages[0].splitlines()[0]
+    assert re.search(r'at="test_refusals.py:\d+ in by_name"', first), first
+    assert f"the index function {_RAISED[type(crash)]}" in first
+    assert 'default/bad' in first
+
+
+_RAISED = {
+    SystemExit: "called sys.exit(3): raise an exception instead",
+    Drained: "raised Drained: dry",
+    GeneratorExit: "raised GeneratorExit",
+}
+
+
+def test_a_process_function_that_calls_sys_exit_costs_a_relist_and_no_object(caplog: pytest.LogCaptureFixture) -> None:
+    processed: list[str] = []
+    calls = 0
+
+    def process(deltas: Any, is_in_initial_list: bool) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise SystemExit(2)
+        objs = [obj for delta in deltas for obj in getattr(delta.object, "objects", [delta.object])]
+        processed.extend(obj.get_name() for obj in objs)
+
+    with synctest.bubble() as bubble:
+        source = Source()
+        source.add(pod("a"))
+        queue = cache.RealFIFO(cache.RealFIFOOptions(atomic_events=True))
+        config = cache.Config(queue=queue, lister_watcher=source, process=process)
+        controller = cache.new(config)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=controller.run_with_context, args=(ctx,), name="controller")
+        thread.start()
+        bubble.sleep(PAUSE)
+        cancel()
+        thread.join()
+        source.shutdown()
+    assert processed == ["a"]
+    first = caplog.messages[0].splitlines()[0]
+    assert "the process function called sys.exit(2): raise an exception instead" in first
+    assert re.search(r'at="test_refusals.py:\d+ in process"', first), first
+
+
 @both
 def test_the_first_line_in_the_log_shows_where_the_users_function_failed(
     shared: bool, failing: str, caplog: pytest.LogCaptureFixture
