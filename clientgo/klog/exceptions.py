@@ -29,6 +29,7 @@ __all__ = [
     "describe",
     "failure_of",
     "is_operational",
+    "location_of",
     "lost_cause",
     "mark_operational",
     "operational_error",
@@ -137,6 +138,17 @@ def _failure_of(err: BaseException) -> Failure | None:
     # An error that wraps another one and was never raised corresponds to Go's fmt.Errorf: its type has no meaning.
     text = describe(err) if err.__traceback__ is not None else _first_line(err)
     return Failure(text, _location(raised[-1]), describe(causes[-1]) if causes else "", stacktrace)
+
+
+def location_of(err: BaseException) -> str:
+    """Return the innermost line of the user's code that led to the exception, or "". Never raises.
+
+    For an operational error that was not handled, whose text alone does not show where it came from.
+    """
+    try:
+        return _location(err)
+    except Exception:  # an attribute of the exception raises
+        return ""
 
 
 def stacktrace_of(err: BaseException) -> str:

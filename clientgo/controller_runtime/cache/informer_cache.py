@@ -22,6 +22,7 @@ from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList, require_list, require_object
 from clientgo.controller_runtime.client.options import GetOption, ListOption
 from clientgo.gentype import methods_take_context
+from clientgo.tools.cache.beyond.indexing import checked_values
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
@@ -130,7 +131,7 @@ def index_by_field(informer: Informer, field: str, extract_value: Callable[[Any]
 
     def index(obj: Any) -> list[str]:
         namespace = obj.get_namespace()
-        values = extract_value(obj)
+        values = checked_values(extract_value(obj) or ())
         keys = [internal.key_to_namespaced_key(namespace, value) for value in values]
         if namespace:
             keys += [internal.key_to_namespaced_key("", value) for value in values]

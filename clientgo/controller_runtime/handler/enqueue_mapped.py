@@ -67,7 +67,10 @@ class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     ) -> None:
         queued: set[RequestT] = set()
         for obj in objects:
-            for request in self.map_func(ctx, obj):
+            requests = self.map_func(ctx, obj)
+            if isinstance(requests, str):
+                raise TypeError("the map function returns a string, not a list of requests")
+            for request in requests:
                 if request in queued:
                     continue
                 queued.add(request)

@@ -14,6 +14,7 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import cause_text, failure_of
+from clientgo.tools.cache.event_handler_name import name_for_function
 
 __all__ = ["CheckHandler", "Checker", "Handler", "ping"]
 
@@ -21,6 +22,8 @@ _LOG = RUNTIME_LOG.with_name("healthz")
 
 Checker: TypeAlias = Callable[[Request], object]
 """A function that raises an exception when it finds a problem. The server's threads may call it concurrently.
+
+Its result has no meaning, except that False is a problem too.
 
 Go: healthz.Checker.
 """
@@ -77,11 +80,17 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
     if is_excluded:
         return _Status(name, True, True)
     try:
-        checker(req)
+        _check(checker, req)
     except Exception as err:
         _LOG.v(1).info("healthz check failed", checker=name, error=err)
         return _Status(name, False, reason=_reason(err))
     return _Status(name, True)
+
+
+def _check(checker: Checker, req: Request) -> None:
+    """Call the checker. Raises its error, or ValueError if it returns False instead of raising one."""
+    if checker(req) is False:
+        raise ValueError(f"the check {name_for_function(checker)} returned False: raise an exception with the reason")
 
 
 def _reason(err: Exception) -> str:
@@ -122,7 +131,7 @@ class CheckHandler:
     def serve_http(self, resp: ResponseWriter, req: Request) -> None:
         """Respond with 200, or with 500 and the checker's error."""
         try:
-            self.checker(req)
+            _check(self.checker, req)
         except Exception as err:
             error(resp, f"internal server error: {cause_text(err)}", 500)
             return

@@ -25,7 +25,7 @@ from clientgo.golang.http import server_request
 from clientgo.golang.http.header import Header
 from clientgo.golang.http.server_connection import ConnectionServer, RequestBodyTooLarge
 from clientgo.golang.stop import is_crash
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import is_operational, location_of, operational_error
 
 __all__ = [
     "AddressError",
@@ -368,7 +368,9 @@ class Server:
         except BaseException as err:
             if not is_crash(err):
                 raise
-            klog.from_context(self._ctx).error(err, "http: panic serving", path=received.path)
+            # The text of a network error alone does not show which request of the handler failed.
+            at = {"at": location_of(err)} if is_operational(err) else {}
+            klog.from_context(self._ctx).error(err, "http: panic serving", **at, path=received.path)
             resp = ResponseWriter()
             error(resp, "internal server error", 500)
         resp.write_header(200)

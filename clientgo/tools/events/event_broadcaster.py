@@ -24,7 +24,6 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.types import PatchType
-from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
@@ -35,7 +34,7 @@ from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger
 from clientgo.tools.events.interfaces import EventBroadcaster, EventRecorderLogger, EventSink
 from clientgo.tools.record.util import is_key_not_found_error
-from clientgo.tools.record.watchers import EventWatchers
+from clientgo.tools.record.watchers import EventWatchers, call_handler
 from clientgo.utils.clock import PassiveClock, RealClock
 
 if TYPE_CHECKING:
@@ -234,8 +233,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
 
         def run() -> None:
             for event in watcher.result_chan():
-                with utilruntime.handle_crash(go_on=True):
-                    event_handler(event.object)
+                call_handler(event_handler, event.object)
 
         self._event_watchers.start(run)
         return watcher.stop
@@ -297,7 +295,7 @@ def _record_event(ctx: Context, sink: EventSink, event: eventsv1.Event) -> tuple
         klog.from_context(ctx).v(5).info("Server rejected event (will not retry!)", event=event, err=err)
         return None, False
     except Exception as err:
-        klog.from_context(ctx).error(err, "Unable to write event (may retry after sleeping)")
+        klog.from_context(ctx).error(err, "Unable to write event (may retry after sleeping)", event=event)
         return None, True
 
 

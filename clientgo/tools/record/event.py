@@ -22,7 +22,6 @@ from clientgo.apimachinery import runtime, watch
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.runtime.timestamps import format_time
-from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, select
 from clientgo.golang.fmt import sprintf
@@ -39,7 +38,7 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
 )
 from clientgo.tools.record.util import generate_event_name, is_key_not_found_error, validate_event_type
-from clientgo.tools.record.watchers import EventWatchers
+from clientgo.tools.record.watchers import EventWatchers, call_handler
 from clientgo.utils.clock import PassiveClock, RealClock
 
 MAX_TRIES_PER_EVENT: Final = 12
@@ -380,6 +379,8 @@ class EventBroadcasterImpl(watch.Broadcaster):
                 return False
             self._count("dropped_rejected")
             return True
+        if new_event is None:  # against the type hints
+            raise TypeError(f"{type(sink).__qualname__} returned None: return the event as the server stored it")
         event_correlator.update_state(new_event)
         return True
 
@@ -466,8 +467,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
             if not ok or item is None:
                 return
             if isinstance(item.object, corev1.Event):
-                with utilruntime.handle_crash(go_on=True):
-                    event_handler(item.object)
+                call_handler(event_handler, item.object)
         watcher.stop()
         self._count_undelivered(results)
 

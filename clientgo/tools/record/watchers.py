@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from clientgo import context
+from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import select
 from clientgo.golang.stop import Signal
+from clientgo.klog.exceptions import name_subject
 
-__all__ = ["EventWatchers"]
+__all__ = ["EventWatchers", "call_handler"]
+
+
+def call_handler(event_handler: Callable[[Any], None], event: Any) -> None:
+    """Call the handler. Log an exception, with the event that the handler has not handled."""
+    with utilruntime.handle_crash(go_on=True):
+        try:
+            event_handler(event)
+        except BaseException as err:
+            name_subject(err, event=event)
+            raise
 
 
 class EventWatchers:

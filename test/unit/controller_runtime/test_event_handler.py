@@ -8,7 +8,7 @@ import pytest
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
-from clientgo.controller_runtime import handler, predicate, reconcile
+from clientgo.controller_runtime import event, handler, predicate, reconcile
 from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_handler
@@ -97,3 +97,10 @@ def test_what_is_no_object_is_dropped() -> None:
     notified.handler.on_delete(7)
     notified.handler.on_delete(cache.DeletedFinalStateUnknown("ns/pod", None))
     assert notified.events == []
+
+
+def test_a_map_function_that_returns_a_string_is_an_error() -> None:
+    """Its letters are no requests."""
+    mapped: Any = handler.enqueue_requests_from_map_func(lambda ctx, obj: "default/web")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="returns a string, not a list of requests"):
+        mapped.create(context.background(), event.CreateEvent(POD), object())

@@ -25,7 +25,7 @@ from clientgo.context import Context
 from clientgo.context import background as background_context
 from clientgo.golang import callers
 from clientgo.golang.stop import is_crash
-from clientgo.klog.exceptions import stacktrace_of, take_subject
+from clientgo.klog.exceptions import location_of, stacktrace_of, take_subject
 from clientgo.klog.serialize import as_pairs, to_string
 from clientgo.utils.clock.clock import REAL_CLOCK, RealClock
 
@@ -138,7 +138,7 @@ def _handle_crash(ctx: Context, err: BaseException, additional: tuple[PanicHandl
 def _log_panic(ctx: Context, err: BaseException) -> None:
     stacktrace = stacktrace_of(err)
     failure = klog.failure_of(err)
-    found = {"at": failure.at, "cause": failure.cause} if failure is not None else {}
+    found = {"at": failure.at, "cause": failure.cause} if failure is not None else {"at": location_of(err)}
     if isinstance(err, SystemExit):
         found["remedy"] = "sys.exit ends the program only in the main thread: cancel the program's context instead"
     # One line, since the log line would otherwise end early. The stack trace contains the whole text.

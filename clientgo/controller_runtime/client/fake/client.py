@@ -54,6 +54,7 @@ from clientgo.controller_runtime.client.object import require_list, require_obje
 from clientgo.controller_runtime.internal.field.selector import requires_exact_match
 from clientgo.gentype import methods_take_context
 from clientgo.kubernetes.scheme import SCHEME
+from clientgo.tools.cache.beyond.indexing import checked_values
 from clientgo.utils.clock import REAL_CLOCK
 
 T = TypeVar("T", bound=client.Object)
@@ -304,7 +305,7 @@ class FakeClient:
                     f"with name {requirement.field} has been registered for GroupVersionKind {gvk}"
                 )
             index = indexes[requirement.field]
-            items = [item for item in items if requirement.value in index(item)]
+            items = [item for item in items if requirement.value in checked_values(index(item) or ())]
         return items
 
     # --- writing ---

@@ -24,6 +24,7 @@ from clientgo.apimachinery.runtime import ReadOnlyError, text_source
 from clientgo.apimachinery.runtime.documents import document_of
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.controller_runtime import cache, client
+from clientgo.controller_runtime.cache.informer_cache import index_by_field
 from clientgo.golang.http import Client, Request, Response, RoundTripper
 from clientgo.testing import synctest
 from clientgo.tools import cache as toolscache
@@ -768,3 +769,27 @@ def test_a_class_without_a_resource_raises_for_the_caller(cluster: Cluster, c: c
         c.get_informer(deadline(), unknown)
     with pytest.raises(Exception, match="no kind"):
         c.get(deadline(), client.ObjectKey(namespace="a", name="b"), metav1.PartialObjectMetadata)
+
+
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        ("n1", "the index function returns a string, not a list of strings"),
+        ([1], "the index function returns 1 among the values, which is not a string"),
+    ],
+)
+def test_a_field_index_rejects_what_is_no_list_of_strings(returned: Any, text: str) -> None:
+    """Each letter of a string would be a value, so that a list by field finds nothing."""
+    added: dict[str, Any] = {}
+
+    class Informer:
+        def add_indexers(self, indexers: Any) -> None:
+            added.update(indexers)
+
+    informer: Any = Informer()
+    index_by_field(informer, "spec.nodeName", lambda obj: returned)
+    index_by_field(informer, "none", lambda obj: None)  # type: ignore[arg-type,return-value]
+    pod = corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="b"))
+    with pytest.raises(TypeError, match=text):
+        added["field:spec.nodeName"](pod)
+    assert added["field:none"](pod) == [], "as in Go, no list is an empty one"

@@ -20,6 +20,11 @@ def unready(req: Any) -> None:
     raise AssertionError
 
 
+def drained(req: Any) -> bool:
+    """Report a state as in other frameworks, where the result counts."""
+    return False
+
+
 def get(handler: healthz.Handler, path: str) -> tuple[int, str]:
     resp = ResponseWriter()
     handler.serve_http(resp, Request("GET", path, Message()))
@@ -39,3 +44,13 @@ def test_the_response_of_one_check_names_the_type_of_an_unclear_error() -> None:
     handler = healthz.Handler({"cache": failing, "leader": unready})
     assert get(handler, "/cache") == (500, "internal server error: KeyError: 'ready'\n")
     assert get(handler, "/leader") == (500, "internal server error: AssertionError\n")
+
+
+def test_a_check_that_returns_false_has_failed(caplog: pytest.LogCaptureFixture) -> None:
+    handler = healthz.Handler({"pool": drained, "queue": lambda req: True, "alive": healthz.ping})
+    assert get(handler, "/")[0] == 500
+    status, text = get(handler, "/pool")
+    assert status == 500
+    assert text.endswith(".drained returned False: raise an exception with the reason\n")
+    assert get(handler, "/queue") == (200, "ok")
+    assert "drained returned False" in caplog.text

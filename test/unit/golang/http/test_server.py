@@ -279,7 +279,10 @@ def test_a_host_without_an_address_is_named() -> None:
         listen("no-such-host.invalid:0")
 
 
-@pytest.mark.parametrize("error", [ValueError("boom"), SystemExit(1)], ids=lambda error: type(error).__name__)
+_RAISED = [ValueError("boom"), SystemExit(1), TimeoutError("too late")]
+
+
+@pytest.mark.parametrize("error", _RAISED, ids=lambda error: type(error).__name__)
 def test_a_handler_that_raises_is_logged_and_answered(error: BaseException, caplog: pytest.LogCaptureFixture) -> None:
     """Go: http: panic serving; sys.exit would end the thread of the connection without a message."""
 
@@ -297,4 +300,6 @@ def test_a_handler_that_raises_is_logged_and_answered(error: BaseException, capl
     server.shutdown()
     thread.join()
     first = caplog.messages[0].splitlines()[0]
-    assert first.startswith(f'"http: panic serving" err="{type(error).__name__}: ') and 'path="/x"' in first
+    text = "too late" if isinstance(error, TimeoutError) else f"{type(error).__name__}: "
+    assert first.startswith(f'"http: panic serving" err="{text}') and 'path="/x"' in first
+    assert 'at="test_server.py:' in first

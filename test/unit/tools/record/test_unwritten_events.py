@@ -280,3 +280,51 @@ def test_the_events_broadcaster_logs_an_object_that_is_no_event_of_its_api(
     broadcaster.shutdown()
     found = [(each.levelno, each.getMessage()) for each in caplog.records if each.filename == "event_broadcaster.py"]
     assert found == [(logging.ERROR, '"unexpected type, expected eventsv1.Event"')]
+
+
+class Odd(BaseException):
+    """No Exception, like asyncio's CancelledError."""
+
+
+@pytest.mark.parametrize("failure", [KeyError("colour"), SystemExit(3), Odd()], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("package", [record, events], ids=["record", "events"])
+def test_the_line_about_a_handler_that_fails_names_the_event(
+    bubble: synctest.Bubble, package: Any, failure: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(event: Any) -> None:
+        raise failure
+
+    broadcaster: Any = record.new_broadcaster() if package is record else events.new_broadcaster(None)
+    broadcaster.start_event_watcher(fail)
+    if package is record:
+        broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c")).event(POD, "Normal", "R", "m")
+    else:
+        broadcaster.new_recorder(SCHEME, "c").eventf(POD, None, "Normal", "R", "A", "m")
+    bubble.sleep(1.0)
+    broadcaster.shutdown()
+    (message,) = caplog.messages
+    first = message.splitlines()[0]
+    assert first.startswith('"Observed a panic"')
+    assert "event=\"Event('baz/foo." in first
+    assert 'at="test_unwritten_events.py:' in first
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["create", "patch"])
+def test_a_sink_that_returns_none_is_named(
+    bubble: synctest.Bubble, count: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Forgetful(Sink):
+        def create(self, event: corev1.Event) -> corev1.Event:
+            created = super().create(event)
+            return created if len(self.written) < count else None  # type: ignore[return-value]
+
+    broadcaster = record.new_broadcaster()
+    broadcaster.start_recording_to_sink(Forgetful())
+    recorder = broadcaster.new_recorder(SCHEME, corev1.EventSource(component="c"))
+    for _ in range(count):
+        recorder.event(POD, "Normal", "R", "m")
+    bubble.sleep(1.0)
+    broadcaster.shutdown()
+    (message,) = caplog.messages
+    first = message.splitlines()[0]
+    assert ".Forgetful returned None: return the event as the server stored it" in first

@@ -13,6 +13,8 @@ import pytest
 from patience import PATIENCE
 
 from clientgo import context, klog
+from clientgo.apimachinery.api import errors
+from clientgo.apimachinery.runtime.schema import GroupResource
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang import fmt
 from clientgo.testing import synctest
@@ -135,6 +137,16 @@ def test_the_first_line_of_a_panic_names_the_cause(caplog):
             raise RuntimeError("cannot scale") from err
     first = caplog.messages[0].splitlines()[0]
     assert re.search(r'panic="cannot scale".* at="test_runtime.py:\d+ in test_.*" cause="KeyError: .replicas."', first)
+
+
+def test_the_first_line_of_a_panic_about_the_network_names_the_line_that_failed(caplog):
+    not_found = errors.new_not_found(GroupResource("", "pods"), "web")
+    for err in (TimeoutError("the third step took too long"), not_found, ConnectionError("gone")):
+        caplog.clear()
+        with utilruntime.handle_crash(go_on=True):
+            raise err
+        first = caplog.messages[0].splitlines()[0]
+        assert re.search(r' at="test_runtime.py:\d+ in test_the_first_line', first), first
 
 
 def test_really_crash_raises_in_the_main_thread():

@@ -1086,3 +1086,13 @@ def test_a_tracker_of_a_client_is_written_to_directly() -> None:
         write(gvr, changed, "ns")
         assert c.get(CTX, key(config_map()), corev1.ConfigMap).data["a"] == f"changed {number}"
     assert repr(versioned).startswith("<VersionedTracker over ")
+
+
+def test_a_string_from_an_index_function_is_an_error_and_none_is_no_value() -> None:
+    builder = fake.new_client_builder().with_objects(deployment("ns", "a"))
+    builder.with_index(appsv1.Deployment, "whole", lambda obj: obj.get_name())
+    builder.with_index(appsv1.Deployment, "none", lambda obj: None)  # type: ignore[arg-type,return-value]
+    c = builder.build()
+    with pytest.raises(TypeError, match="returns a string, not a list of strings"):
+        c.list(CTX, appsv1.DeploymentList, client.MatchingFields({"whole": "a"}))
+    assert c.list(CTX, appsv1.DeploymentList, client.MatchingFields({"none": "a"})).items == []
