@@ -401,7 +401,7 @@ class World:
     def settle(self, seconds: float = 0.0) -> None:
         """Wait until nothing has changed for `seconds`, and report endless work.
 
-        The default is the machine's `quiet_for`, after a process has renewed each lease or taken it over.
+        With 0, first wait until each lease has been renewed or taken over, then use the machine's `quiet_for`.
         """
         if not seconds:
             self._wait_for_leaders()

@@ -12,7 +12,7 @@ from clientgo.utils.clock import Clock
 
 
 class RetryWithDeadline(Protocol):
-    """A limit of the time that retries take. Not thread-safe; never blocks. Go: RetryWithDeadline."""
+    """A limit on the total time of retries. Not thread-safe; never blocks. Go: RetryWithDeadline."""
 
     def after(self, err: BaseException | None, /) -> None:
         """Record the outcome of an attempt; None and errors that are not retryable change nothing. Go: After."""

@@ -35,8 +35,9 @@ def make_csr(
 
 
 def make_csr_from_template(private_key: Signer, template: x509.CertificateSigningRequestBuilder) -> bytes:
-    """Return the request of a template in PEM. Keys of RSA from 3072 and 4096 bits on sign longer hashes.
+    """Sign the certificate request that `template` describes, and return it in PEM.
 
+    The hash depends on the size of an RSA key: SHA-384 from 3072 bits on, SHA-512 from 4096 bits on, else SHA-256.
     Raises ValueError for a template without subject, and TypeError for a key that cannot sign.
     Go: cert.MakeCSRFromTemplate.
     """

@@ -1,4 +1,4 @@
-"""LimitRanger: containers get what a LimitRange has as default, and pods and claims stay between its bounds.
+"""LimitRanger: containers get the defaults of a LimitRange; pods and claims must respect its limits.
 
 Mirrors plugin/pkg/admission/limitranger.
 """
