@@ -210,7 +210,7 @@ class Cluster:
         self.status.operator_actions.append(action)
 
     def set_cluster_status(self) -> None:
-        """Set the status: Failed while an action fails, Running when the database runs, and Starting before."""
+        """Set the status: Failed if any action failed, else Running if the database is initialized, else Starting."""
         failed = any(action.status == ActionStatus.FAILED for action in self.status.operator_actions)
         running = self.is_true(ClusterConditionType.INITIALIZED)
         status = ActionStatus.FAILED if failed else ActionStatus.RUNNING if running else ActionStatus.STARTING

@@ -117,7 +117,10 @@ _ESCAPE = re.compile(
 
 
 def without_lone_surrogates(text: str) -> str:
-    """Escape U+FFFD in place of each escaped lone surrogate, as Go decodes it: it would be taken for a byte."""
+    """Replace each escaped lone surrogate by the escape of U+FFFD, as Go decodes it.
+
+    In this library a lone surrogate in a str represents a byte that is not valid UTF-8.
+    """
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return _ESCAPE.sub(lambda match: r"\ufffd" if match[1] else match[0], text)

@@ -77,10 +77,10 @@ class Backoff:
         return _timer._NoopTimer()
 
     def delay_with_reset(self, c: PassiveClock, reset_interval: float) -> DelayFunc:
-        """Return a function that steps a copy and resets it `reset_interval` seconds after its start.
+        """Return a function that returns one delay after the other, and starts again after `reset_interval` seconds.
 
-        With an interval that is not positive it always returns the first delay; without a factor there is nothing to
-        reset. The function is thread-safe. Go: Backoff.DelayWithReset.
+        If the interval is 0 or less, every delay is the first one. Without a factor it never starts again, since its
+        delays do not grow. The function is thread-safe and does not change this Backoff. Go: Backoff.DelayWithReset.
         """
         if self.factor <= 0:
             return self.delay_func()

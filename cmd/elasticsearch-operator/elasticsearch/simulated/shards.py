@@ -1,4 +1,4 @@
-"""Shards and where their copies are: leaving with a node, coming back with it, moving off one that is to go."""
+"""Simulated shards: the nodes of their copies while nodes stop, return and are emptied before their removal."""
 
 from __future__ import annotations
 

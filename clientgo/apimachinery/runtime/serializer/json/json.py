@@ -103,7 +103,7 @@ class JSONSerializer:
         return self.decode_document(document, into), gvk
 
     def needs_version(self, into: Object | type[Object] | None) -> bool:
-        """Report whether a document without apiVersion has no kind: its class has one, or none is known."""
+        """Report whether a document must have an apiVersion: unless it is decoded into a class without a kind."""
         return into is None or into.GROUP_VERSION_KIND is not None
 
     def decode_document(self, document: JSONObject, into: Object | type[Object] | None = None) -> Object:
