@@ -47,7 +47,8 @@ def format_exception(err: BaseException) -> str:
     """Format an exception as `traceback.format_exception` does, as one text and without inserted frames."""
     if not _inserted:
         return "".join(traceback.format_exception(err))
-    formatted = traceback.TracebackException.from_exception(err)
+    # Compact as in format_exception: otherwise a cause that is the context of another exception too is missing.
+    formatted = traceback.TracebackException.from_exception(err, compact=True)
     _strip(formatted)
     return "".join(formatted.format())
 
