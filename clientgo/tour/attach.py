@@ -10,12 +10,16 @@ the tour only by threads that take no signals, and by the address that is printe
 from __future__ import annotations
 
 import argparse
+import builtins
 import functools
+import io
+import os
 import runpy
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import ModuleType, TracebackType
 
 from clientgo.tour.recorder import record
 from clientgo.tour.seam import Tap
@@ -69,8 +73,52 @@ def main(arguments: Sequence[str]) -> int:
         print(f"The informer tour is at {page.url}", file=sys.stderr)
         if not flags.no_browser:
             stack.enter_context(browser_on(page.url))
+        return _run(run, has_start=program[0] == "-m" or Path(program[0]).is_dir())
+
+
+def _run(run: Callable[[], object], has_start: bool) -> int:
+    """Run the program. Let Python show an exception that ends it as without the tour; return the exit code otherwise.
+
+    `has_start` states that Python's own traceback of the program begins with frames of runpy.
+    """
+    try:
         run()
+    except SystemExit:
+        raise
+    except BaseException as err:
+        rest = err.__traceback__
+        while rest is not None and rest.tb_frame.f_code.co_filename in (_RUNPY, __file__):
+            rest = rest.tb_next
+        if rest is None and isinstance(err, ImportError):  # runpy found no such module
+            print(f"{sys.executable}: {err}", file=sys.stderr)
+            return 1
+        sys.excepthook = functools.partial(_show, sys.excepthook, err, rest, has_start)
+        raise
     return 0
+
+
+_RUNPY = "<frozen runpy>"
+
+
+def _show(
+    show: Callable[[type[BaseException], BaseException, TracebackType | None], object],
+    failure: BaseException,
+    rest: TracebackType | None,
+    has_start: bool,
+    kind: type[BaseException],
+    err: BaseException,
+    trace: TracebackType | None,
+) -> None:
+    """Call the hook `show` for an uncaught exception; let the traceback of `failure` have no frames of this command."""
+    if err is failure:
+        start = []
+        while has_start and trace is not None and trace.tb_frame.f_code.co_filename == _RUNPY:
+            start.append(trace)
+            trace = trace.tb_next
+        for each in reversed(start):
+            rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+        err.__traceback__ = trace = rest
+    show(kind, err, trace)
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -85,12 +133,32 @@ def _prepare(program: list[str]) -> Callable[[], object]:
         if len(program) < 2:
             raise SystemExit("which module? -m has none behind it")
         sys.argv = program[1:]
-        sys.path[0] = ""
+        sys.path[0] = os.getcwd()
         return functools.partial(runpy.run_module, program[1], run_name="__main__", alter_sys=True)
-    path = Path(program[0])
+    path = os.path.abspath(program[0])
+    if not os.path.exists(path):
+        print(f"{sys.executable}: can't open file {path!r}: [Errno 2] No such file or directory", file=sys.stderr)
+        raise SystemExit(2)
     sys.argv = program
-    sys.path[0] = str(path if path.is_dir() else path.parent)
-    return functools.partial(runpy.run_path, program[0], run_name="__main__")
+    # As Python does: a program that is a link imports its neighbours from the folder of the file.
+    sys.path[0] = path if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path) or path.endswith(".pyc"):
+        return functools.partial(runpy.run_path, program[0], run_name="__main__")
+    return functools.partial(_run_file, path)
+
+
+def _run_file(path: str) -> None:
+    """Run a file like `python path`. runpy would give it another `__file__` or another sys.argv."""
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True)
+    module = ModuleType("__main__")
+    vars(module).update(__file__=path, __builtins__=builtins, __cached__=None, __annotations__={})
+    before = sys.modules["__main__"]
+    sys.modules["__main__"] = module
+    try:
+        exec(code, vars(module))
+    finally:
+        sys.modules["__main__"] = before
 
 
 def _worker(place: str) -> Tap:
