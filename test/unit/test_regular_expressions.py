@@ -64,13 +64,6 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/apimachinery/api/validate/content/identifier.py:_C_IDENTIFIER": Attack("a"),
     "clientgo/apimachinery/api/validate/content/kube.py:_LABEL_KEY": Attack("a."),
     "clientgo/apimachinery/api/validate/content/kube.py:_LABEL_VALUE": Attack("a."),
-    "clientgo/apimachinery/apis/meta/v1/time.py:_FRACTION": Attack("0", prefix=".", functions=M),
-    "clientgo/apimachinery/apis/meta/v1/time.py:_SIX_DIGITS": Attack("0", prefix=".", functions=M),
-    "clientgo/apimachinery/apis/meta/v1/time.py:_ZONE": Attack("0", prefix="+"),
-    **{
-        f"clientgo/apimachinery/apis/meta/v1/time.py:_ELEMENTS{number}": Attack("0", functions=M)
-        for number in ("", *(f"#{i}" for i in range(2, 12)))
-    },
     "clientgo/apimachinery/labels/selector.py:_BLANKS": Attack(" ", functions=M),
     "clientgo/apimachinery/labels/selector.py:_SYMBOL": Attack("=", functions=M),
     "clientgo/apimachinery/labels/selector.py:_WORD": Attack("a", functions=M),
@@ -106,6 +99,13 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/dynamic/manifests.py:_END": Attack(" ", prefix="..."),
     "clientgo/dynamic/manifests.py:_LINE": Attack("line 1"),
     "clientgo/dynamic/manifests.py:_SEPARATOR": Attack(" ", prefix="---"),
+    "clientgo/golang/rfc3339.py:_FRACTION": Attack("0", prefix=".", functions=M),
+    "clientgo/golang/rfc3339.py:_SIX_DIGITS": Attack("0", prefix=".", functions=M),
+    "clientgo/golang/rfc3339.py:_ZONE": Attack("0", prefix="+"),
+    **{
+        f"clientgo/golang/rfc3339.py:_ELEMENTS{number}": Attack("0", functions=M)
+        for number in ("", *(f"#{i}" for i in range(2, 12)))
+    },
     "clientgo/testing/controllertest/outcome.py:_TIME": Attack("0", prefix="2026-01-02T03:04:05."),
     "clientgo/tour/bundle.py:_EXPORT": OWN_SOURCE,
     "clientgo/tour/bundle.py:_IMPORT": OWN_SOURCE,
@@ -201,8 +201,10 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/kinds/rule_paths.py:_STEP": Attack("\\a", prefix="['"),
     "clientgo/testing/apiserver/kinds/schema.py:_INDEX": Attack("[0"),
     "clientgo/testing/apiserver/kinds/schema.py:_PLAIN_QUANTITY": Attack("1"),
-    "clientgo/testing/apiserver/kinds/schema.py:_RFC3339": Attack("0", prefix="2001-01-01T00:00:00."),
-    "clientgo/testing/apiserver/kinds/schema.py:_bad_time": "has patterns of a fixed length, each matched once",
+    "clientgo/testing/apiserver/kinds/schema.py:_PLAIN_MICRO_TIME": Attack(
+        "0", prefix="2001-01-01T00:00:00.", functions=F
+    ),
+    "clientgo/testing/apiserver/kinds/schema.py:_PLAIN_TIME": Attack("0", functions=F),
     "clientgo/testing/apiserver/kinds/schema_formats.py:_CARD": Attack("4"),
     "clientgo/testing/apiserver/kinds/schema_formats.py:_DATE": Attack("0"),
     "clientgo/testing/apiserver/kinds/schema_formats.py:_DATE_TIME": Attack("0", prefix="2001-01-01T00:00:00."),

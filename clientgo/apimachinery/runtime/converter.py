@@ -14,8 +14,9 @@ from clientgo.apimachinery.runtime.error import new_strict_decoding_error
 from clientgo.apimachinery.runtime.field_types import StructType
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
+from clientgo.apimachinery.runtime.timestamps import check_micro_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
-from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.apimachinery.runtime.view import JSONObject, UnreadableTextError
 from clientgo.golang.json import UnmarshalTypeError
 
 
@@ -63,7 +64,8 @@ def decode_as_go(cls: type[_S], document: Any) -> _S:
     obj = cls.from_dict(document)
     try:
         check_fields(obj)
-    except UnmarshalTypeError as err:
+        _check_micro_times(obj)
+    except (UnmarshalTypeError, UnreadableTextError) as err:
         err.args = (err.text,)  # Go does not name the object.
         raise
     drop_unknown_fields(obj)
@@ -99,6 +101,23 @@ def _check_value(value: Any) -> None:
     elif isinstance(value, MapView):
         for each in value.values():
             _check_value(each)
+
+
+def _check_micro_times(value: Any) -> None:
+    """Raise ValueError for the text of a metav1.MicroTime that Go does not read."""
+    if isinstance(value, Struct):
+        for info in type(value)._fields.values():
+            raw = value._document.get(info.json)
+            if isinstance(raw, str) and info.type.lstrip("*") == "microtime":
+                check_micro_time(raw)
+            elif isinstance(raw, (dict, list)):
+                _check_micro_times(getattr(value, info.attr))
+    elif isinstance(value, ListView):
+        for each in value:
+            _check_micro_times(each)
+    elif isinstance(value, MapView):
+        for each in value.values():
+            _check_micro_times(each)
 
 
 def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:

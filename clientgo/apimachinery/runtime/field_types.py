@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from clientgo.apimachinery.api.resource import Quantity, parse_quantity
+from clientgo.apimachinery.api.resource import ErrFormatWrong, Quantity, parse_quantity
 from clientgo.apimachinery.runtime import timestamps
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.source import Part
@@ -41,7 +41,7 @@ class FieldType:
     # `plain` for scalars, None for all else.
     scalar: type | None
 
-    def __new__(cls, *args: Any) -> Self:
+    def __new__(cls, *args: Any, **options: Any) -> Self:
         # As attributes of the instance the interpreter finds them in no time.
         self = super().__new__(cls)
         self.plain = cls.plain
@@ -165,9 +165,12 @@ class _Converted(FieldType):
     """A JSON string that Python has a better type for; `accepts` are the types `dumps` can write."""
 
     is_scalar = False
-    plain, accepted, go_type = str, (str,), "string"
+    plain, accepted = str, (str,)
 
-    def __init__(self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type) -> None:
+    def __init__(
+        self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type, go_type: str = "string"
+    ) -> None:
+        self.go_type = go_type
         self._loads = loads
         self._dumps = dumps
         self._accepts = accepts
@@ -295,6 +298,12 @@ class _Quantity(FieldType):
     plain, accepted, go_type = str, (str, int, float), "string"
     hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 
+    def checked(self, parent: View, key: str, raw: Any) -> Any:
+        if isinstance(raw, (bool, dict, list)):
+            # Go reads every JSON value as a text.
+            raise parent._unreadable(key, ErrFormatWrong())
+        return super().checked(parent, key, raw)
+
     def load(self, parent: View, raw: Any) -> Any:
         # Go trims what it reads from JSON, and only there.
         return parse_quantity(str(raw).strip())
@@ -311,7 +320,12 @@ class _Quantity(FieldType):
 
 
 def _load_bytes(raw: str) -> bytes:
-    return base64.b64decode(raw.replace("\n", "").replace("\r", ""), validate=True)
+    try:
+        return base64.b64decode(raw.replace("\n", "").replace("\r", ""), validate=True)
+    except ValueError:
+        from clientgo.golang.base64 import decode_string  # Here: few texts are wrong.
+
+        return decode_string(raw)
 
 
 _NAMED_TYPES: dict[str, FieldType] = {
@@ -324,9 +338,11 @@ _NAMED_TYPES: dict[str, FieldType] = {
     "float64": _Float(),
     "intorstring": _IntOrString("int32"),
     "raw": _Raw(),
-    "bytes": _Converted(_load_bytes, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray),
+    "bytes": _Converted(
+        _load_bytes, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray, go_type="[]uint8"
+    ),
     "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),
-    "microtime": _Converted(timestamps.parse_time, timestamps.format_micro_time, datetime),
+    "microtime": _Converted(timestamps.parse_micro_time, timestamps.format_micro_time, datetime),
     "quantity": _Quantity(),
     "duration": _Converted(parse_duration, format_duration, float, int),
 }

@@ -15,40 +15,72 @@ _MICRO_DIGITS = 6
 def parse_time(text: str) -> datetime:
     """Read an RFC 3339 time with any number of fractional digits; the result is in UTC.
 
-    Raises ValueError naming the text when it is not one. Digits beyond microseconds are dropped: `datetime` has none.
+    Raises ValueError with Go's text when it is not one. Digits beyond microseconds are dropped: `datetime` has none.
     """
-    if len(text) < 20 or text[10] != "T" or text[4] != "-":
+    moment = _parsed(text)
+    if moment is None:
+        check_time(text)
         raise ValueError(f"not an RFC 3339 time: {text!r}")
+    return moment
+
+
+def parse_micro_time(text: str) -> datetime:
+    """Read the text of a metav1.MicroTime, like `parse_time`. Accepts more than Go: not only six fractional digits."""
+    moment = _parsed(text)
+    if moment is None:
+        check_micro_time(text)
+        raise ValueError(f"not an RFC 3339 time: {text!r}")
+    return moment
+
+
+def check_time(text: str) -> None:
+    """Raise ValueError with Go's text if Go does not read this text of a metav1.Time."""
+    from clientgo.golang import rfc3339  # Here: few texts are wrong.
+
+    rfc3339.parse(text, rfc3339.RFC3339)
+
+
+def check_micro_time(text: str) -> None:
+    """Raise ValueError with Go's text if Go does not read this text of a metav1.MicroTime."""
+    from clientgo.golang import rfc3339  # Here: few texts are wrong.
+
+    rfc3339.parse(text, rfc3339.RFC3339_MICRO)
+
+
+def _parsed(text: str) -> datetime | None:
+    if len(text) < 20 or text[10] != "T" or text[4] != "-":
+        return None
     head, rest = text[:19], text[19:]
     micros = 0
     if rest[0] in ".,":
         digits = _leading_digits(rest[1:])
         if not digits:
-            raise ValueError(f"not an RFC 3339 time: {text!r}")
+            return None
         micros = int(digits[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
         rest = rest[1 + len(digits) :]
     try:
         moment = datetime.strptime(head, "%Y-%m-%dT%H:%M:%S") if not head.isascii() else datetime.fromisoformat(head)
         moment -= _parse_offset(rest)
     except (ValueError, OverflowError):  # A datetime in UTC has a year from 1 to 9999.
-        raise ValueError(f"not an RFC 3339 time: {text!r}") from None
+        return None
     return moment.replace(microsecond=micros, tzinfo=UTC)
 
 
 def format_time(moment: datetime) -> str:
     """Write metav1.Time's form: UTC, whole seconds, as in 2006-01-02T15:04:05Z."""
-    return f"{_in_utc(moment):%Y-%m-%dT%H:%M:%S}Z"
+    return _in_utc(moment).isoformat(timespec="seconds") + "Z"
 
 
 def format_micro_time(moment: datetime) -> str:
     """Write metav1.MicroTime's form: UTC with exactly six fractional digits."""
-    return f"{_in_utc(moment):%Y-%m-%dT%H:%M:%S.%f}Z"
+    return _in_utc(moment).isoformat(timespec="microseconds") + "Z"
 
 
 def _in_utc(moment: datetime) -> datetime:
+    """Return the time in UTC, without its time zone."""
     if moment.tzinfo is None:
         raise ValueError(f"a time needs a time zone, got {moment!r}")
-    return moment.astimezone(UTC)
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _leading_digits(text: str) -> str:

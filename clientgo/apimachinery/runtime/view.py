@@ -21,11 +21,19 @@ from clientgo.apimachinery.runtime.source import JSONObject, Lazy, Part
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields, unknown_fields_of
 from clientgo.golang.json import UnmarshalTypeError
 
-__all__ = ["JSONObject", "ReadOnlyError", "View", "child", "copy_json", "equal_json"]
+__all__ = ["JSONObject", "ReadOnlyError", "UnreadableTextError", "View", "child", "copy_json", "equal_json"]
 
 
 class ReadOnlyError(TypeError):
     """A write to an object that sits in a shared cache. Take `deep_copy()` and change the copy."""
+
+
+class UnreadableTextError(ValueError):
+    """Raised for a field whose text is no time, quantity, or base64. `text` is Go's error, which names no field."""
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
 
 
 def copy_json(value: Any) -> Any:
@@ -178,7 +186,7 @@ class View:
 
     def _unreadable(self, key: str, err: ValueError) -> ValueError:
         """Return the error for a field of this view whose text is unreadable."""
-        return ValueError(": ".join(filter(None, (self._owner_text(), self._path(key), str(err)))))
+        return UnreadableTextError(": ".join(filter(None, (self._owner_text(), self._path(key), str(err)))), str(err))
 
     def _struct_name(self) -> str:
         """Return the name of this view's struct, or of the struct whose field this view is."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from clientgo import context
+from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
@@ -21,6 +22,7 @@ from clientgo.apimachinery.util.mergepatch import MergePatchError
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import fake as ctrlfake
 from clientgo.dynamic import fake as dynamicfake
+from clientgo.golang.rfc3339 import RFC3339, RFC3339_MICRO
 from clientgo.kubernetes import fake as clientsetfake
 from clientgo.kubernetes.scheme import SCHEME
 
@@ -105,6 +107,53 @@ def test_a_patch_to_another_type_is_refused_in_gos_words(
     with pytest.raises(ValueError) as raised:
         make(pod())(kind, json.dumps(patch).encode())
     assert str(raised.value) == f"json: cannot unmarshal {text}"
+
+
+FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+LEASE = coordinationv1.Lease.from_dict({"metadata": {"name": "l", "namespace": "ns"}})
+SECRET = corev1.Secret.from_dict({"metadata": {"name": "l", "namespace": "ns"}})
+
+
+@pytest.mark.parametrize("kind", [PatchType.MERGE, PatchType.JSON])
+@pytest.mark.parametrize(
+    ("obj", "path", "value", "text"),
+    [
+        (LEASE, "metadata/creationTimestamp", "x", f'parsing time "x" as "{RFC3339}": cannot parse "x" as "2006"'),
+        (LEASE, "metadata/creationTimestamp", "2026-02-30T00:00:00Z", "day out of range"),
+        (LEASE, "metadata/creationTimestamp", "2026-02-03T00:00:00Zx", ': extra text: "x"'),
+        (LEASE, "spec/renewTime", "", f'parsing time "" as "{RFC3339_MICRO}": cannot parse "" as "2006"'),
+        (LEASE, "spec/renewTime", "2026-02-03T00:00:00Z", 'cannot parse "Z" as ".000000"'),
+        (SECRET, "data/k", "MQ=", "illegal base64 data at input byte 3"),
+        (SECRET, "data/k", "x", "illegal base64 data at input byte 0"),
+        (SECRET, "data/k", 5, "json: cannot unmarshal number into Go struct field Secret.data of type []uint8"),
+    ],
+)
+def test_an_unreadable_text_is_refused_in_gos_words(
+    kind: PatchType, obj: Object, path: str, value: Any, text: str
+) -> None:
+    patch: Any = nested(path.replace("/", "."), value)
+    if kind == PatchType.JSON:
+        top, _, field = path.partition("/")
+        patch = [{"op": "add", "path": f"/{top}", "value": {**obj.to_dict().get(top, {}), field: value}}]
+    fakes = clientsetfake.new_clientset(obj.deep_copy())
+    typed: Any = fakes.core_v1().secrets("ns") if obj is SECRET else fakes.coordination_v1().leases("ns")
+    with pytest.raises(ValueError) as of_clientset:
+        typed.patch(CTX, "l", kind, json.dumps(patch).encode())
+    c = ctrlfake.new_client_builder().with_objects(obj.deep_copy()).build()
+    with pytest.raises(ValueError) as of_runtime:
+        c.patch(CTX, obj.deep_copy(), client.raw_patch(kind, json.dumps(patch).encode()))
+    assert str(of_clientset.value) == str(of_runtime.value)
+    assert str(of_runtime.value).endswith(text)
+    assert str(of_runtime.value).startswith(("parsing time", "illegal base64", "json: cannot unmarshal"))
+
+
+@pytest.mark.parametrize("make", FAKES)
+@pytest.mark.parametrize("value", ["1x", "", True, {}, []])
+def test_a_value_that_is_no_quantity_is_refused_in_gos_words(make: Callable[[Object], Write], value: Any) -> None:
+    limits = {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": value}}}]}
+    with pytest.raises(ValueError) as raised:
+        make(pod())(PatchType.MERGE, json.dumps({"spec": limits}).encode())
+    assert str(raised.value) == FORMAT
 
 
 @pytest.mark.parametrize("make", FAKES)

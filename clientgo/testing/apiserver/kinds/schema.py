@@ -39,9 +39,10 @@ _INT_RANGES = {
     "uint32": (0, 2**32 - 1),
     "byte": (0, 255),
 }
-_RFC3339 = re.compile(
-    r"^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
-)
+# Most times in their normal form; the days 29 to 31 need the month's length.
+_SECONDS = r"(?!000[01])[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+_PLAIN_TIME = re.compile(f"{_SECONDS}Z")
+_PLAIN_MICRO_TIME = re.compile(rf"{_SECONDS}\.[0-9]{{6}}Z")
 _QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 # Canonical as it stands: too small for the next suffix.
 _PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
@@ -221,7 +222,8 @@ def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
     elif isinstance(value, (int, float)):
         kind = "number"
         if go_type in _INT_RANGES:
-            kind = f"number {json.dumps(value)}"
+            is_whole = isinstance(value, float) and value.is_integer() and 2**53 <= abs(value) < 1e21
+            kind = f"number {int(value) if is_whole else json.dumps(value)}"
     elif isinstance(value, list):
         kind = "array"
     else:
@@ -274,54 +276,34 @@ def _any(value: Any, ctx: Context, path: str, field: str) -> Any:
 
 
 def _time(value: Any, ctx: Context, path: str, field: str) -> Any:
-    if not isinstance(value, str):
-        raise mismatch(value, field, "string")
-    match = _RFC3339.match(value)
-    if match is None:
-        raise _bad_time(value, "2006-01-02T15:04:05Z07:00")
-    if match[4] not in "Zz":
-        return _to_utc(value)[:19] + "Z"
-    normal = f"{match[1]}T{match[2]}Z"
-    # Return the given text if both are equal, so that objects of one second share it.
-    return value if value == normal else normal
+    if isinstance(value, str) and _PLAIN_TIME.fullmatch(value):
+        # The given text, so that objects of one second share it.
+        return value
+    return _written(value, field, "seconds")
 
 
 def _microtime(value: Any, ctx: Context, path: str, field: str) -> Any:
+    if isinstance(value, str) and _PLAIN_MICRO_TIME.fullmatch(value):
+        return value
+    return _written(value, field, "microseconds")
+
+
+# Go's zero time, which is null in JSON.
+_ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def _written(value: Any, field: str, unit: str) -> str | None:
+    """Return a time as Go writes it again, to the second or microsecond; None for Go's zero time. Raises DecodeError.
+    """
+    from clientgo.golang import rfc3339  # Here: most times are in their normal form.
+
     if not isinstance(value, str):
         raise mismatch(value, field, "string")
-    match = _RFC3339.match(value)
-    if match is None or len(match[3] or "") < 7:
-        raise _bad_time(value, "2006-01-02T15:04:05.000000Z07:00")
-    if match[4] in "Zz":
-        return f"{match[1]}T{match[2]}{match[3][:7]}Z"
-    return _to_utc(value)
-
-
-def _to_utc(value: str) -> str:
     try:
-        moment = datetime.fromisoformat(value.upper())
-    except ValueError:
-        raise _bad_time(value, "2006-01-02T15:04:05Z07:00") from None
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-_LAYOUT_PARTS = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
-
-
-def _bad_time(value: str, layout: str) -> DecodeError:
-    """Return time.Parse's error.
-
-    It quotes the unread rest of the value and the part of the layout that the rest does not match.
-    """
-    shapes = (r"\d{4}", "-", r"\d\d", "-", r"\d\d", "T", r"\d\d", ":", r"\d\d", ":", r"\d\d")
-    rest = value
-    for part, shape in zip(_LAYOUT_PARTS, shapes):
-        match = re.match(shape, rest)
-        if match is None:
-            return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{part}"')
-        rest = rest[match.end() :]
-    missing = ".000000" if ".000000" in layout else "Z07:00"
-    return DecodeError(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{missing}"')
+        moment, _ = rfc3339.parse(value, rfc3339.RFC3339 if unit == "seconds" else rfc3339.RFC3339_MICRO)
+    except ValueError as err:
+        raise DecodeError(str(err)) from None
+    return None if moment == _ZERO_TIME else moment.replace(tzinfo=None).isoformat(timespec=unit) + "Z"
 
 
 def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import timestamps
 from clientgo.apimachinery.runtime.converter import drop_unknown_fields, to_go_document
 from clientgo.kubernetes.scheme import CODECS
 
@@ -82,3 +84,11 @@ def test_an_object_inside_another_stays_the_json_it_is(data: Any) -> None:
     assert copy == outer
     copy.data = {"changed": True}
     assert outer.to_dict()["data"] == data
+
+
+def test_a_time_before_the_year_1000_has_four_digits_for_its_year() -> None:
+    moment = datetime(99, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+    assert timestamps.format_time(moment) == "0099-01-02T03:04:05Z"
+    assert timestamps.format_micro_time(moment) == "0099-01-02T03:04:05.000006Z"
+    assert timestamps.parse_micro_time(timestamps.format_micro_time(moment)) == moment

@@ -8,16 +8,12 @@ here it is year 1 in UTC, for which `is_zero` returns True. CBOR and protobuf ar
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.timestamps import format_time
-from clientgo.golang import utf8
+from clientgo.golang.rfc3339 import RFC3339, parse
 from clientgo.utils.clock import RealClock
-
-RFC3339: Final = "2006-01-02T15:04:05Z07:00"
-"""The layout's name in Go."""
 
 _ZERO: Final = datetime(1, 1, 1, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -152,88 +148,3 @@ def _require_string(value: Any) -> str:
         return value
     kind = {bool: "bool", int: "number", float: "number", list: "array", dict: "object"}[type(value)]
     raise ValueError(f"json: cannot unmarshal {kind} into Go value of type string")
-
-
-# The elements that Go's parser reads in order: its name for the element, the pattern, and the number's range.
-_ELEMENTS: Final = (
-    ("2006", re.compile(r"[0-9]{4}"), "year", 0, 9999),
-    ("-", re.compile(r"-"), "", 0, 0),
-    ("01", re.compile(r"[0-9]{2}"), "month", 1, 12),
-    ("-", re.compile(r"-"), "", 0, 0),
-    ("02", re.compile(r"[0-9]{2}"), "day", 1, 31),
-    ("T", re.compile(r"T"), "", 0, 0),
-    ("15", re.compile(r"[0-9]{2}"), "hour", 0, 23),
-    (":", re.compile(r":"), "", 0, 0),
-    ("04", re.compile(r"[0-9]{2}"), "minute", 0, 59),
-    (":", re.compile(r":"), "", 0, 0),
-    ("05", re.compile(r"[0-9]{2}"), "second", 0, 59),
-)
-_FRACTION: Final = re.compile(r"[.,]([0-9]+)")
-_SIX_DIGITS: Final = re.compile(r"\.([0-9]{6})")
-_ZONE: Final = re.compile(r"Z|([+-])([0-9]{2}):([0-9]{2})")
-
-
-def parse(text: str, layout: str) -> tuple[datetime, int]:
-    """Parse RFC3339 or RFC3339_MICRO (exactly six fractional digits); return the time and its nanoseconds.
-
-    Raises ValueError with the text of Go's time.Parse.
-    """
-    rest = text
-    numbers: list[int] = []
-
-    def fail(element: str) -> ValueError:
-        return ValueError(
-            f"parsing time {_quote(text)} as {_quote(layout)}: cannot parse {_quote(rest)} as {_quote(element)}"
-        )
-
-    def out_of_range(unit: str) -> ValueError:
-        return ValueError(f"parsing time {_quote(text)}: {unit} out of range")
-
-    for element, pattern, unit, low, high in _ELEMENTS:
-        match = pattern.match(rest)
-        if match is None:
-            raise fail(element)
-        if unit:
-            number = int(match.group())
-            if not low <= number <= high:
-                raise out_of_range(unit)
-            numbers.append(number)
-        rest = rest[match.end() :]
-    wants_six = layout != RFC3339
-    fraction = (_SIX_DIGITS if wants_six else _FRACTION).match(rest)
-    if fraction is None and wants_six:
-        raise fail(".000000")
-    digits = fraction.group(1) if fraction else ""
-    rest = rest[fraction.end() :] if fraction else rest
-    zone = _ZONE.match(rest)
-    if zone is None:
-        raise fail("Z07:00")
-    if zone[1] and int(zone[2]) > 24:
-        raise out_of_range("time zone offset hour")
-    if zone[1] and int(zone[3]) > 60:
-        raise out_of_range("time zone offset minute")
-    if zone.end() < len(rest):
-        raise ValueError(f"parsing time {_quote(text)}: extra text: {_quote(rest[zone.end() :])}")
-    nanos = int(digits[:9].ljust(9, "0"))
-    try:
-        moment = datetime(*numbers, nanos // 1000, tzinfo=UTC)  # type: ignore[misc, arg-type]
-    except ValueError:
-        raise out_of_range("day") from None
-    return moment - _offset(zone), nanos % 1000
-
-
-def _quote(text: str) -> str:
-    """Return the text between quotes, with the bytes of other characters than ASCII's as \\xNN. Go: time.quote."""
-    parts = ['"']
-    for byte in utf8.encode(text):
-        char = chr(byte)
-        parts.append(f"\\{char}" if char in '"\\' else char if 0x20 <= byte < 0x80 else f"\\x{byte:02x}")
-    return "".join((*parts, '"'))
-
-
-def _offset(zone: re.Match[str]) -> timedelta:
-    sign, hours, minutes = zone.groups()
-    if sign is None:
-        return timedelta(0)
-    offset = timedelta(hours=int(hours), minutes=int(minutes))
-    return offset if sign == "+" else -offset

@@ -9,8 +9,8 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from clientgo.apimachinery.apis.meta.v1.time import RFC3339, parse
 from clientgo.apimachinery.runtime.serializer.cbor.internal.modes.errors import InvalidCBORError
+from clientgo.golang.rfc3339 import RFC3339, parse
 
 __all__ = ["unix_time_text", "with_go_form"]
 
