@@ -175,8 +175,9 @@ def _validate(value: Any, schema: Json, path: str, errors: _Found, old: Any) -> 
     """Add the violations and return the number of checks. It selects the closest of several alternatives."""
     errors.work.spend(1)
     if value is None:
-        if schema.get("type") and not schema.get("nullable"):
-            errors.add(_wrong_type(path, schema["type"], "null"))
+        wanted = _types(schema)
+        if wanted and not schema.get("nullable"):
+            errors.add(_wrong_type(path, wanted, "null"))
         return 1
     kind = _KINDS.get(type(value)) or _type_of(value)
     if schema.get("type") != kind or "format" in schema or INT_OR_STRING in schema:
@@ -204,11 +205,14 @@ def _wrong_type(path: str, wanted: str, kind: str) -> FieldError:
     return field_type_invalid(path, kind, f'{path} in body must be of type {wanted}: "{kind}"')
 
 
+def _types(schema: Json) -> str:
+    """Return the types of a schema, separated by commas; empty for any type."""
+    return "integer,string" if schema.get(INT_OR_STRING) else schema.get("type") or ""
+
+
 def _validate_type(value: Any, kind: str, schema: Json, path: str, errors: _Found) -> None:
-    wanted, wanted_form = schema.get("type", ""), schema.get("format", "")
+    wanted, wanted_form = _types(schema), schema.get("format", "")
     form = {"integer": "int64", "number": "float64"}.get(kind, "")
-    if schema.get(INT_OR_STRING):
-        wanted = "integer,string"
     if wanted == kind and not wanted_form:
         return
     types = wanted.split(",")
