@@ -12,8 +12,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self
 
 from clientgo.apimachinery.runtime.timestamps import format_time
-from clientgo.golang.rfc3339 import RFC3339, parse
 from clientgo.utils.clock import RealClock
+
+RFC3339: Final = "2006-01-02T15:04:05Z07:00"
+"""The layout's name in Go."""
 
 _ZERO: Final = datetime(1, 1, 1, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,6 +54,8 @@ class Time(datetime):
 
     @classmethod
     def _parse(cls, text: str) -> Self:
+        from clientgo.golang.rfc3339 import parse  # Here: few programs parse a Time.
+
         moment, nanosecond = parse(text, cls.LAYOUT)
         return cls.of(moment, nanosecond)
 
