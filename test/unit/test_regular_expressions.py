@@ -198,7 +198,6 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/testing/apiserver/kinds/defaults.py:_IMAGE": Attack("a/"),
     "clientgo/testing/apiserver/kinds/policy_checks.py:_IDENTIFIER": Attack("a"),
     "clientgo/testing/apiserver/kinds/rule_paths.py:_ESCAPE": Attack("\\"),
-    "clientgo/testing/apiserver/kinds/rule_paths.py:_STEP": Attack("\\a", prefix="['"),
     "clientgo/testing/apiserver/kinds/schema.py:_INDEX": Attack("[0"),
     "clientgo/testing/apiserver/kinds/schema.py:_PLAIN_QUANTITY": Attack("1"),
     "clientgo/testing/apiserver/kinds/schema.py:_PLAIN_MICRO_TIME": Attack(

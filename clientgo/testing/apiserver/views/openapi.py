@@ -203,6 +203,9 @@ class Builder:
         out["type"] = "object"
         self.definitions[name] = out
         self._mark(name, resource.group, resource.version, resource.kind)
+        if selectable := resource.crd_version.get("selectableFields"):
+            paths = [{"fieldPath": field["jsonPath"].removeprefix(".")} for field in selectable]
+            out["x-kubernetes-selectable-fields"] = paths
         listed = f"{group}.{resource.version}.{resource.list_kind}"
         self.definitions[listed] = {
             "type": "object",

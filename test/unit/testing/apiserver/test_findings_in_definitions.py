@@ -14,7 +14,12 @@ OBJECT: Json = {"openAPIV3Schema": {"type": "object"}}
 COLUMN: Json = {"name": "A", "type": "string", "jsonPath": ".spec.a"}
 COLUMN_TYPES = "must be one of boolean,date,integer,number,string"
 COLUMN_FORMATS = "must be one of byte,date,date-time,double,float,int32,int64,password"
-PROPERTIES: Json = {f"f{i}": {"type": "string"} for i in range(9)} | {"n": {"type": "number"}, "o": {"type": "object"}}
+PROPERTIES: Json = {f"f{i}": {"type": "string"} for i in range(9)} | {
+    "n": {"type": "number"},
+    "o": {"type": "object"},
+    "l": {"type": "array", "items": {"type": "string"}},
+    "m": {"type": "object", "additionalProperties": {"type": "string"}},
+}
 APPROVAL = "api-approved.kubernetes.io"
 APPROVED = f'protected groups must have approval annotation "{APPROVAL}"'
 SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
@@ -109,6 +114,15 @@ SPECS: list[tuple[str, Json, list[str]]] = [
     ("an empty selectable field", selecting(""), [f"{SELECTABLE}[0].jsonPath: Required value"]),
     ("an unknown selectable field", selecting(".spec.x"),
      [invalid(f"{SELECTABLE}[0].jsonPath", ".spec.x", "is an invalid path: does not refer to a valid field")]),
+    ("a selectable path without a dot", selecting("spec.f0"),
+     [invalid(f"{SELECTABLE}[0].jsonPath", "spec.f0", "is an invalid path: expected [ or . but got: spec")]),
+    ("a selectable path that ends", selecting(".spec."),
+     [invalid(f"{SELECTABLE}[0].jsonPath", ".spec.", "is an invalid path: unexpected end of JSON path")]),
+    ("a selectable path in brackets", selecting("['spec']['f0']"),
+     [invalid(f"{SELECTABLE}[0].jsonPath", "['spec']['f0']", "is an invalid path: array notation is not allowed")]),
+    ("a selectable item", selecting(".spec.l[0]"),
+     [invalid(f"{SELECTABLE}[0].jsonPath", ".spec.l[0]", "is an invalid path: array notation is not allowed")]),
+    ("a selectable value of a map", selecting(".spec.m.k"), []),
     ("a selectable field twice", selecting(".spec.f0", ".spec.f0"),
      [f'{SELECTABLE}[1].jsonPath: Duplicate value: ".spec.f0"']),
     ("a selectable number", selecting(".spec.n"), [invalid(f"{SELECTABLE}[0].jsonPath", ".spec.n", NO_FIELD)]),

@@ -11,7 +11,7 @@ from clientgo.apimachinery.util.validation import is_dns1035_label, is_dns1123_s
 from clientgo.golang import utf8
 from clientgo.testing.apiserver.kinds import crd, crd_internal, rule_checks, structural_schema
 from clientgo.testing.apiserver.kinds.expression_texts import check_expression_texts
-from clientgo.testing.apiserver.kinds.rule_paths import normalized_path
+from clientgo.testing.apiserver.kinds.rule_paths import PathError, resolved_path
 from clientgo.testing.apiserver.kinds.validation import webhooks
 from clientgo.testing.apiserver.wire.errors import (
     FieldError,
@@ -215,28 +215,27 @@ def _selectable_fields(fields: list[Json], schema: Json, where: str) -> list[Fie
     seen: set[str] = set()
     for i, selectable in enumerate(fields):
         field, given = f"{where}[{i}].jsonPath", selectable.get("jsonPath", "")
-        path = normalized_path(given, schema)
         if not given:
             found.append(field_required(field))
-        elif path is None:
-            found.append(field_invalid(field, given, "is an invalid path: does not refer to a valid field"))
-        else:
-            found += _selectable(given, path, schema, field)
-            if path in seen:
-                found.append(field_duplicate(field, given))
-            seen.add(path)
+            continue
+        try:
+            path, leaf = resolved_path(given, schema, brackets=False)
+        except PathError as err:
+            found.append(field_invalid(field, given, f"is an invalid path: {err}"))
+            continue
+        found += _selectable(given, leaf, field)
+        if path in seen:
+            found.append(field_duplicate(field, given))
+        seen.add(path)
     if len(seen) > _MOST_SELECTABLE:
         found.append(field_too_many(where, len(seen), _MOST_SELECTABLE))
     return found
 
 
-def _selectable(given: str, path: str, schema: Json, field: str) -> list[FieldError]:
+def _selectable(given: str, schema: Json, field: str) -> list[FieldError]:
     found = []
-    steps = path.split(".")
-    if steps[0] == "metadata":
+    if given[1:].partition(".")[0] == "metadata":
         found.append(field_invalid(field, given, "must not point to fields in metadata"))
-    for step in steps:
-        schema = (schema.get("properties") or {}).get(step) or {}
     if schema.get("type") not in ("string", "boolean", "integer"):
         text = "must point to a field of type string, boolean or integer. "
         text += "Enum string fields and strings with formats are allowed."
