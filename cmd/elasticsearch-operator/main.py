@@ -1,8 +1,8 @@
-"""The phased operator of the text, after Elastic's: it keeps clusters of Elasticsearch, on controller-runtime.
+"""The phase operator of the text, modelled on Elastic's: it manages Elasticsearch clusters with controller-runtime.
 
 api/v1 has the type, elasticsearch/ the controller: driver.py has the phases in their order, each phase is a module
-(upscale.py, downscale.py, upgrade.py with predicates.py), expectations.py is what makes deciding from a cache safe.
-Elasticsearch itself is simulated (elasticsearch/simulated): its nodes are the ready pods, the rest is made up.
+(upscale.py, downscale.py, upgrade.py with predicates.py), expectations.py makes decisions from a cache safe.
+Elasticsearch itself is simulated (elasticsearch/simulated): only its nodes, the ready pods, are real.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
         leader_election=flags.leader_elect,
         leader_election_id=LEADER_ELECTION_ID,
         leader_election_namespace=flags.leader_elect_namespace,
-        # The program ends as soon as `start` has returned, so another one may take over at once.
+        # The program ends right after `start`, so another process may become leader at once.
         leader_election_release_on_cancel=True,
         lease_duration=flags.leader_elect_lease_duration,
         renew_deadline=flags.leader_elect_renew_deadline,

@@ -1,1 +1,1 @@
-"""The controller of Elasticsearch clusters: what each phase does, one module for each."""
+"""The controller of Elasticsearch clusters. Each phase has a module."""

@@ -19,7 +19,7 @@ from elasticsearch import label, names
 from elasticsearch.reconciler import get, reconcile_resource
 
 CA, CERTIFICATE, KEY = "ca.crt", "tls.crt", "tls.key"
-# Annotations of a certificate: its subject, and the second since 1970 at which it is renewed.
+# Annotations of a certificate: its subject, and the time of its renewal in seconds since 1970.
 HOSTS = "elasticsearch.k8s.elastic.co/certificate-hosts"
 ROTATE_AT = "elasticsearch.k8s.elastic.co/certificate-rotate-at"
 _END = b"-----END CERTIFICATE-----\n"

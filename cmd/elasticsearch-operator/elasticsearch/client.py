@@ -18,11 +18,11 @@ class Unreachable(ConnectionError):
 
 
 class NoMaster(Unreachable):
-    """Nodes answer, but have no elected master, so that nothing can be changed: fewer than a quorum are there."""
+    """The cluster has no elected master, because fewer nodes than a quorum run. It rejects every change."""
 
 
 class RequestFailed(Exception):
-    """Elasticsearch has refused, or has not done it in time."""
+    """Elasticsearch rejected the request, or did not complete it in time."""
 
 
 class HealthStatus(StrEnum):
@@ -61,7 +61,7 @@ class ShardState(StrEnum):
 
 @dataclass(frozen=True)
 class Shard:
-    """A line of GET /_cat/shards: one copy of a shard. `node` is "" for one that is nowhere."""
+    """A line of GET /_cat/shards: one copy of a shard. `node` is "" for an unassigned copy."""
 
     index: str
     number: int
@@ -104,8 +104,8 @@ class NodeShutdown:
 class Client(Protocol):
     """The API of one cluster.
 
-    Everything blocks until it is answered and may raise Unreachable; what changes something may raise NoMaster too.
-    Asked twice for the same, it does it once.
+    Each method blocks until the answer and may raise Unreachable. A method that changes something may also raise
+    NoMaster. All methods are idempotent.
     """
 
     def cluster_uuid(self) -> str:
@@ -129,11 +129,11 @@ class Client(Protocol):
         ...
 
     def put_shutdown(self, node_id: str, type: ShutdownType, reason: str) -> None:
-        """Prepare a node for going. PUT /_nodes/{node_id}/shutdown"""
+        """Prepare a node for its shutdown. Request: PUT /_nodes/{node_id}/shutdown"""
         ...
 
     def delete_shutdown(self, node_id: str) -> None:
-        """Forget a shutdown, which cancels one that is going on. DELETE /_nodes/{node_id}/shutdown"""
+        """Delete a shutdown, and cancel it if it is in progress. Request: DELETE /_nodes/{node_id}/shutdown"""
         ...
 
     def voting_config_exclusions(self) -> list[str]:
@@ -141,14 +141,14 @@ class Client(Protocol):
         ...
 
     def add_voting_config_exclusions(self, names: list[str]) -> None:
-        """Let these nodes vote no longer; returns when they do not. POST /_cluster/voting_config_exclusions
+        """Exclude nodes from voting, and wait until they are. Request: POST /_cluster/voting_config_exclusions
 
-        Raises RequestFailed when the others are too few.
+        Raises RequestFailed if too few other nodes can vote.
         """
         ...
 
     def delete_voting_config_exclusions(self) -> None:
-        """Let everybody vote again. DELETE /_cluster/voting_config_exclusions?wait_for_removal=false"""
+        """Delete all exclusions. Request: DELETE /_cluster/voting_config_exclusions?wait_for_removal=false"""
         ...
 
 

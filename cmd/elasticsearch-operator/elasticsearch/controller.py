@@ -1,4 +1,4 @@
-"""The reconciler of Elasticsearch clusters: read the cluster, bring its resources in line, write its status."""
+"""The reconciler of Elasticsearch clusters: it reads a cluster, changes its resources, and writes its status."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from elasticsearch.expectations import ClustersExpectations
 from elasticsearch.state import REQUEUE_AFTER, Refused, Results, State
 from elasticsearch.validation import validate
 
-# An annotation: "false" keeps the operator's hands off.
+# An annotation: with "false" the operator ignores the cluster.
 MANAGED = "eck.k8s.elastic.co/managed"
 
 
 class ReconcileElasticsearch:
-    """Makes clusters what their resources ask for."""
+    """A reconciler that brings clusters to their desired state."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ReconcileElasticsearch:
         self.expectations = ClustersExpectations(client, live)
 
     def setup_with_manager(self, mgr: ctrl.Manager) -> None:
-        """Run with the manager: for each change of a cluster, of what it owns, and of its pods."""
+        """Add a controller that runs after each change of a cluster, of its pods, or of an object that it owns."""
         builder = ctrl.new_controller_managed_by(mgr).for_(Elasticsearch)
         builder.owns(appsv1.StatefulSet).owns(corev1.Service).owns(corev1.Secret).owns(policyv1.PodDisruptionBudget)
         builder.owns(batchv1.Job)
@@ -58,14 +58,14 @@ class ReconcileElasticsearch:
         builder.complete(self)
 
     def reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
-        """Do the next safe step, and say when to look again. What is raised is tried again, later and later.
+        """Do the next safe step, and return when to reconcile again. The controller retries after errors, ever later.
 
-        The cache may be behind, and the program may be killed between any two writes: each step finds out by itself
-        whether it has anything to do, and decisions wait for expectations.
+        The cache may be behind, and the program may be killed between any two writes. So each step checks whether there
+        is anything to do, and decisions wait for the expectations.
         """
         log = ctrl.logger_from(ctx)
         try:
-            # What the cache hands out is shared, hence the copy.
+            # The objects of the cache are shared, hence the copy.
             es = self.client.get(ctx, request, Elasticsearch).deep_copy()
         except errors.StatusError as err:
             client.ignore_not_found(err)
@@ -87,7 +87,7 @@ class ReconcileElasticsearch:
             self._update_status(ctx, es, state)
             if not stale:
                 raise
-            # The cache is behind the server, which passes.
+            # The cache is behind the server: the next attempt will read newer objects.
             log.info("The cache is behind, trying again", err=str(err))
             return ctrl.Result(requeue=True)
         if not self._update_status(ctx, es, state):
@@ -113,7 +113,7 @@ class ReconcileElasticsearch:
         try:
             results = driver.reconcile(ctx)
         except Refused as err:
-            # By the state of the cluster: what changes there makes no event, so it is looked at again.
+            # Changes inside of Elasticsearch cause no event, so reconcile again after a time that depends on the state.
             ctrl.logger_from(ctx).error(err, "Elasticsearch cannot be made as it is asked for")
             state.refuse("Refused", str(err))
             return Results()
@@ -122,16 +122,16 @@ class ReconcileElasticsearch:
 
     @staticmethod
     def _failed(state: State, err: Exception) -> None:
-        """Emit an event about errors that the user can do something about."""
+        """Emit an event about errors that the user can correct."""
         if isinstance(err, (errors.StatusError, RequestFailed, Unreachable)):
             note = f"Reconciliation error: {err}"
             state.add_event(corev1.EVENT_TYPE_WARNING, "ReconciliationError", "Reconcile", note)
 
     def _update_status(self, ctx: Context, es: Elasticsearch, state: State) -> bool:
-        """Write what was seen, if it is news: writing changes the object, and a change calls us again.
+        """Write the status if it has changed. Each write changes the object, which causes another reconciliation.
 
-        By a patch, since the cache may be behind our own last write: an update would be a conflict then, and a retry.
-        Returns False if the server refuses even a patch, since others change the object all the time.
+        Uses a patch: an update would be a conflict if the cache does not have the operator's last write yet. Returns
+        False if the server rejects even the patch, because others change the object all the time.
         """
         is_written = True
         before = es.deep_copy()

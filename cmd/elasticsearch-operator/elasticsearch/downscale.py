@@ -1,4 +1,4 @@
-"""Phase 2: shrink the StatefulSets that are too large, one node at a time, each when its data is elsewhere."""
+"""Phase 2: shrink StatefulSets, one node at a time, after other nodes have taken over the node's data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elasticsearch.expectations import Expectations
 from elasticsearch.shutdown import NodeShutdowns
 from elasticsearch.state import Results, State
 
-# Why a node may not be removed now.
+# The reason why a node must not be removed now.
 ONE_NODE_AT_A_TIME = "A node is already in the process of being removed"
 AT_LEAST_ONE_RUNNING_MASTER = "Cannot remove the last running master node"
 MASTERS_QUORUM = "Not removing master node to keep a quorum of running masters"
@@ -43,7 +43,7 @@ class Removal:
     """A StatefulSet that is too large."""
 
     stateful_set: appsv1.StatefulSet
-    # How many pods it has in the end.
+    # The number of pods at the end.
     final: int
 
     @property
@@ -52,7 +52,7 @@ class Removal:
 
     @property
     def leaving(self) -> list[str]:
-        """All nodes that go, the first to go first: StatefulSets shrink from their highest ordinal."""
+        """All leaving nodes in the order of their removal: StatefulSets shrink from their highest ordinal."""
         return [names.pod(self.stateful_set.get_name(), each) for each in reversed(range(self.final, self.size))]
 
 
@@ -97,7 +97,7 @@ class Invariants:
                 return AT_LEAST_ONE_RUNNING_MASTER
             if len(left) < self._wanted_masters // 2 + 1:
                 return MASTERS_QUORUM
-        # Nodes that work and are taken away, while others are away, are missed.
+        # While other nodes are missing, the cluster needs the nodes that work.
         if self._too_many_away and node in self._ready:
             return RESPECT_MAX_UNAVAILABLE
         return ""
@@ -139,7 +139,7 @@ def _delete_empty(
 ) -> None:
     """Delete StatefulSets that the specification does not contain, once they have no pods.
 
-    Expectations confirm the 0.
+    The expectations guarantee that the cache shows the current number of pods.
     """
     for name, each in actual.items():
         if name in expected or sset.replicas_of(each):
@@ -152,7 +152,7 @@ def _delete_empty(
             each,
         ):
             _delete(ctx, down.client, obj)
-        # It holds the place of its name until the cache has seen that it is gone.
+        # Its name is in use until the cache shows that the StatefulSet is gone.
         down.results.requeue("StatefulSet is being deleted")
 
 
@@ -164,7 +164,7 @@ def _delete(ctx: Context, c: client.Client, obj: client.Object) -> None:
 
 
 def _attempt(ctx: Context, down: Downscale, removal: Removal) -> None:
-    """Take the first node of the set away, if it may go."""
+    """Remove the first leaving node of the set if that is safe now."""
     node = removal.leaving[0]
     status = down.shutdowns.status(node)
     down.state.shutdown_seen(node, status)

@@ -1,7 +1,7 @@
-"""The phases of a reconciliation, in their order. Each looks at the cluster anew, and does one step that is safe.
+"""The phases of a reconciliation, in their order. Each phase reads the cluster again and does one safe step.
 
-Changes of a specification, and growth, need no care: StatefulSets restart no pod by themselves here. So they come
-first. Then nodes are taken away, then nodes are restarted, both only while everything that was done before can be seen.
+The first phase changes specifications and adds nodes. It is safe at any time, because these StatefulSets do not restart
+pods by themselves. The next phases remove nodes and restart nodes, but only once the cache shows all earlier writes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Driver:
         return self.state.health != HealthStatus.UNKNOWN
 
     def _reconcile_node_specs(self, ctx: Context, results: Results) -> None:
-        # While pods are without their StatefulSet, nothing can be counted.
+        # Pods without their StatefulSet would be miscounted.
         recreations = pvc_expansion.recreate_stateful_sets(ctx, self.client, self.es, self.expectations)
         if recreations:
             results.requeue(f"StatefulSets recreation in progress: {','.join(recreations)}")
@@ -77,7 +77,7 @@ class Driver:
         if upscale.recreations:
             return
         pdb.reconcile_disruption_budget(ctx, self.client, self.es, actual, self.state.health)
-        # What follows counts nodes, so it waits for what was just done.
+        # The next phases count nodes, so they wait until the cache shows the writes of this one.
         if not self._expectations_satisfied(ctx, results):
             return
         upgrade = self._upgrade(ctx, expected, results)

@@ -44,7 +44,7 @@ class ExpectedGenerations:
     def _is_seen(self, ctx: Context, key: NamespacedName, uid: str, generation: int) -> bool:
         found = _get(ctx, self._reader, key)
         if found is None and generation == 1:
-            # Not there yet; or deleted since, before the cache ever saw it.
+            # The cache does not have it yet, or it was deleted before the cache had it.
             found = _get(ctx, self._live, key)
             return found is None or found.get_uid() != uid
         return found is None or found.get_uid() != uid or found.get_generation() >= generation

@@ -1,11 +1,11 @@
-"""An image of the user's own is run once, in a Job, before any node gets it: does it hold the version it is said to?
+"""The check of a user's own image: a Job runs it once, and compares its version with the version in the specification.
 
-The operator decides by the version of the specification which way is an upgrade, which nodes go first, and that none
-goes back. An image that holds another one would make all of that wrong, and a node that has once started with newer
-data directories does not come back. The images that follow from the version need no Job.
+The order of an upgrade, and the rule that no node is downgraded, depend on the version in the specification. With an
+image of another version both would be wrong, and a node that has started with newer data directories cannot go back.
+The default images need no Job.
 
-A Job is named by image and version, and never changes. As long as a cluster asks for both it is kept: it is what tells
-that they were looked at. So nothing is asked of the database for it, and an operator that is killed finds it there.
+A hash of image and version is part of the name of a Job, and a Job never changes. The Job is the record of the check:
+it is kept as long as the cluster uses this image and version, so a restarted operator finds the result.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from elasticsearch.reconciler import get, hash_of
 from elasticsearch.state import Refused
 
 CONTAINER = "image-check"
-# `Version: 8.11.0, Build: ...` is what it says.
+# The image prints `Version: 8.11.0, Build: ...`.
 _COMMAND = 'bin/elasticsearch --version | grep -F "Version: $EXPECTED_VERSION,"'
-# A node of the cluster may be full or ill; an image that holds something else stays what it is.
+# A node of Kubernetes may fail for a time; an image with another version keeps failing.
 _ATTEMPTS = 3
 
 
@@ -81,7 +81,7 @@ def _job(es: Elasticsearch, image: str, expected: Sequence[Resources]) -> batchv
         command=["/bin/bash", "-c", _COMMAND],
         env=[corev1.EnvVar(name="EXPECTED_VERSION", value=es.spec.version)],
     )
-    # Not the labels of the cluster: it is no node of it.
+    # Without the labels of the cluster, because this pod is not one of its nodes.
     pod = job.spec.template
     pod.metadata.labels = dict(labels)
     pod.spec.containers = [container]

@@ -1,4 +1,4 @@
-"""The labels that tell what belongs to which cluster, and what a node is for."""
+"""The labels of clusters and of the roles of nodes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clientgo.controller_runtime import client
 CLUSTER_NAME = "elasticsearch.k8s.elastic.co/cluster-name"
 STATEFUL_SET_NAME = "elasticsearch.k8s.elastic.co/statefulset-name"
 VERSION = "elasticsearch.k8s.elastic.co/version"
-# Of a Job that looks at an image, and its pods: for which cluster.
+# The label of a Job that checks an image, and of its pods: the name of the cluster.
 IMAGE_CHECK = "elasticsearch.k8s.elastic.co/image-check"
 TYPE = "common.k8s.elastic.co/type"
 TYPE_VALUE = "elasticsearch"
 
 _ROLE_PREFIX = "elasticsearch.k8s.elastic.co/node-"
 MASTER = "master"
-# Every role a node may have; one whose configuration names none has them all.
+# All roles. A node has all of them unless its configuration names some.
 ROLES = (
     MASTER,
     "data",
@@ -33,7 +33,7 @@ ROLES = (
     "transform",
 )
 
-# What has labels that say its roles: a pod, or the template of a StatefulSet's pods.
+# An object with labels of roles: a pod, or a StatefulSet with a pod template.
 Node: TypeAlias = client.Object | corev1.PodTemplateSpec
 
 
@@ -43,7 +43,7 @@ def of_cluster(name: str) -> dict[str, str]:
 
 
 def of_roles(roles: Iterable[str]) -> dict[str, str]:
-    """Return a label for each existing role, whose value says whether the node has the role."""
+    """Return a label for every role, with the value "true" if the node has the role, else "false"."""
     has = set(roles)
     return {role_label(role): "true" if role in has else "false" for role in ROLES}
 

@@ -8,15 +8,15 @@ CONTAINER = "elasticsearch"
 CONFIG_FILE = "elasticsearch.yml"
 HTTP_PORT = 9200
 TRANSPORT_PORT = 9300
-# The annotation of a cluster that has been formed, with its uuid; and that of one that is being formed, with who does.
+# Annotations of a cluster: its uuid, once it is formed; before that, the names of the nodes that form it.
 CLUSTER_UUID = "elasticsearch.k8s.elastic.co/cluster-uuid"
 INITIAL_MASTER_NODES = "elasticsearch.k8s.elastic.co/initial-master-nodes"
-# The annotation that switches predicates off, by their names with commas between, or all with a star.
+# The annotation that disables predicates: their names, separated by commas, or "*" for all.
 DISABLE_PREDICATES = "eck.k8s.elastic.co/disable-upgrade-predicates"
 CONFIG_HASH = "elasticsearch.k8s.elastic.co/config-hash"
-# The annotation, before a dash and its name, with a StatefulSet that is to be made anew.
+# The prefix of an annotation with a StatefulSet that will be recreated; the StatefulSet's name follows.
 RECREATE = "elasticsearch.k8s.elastic.co/recreate-"
-# The label with the hash of what the operator has asked for.
+# The label with the hash of the object that the operator requested.
 TEMPLATE_HASH = "common.k8s.elastic.co/template-hash"
 
 

@@ -93,7 +93,7 @@ def _stateful_set(
     spec.service_name = name
     spec.replicas = node_set.count
     spec.selector = metav1.LabelSelector(match_labels=labels)
-    # Nodes are let go and brought back by the operator, who knows when it is safe.
+    # The operator restarts nodes, because it knows when that is safe.
     spec.pod_management_policy = "Parallel"
     spec.update_strategy = appsv1.StatefulSetUpdateStrategy(type="OnDelete")
     spec.revision_history_limit = 100

@@ -1,4 +1,4 @@
-"""The disruption budget of a cluster: how many of its nodes others may take away, such as who drains a machine."""
+"""The disruption budget of a cluster: the number of nodes that others may evict, for example to drain a machine."""
 
 from __future__ import annotations
 

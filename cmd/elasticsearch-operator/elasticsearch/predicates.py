@@ -25,21 +25,21 @@ class PredicateContext:
     es: Elasticsearch
     api: Client
     health: Health
-    # All pods that there are; those that are to be restarted; those that are ready and in the cluster, by name.
+    # All existing pods; the pods to restart; the pods that are ready and in the cluster, by name.
     pods: list[corev1.Pod]
     to_update: list[corev1.Pod]
     healthy: dict[str, corev1.Pod]
-    # Who is to be master in the end; the roles that nodes of each StatefulSet are to have.
+    # The masters after the upgrade; the roles of each StatefulSet's nodes after it.
     expected_masters: list[str]
     expected_roles: dict[str, set[str]]
     max_unavailable_reached: bool
-    # What was let go so far.
+    # The pods deleted in this step.
     deleted: list[corev1.Pod] = field(default_factory=list)
     master_update_in_progress: bool = False
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """Asked for once, when a predicate needs them."""
+        """The shards; requested once, when a predicate needs them."""
         return self.api.shards()
 
     def is_healthy(self, pod: corev1.Pod) -> bool:
@@ -60,7 +60,7 @@ class PredicateContext:
 
 Predicate = Callable[[PredicateContext, corev1.Pod], bool]
 
-# Whether the candidate may go, by name, in the order in which they are asked.
+# All predicates by name, in the order of their calls. Each reports whether the candidate may be deleted.
 PREDICATES: dict[str, Predicate] = {}
 
 
@@ -69,7 +69,7 @@ def _predicate(function: Predicate) -> Predicate:
     return function
 
 
-# From where the data is newest to where it ends: it moves to the right.
+# Data moves to the right as it gets older.
 _TIERS = ("data_hot", "data_warm", "data_cold", "data_frozen")
 
 
@@ -149,7 +149,7 @@ def one_master_at_a_time(ctx: PredicateContext, candidate: corev1.Pod) -> bool:
     others = [pod for pod in label.master_pods(ctx.pods) if pod.get_name() != candidate.get_name()]
     if not all(map(ctx.is_healthy, others)):
         return False
-    # One that ceases to be master may go then. One that stays waits until all masters are there that shall be.
+    # A pod that ceases to be a master may be deleted now. A pod that stays one waits until all expected masters run.
     healthy = sum(map(label.is_master_node, ctx.healthy.values()))
     return not ctx.becomes_master(candidate) or healthy == len(ctx.expected_masters)
 

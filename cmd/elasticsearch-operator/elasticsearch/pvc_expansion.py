@@ -145,9 +145,9 @@ def handle_volume_expansion(
     found: appsv1.StatefulSet,
     state: State,
 ) -> bool:
-    """Let the claims of a StatefulSet grow; whether it is to be made anew for that. Raises StatusError.
+    """Enlarge the claims of a StatefulSet, and report whether it must be recreated. Raises StatusError.
 
-    To be called when `check_claims` has nothing against it.
+    Call `check_claims` first.
     """
     templates = _templates(wanted)
     for claim in _claims(ctx, c, found):
@@ -204,7 +204,7 @@ def _grow(ctx: Context, c: client.Client, claim: corev1.PersistentVolumeClaim, s
 
 
 def _patch(ctx: Context, c: client.Client, obj: T, change: Callable[[T], None]) -> None:
-    """Change what the cache shows; a conflict when that is no longer so."""
+    """Patch a cached object. Raises StatusError, Conflict, if the server has a newer version."""
     changed = obj.deep_copy()
     change(changed)
     c.patch(ctx, changed, client.merge_from_with_options(obj, client.MergeFromWithOptimisticLock()))
@@ -227,7 +227,7 @@ def _plan(wanted: appsv1.StatefulSet, found: appsv1.StatefulSet) -> str:
         spec=found.spec.deep_copy(),
     )
     changed.spec.volume_claim_templates = [claim.deep_copy() for claim in wanted.spec.volume_claim_templates]
-    # Raises ValueError for what a newer server has said, and JSON cannot: the StatefulSet would come back without it.
+    # Raises ValueError if JSON cannot hold a field of a newer server: the new StatefulSet would lack this field.
     text = Unstructured(DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(changed)).marshal_json()
     return json.dumps(json.loads(text), sort_keys=True)
 
@@ -284,7 +284,7 @@ def _delete(ctx: Context, c: client.Client, es: Elasticsearch, found: appsv1.Sta
         statefulset_name=found.get_name(),
     )
     try:
-        # Not the new StatefulSet, if the cache is behind.
+        # The uid protects a new StatefulSet that the cache does not have yet.
         c.delete(ctx, found, client.PropagationPolicy("Orphan"), client.Preconditions(uid=found.get_uid()))
     except errors.StatusError as err:
         if not errors.is_conflict(err):

@@ -1,4 +1,4 @@
-"""Makes one object that a cluster owns what it should be: the server's, as the cache shows it, or a new one."""
+"""Create or update one object that a cluster owns, as the cache shows it."""
 
 from __future__ import annotations
 

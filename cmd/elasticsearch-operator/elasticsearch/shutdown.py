@@ -17,7 +17,7 @@ from elasticsearch.client import (
 
 
 class NodeShutdowns:
-    """The shutdowns of one type, as they were when it was made, and as it has changed them. Not thread-safe."""
+    """The shutdowns of one type: as read by the constructor, with the changes made since then. Not thread-safe."""
 
     def __init__(self, api: Client, type: ShutdownType, reason: str) -> None:
         """Read the nodes and their shutdowns of this type from the cluster. Raises Unreachable."""
@@ -35,7 +35,7 @@ class NodeShutdowns:
         return name in self._ids
 
     def reconcile(self, ctx: Context, leaving: Collection[str], terminating: Collection[str]) -> None:
-        """Ask for the shutdown of those who leave, and cancel it for all others that are not gone yet.
+        """Request shutdowns for the `leaving` nodes, and delete those of all other nodes that are not `terminating`.
 
         Raises RequestFailed, Unreachable.
         """

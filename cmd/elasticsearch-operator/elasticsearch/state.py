@@ -20,8 +20,8 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from elasticsearch import label, sset, version
 from elasticsearch.client import HealthStatus, NodeShutdown
 
-# Seconds until a cluster is looked at again, unless an event comes first. What it waits for in Elasticsearch makes no
-# event, and the health of one with which all is well changes without any either.
+# Seconds until the next reconciliation, unless an event comes first. Changes inside of Elasticsearch, such as
+# the health of a cluster, cause no event.
 REQUEUE_AFTER = 10.0
 
 REACHABLE, COMPLETE, DESIRED_VERSION = (
@@ -88,7 +88,7 @@ class State:
         self.events.append(Event(type, reason, action, note))
 
     def refuse(self, reason: str, note: str) -> None:
-        """Record one event that this cannot be done, also if later reconciliations find the same."""
+        """Record an event that this cannot be done; later reconciliations with the same result record no other."""
         self.phase, self._message = Phase.INVALID, note
         known = meta.find_status_condition(self.es.status.conditions, COMPLETE)
         if self.es.status.phase != Phase.INVALID or known is None or known.message != note:

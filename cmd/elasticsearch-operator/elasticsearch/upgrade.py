@@ -1,4 +1,4 @@
-"""Phase 3: restart the nodes that are not as their StatefulSet says: delete their pods when predicates let them."""
+"""Phase 3: restart nodes of an old revision. A restart deletes the pod when all predicates allow it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Upgrade:
 
     @property
     def to_upgrade(self) -> list[corev1.Pod]:
-        """The pods of an older revision. One that is to be removed is not worth a restart."""
+        """The pods of an older revision, except those that will be removed."""
         going = {node for each in removals(self.expected, self.actual) for node in each.leaving}
         old = [pod for pod in self.pods if predicates.needs_upgrade(pod, self.actual)]
         return [pod for pod in old if pod.get_name() not in going]
@@ -57,7 +57,7 @@ def handle_upgrades(ctx: Context, up: Upgrade, api: Client) -> None:
     up.state.nodes_to_upgrade(pod.get_name() for pod in to_upgrade)
     if not to_upgrade:
         return
-    # Whether any is deleted now or not.
+    # Also if none is deleted now.
     up.results.requeue("Nodes upgrade in progress")
     healthy = {
         pod.get_name(): pod for pod in up.pods if sset.is_ready(pod) and shutdowns.is_in_cluster(pod.get_name())
@@ -89,7 +89,7 @@ def _allowed_deletions(up: Upgrade, healthy: int) -> int:
 
 
 def _complete(ctx: Context, up: Upgrade, shutdowns: NodeShutdowns, to_upgrade: list[corev1.Pod]) -> None:
-    """Tidy up the shutdowns of nodes that are back; when all are, also of those that will not come."""
+    """Delete the completed shutdowns of nodes that have returned, and once no node is missing, of all other nodes."""
     terminating = [pod.get_name() for pod in up.pods if pod.get_deletion_timestamp() is not None]
     kept = shutdowns.ids_of({*terminating, *(pod.get_name() for pod in to_upgrade)})
     expected = sset.all_pod_names(up.actual)
@@ -117,7 +117,7 @@ def _restart(
     for pod in chosen:
         name = pod.get_name()
         if label.is_master_node(pod) and name not in sset.master_names(up.expected):
-            # It comes back as another, so its vote must not be missed.
+            # It will return without the role of master, so the quorum must not depend on its vote.
             voting.exclude(ctx, api, [name])
         if sset.is_ready(pod) and shutdowns.is_in_cluster(name):
             status = shutdowns.status(name).status
@@ -129,7 +129,7 @@ def _restart(
 
 
 def delete_pod(ctx: Context, up: Upgrade, pod: corev1.Pod, message: str) -> bool:
-    """Delete exactly the pod that was looked at, as it was; False when it has changed since, or is gone.
+    """Delete the pod if it is unchanged since it was read. Return False if it has changed or is gone.
 
     Raises StatusError.
     """

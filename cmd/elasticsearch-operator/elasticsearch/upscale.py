@@ -1,4 +1,4 @@
-"""Phase 1: make the StatefulSets what they should be, and grow those that are too small. None shrinks here."""
+"""Phase 1: apply the specifications of StatefulSets and add nodes. This phase removes none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Upscale:
     expectations: Expectations
     state: State
     results: Results
-    # Which StatefulSets are to be made anew, before anything else is done.
+    # The StatefulSets to recreate before anything else.
     recreations: list[str] = field(default_factory=list)
 
 
@@ -38,8 +38,7 @@ def handle_upscale_and_spec_changes(
 
     Raises Refused before it has changed anything. When the version changes, StatefulSets with masters follow when all
     other nodes run the new version: a node must not join the cluster of an older master with newer data, and a node
-    that
-    crashes meanwhile must restart with its old version.
+    that crashes meanwhile must restart with its old version.
     """
     pvc_expansion.check_claims(ctx, up.client, nodespec.expected_stateful_sets(expected), actual)
     adjusted = adjust(ctx, up, actual, expected)

@@ -38,13 +38,13 @@ def complete_bootstrap(ctx: Context, c: client.Client, es: Elasticsearch, api: C
     if not uuid:
         return False
     ctrl.logger_from(ctx).info("Zen 2 bootstrap is complete", cluster_uuid=uuid)
-    # In one write: a cluster that is neither formed nor being formed would be formed again.
+    # Both in one write: without both annotations the cluster would be formed again.
     annotate(ctx, c, es, {names.CLUSTER_UUID: uuid, names.INITIAL_MASTER_NODES: None})
     return True
 
 
 def annotate(ctx: Context, c: client.Client, es: Elasticsearch, changes: dict[str, str | None]) -> None:
-    """Set annotations, or take them away; Conflict when the cluster has changed since it was read."""
+    """Set annotations, or remove those with the value None. Raises Conflict if the cluster has changed."""
     before = es.deep_copy()
     annotations = {**es.get_annotations(), **changes}
     es.set_annotations({key: value for key, value in annotations.items() if value is not None})
@@ -52,7 +52,7 @@ def annotate(ctx: Context, c: client.Client, es: Elasticsearch, changes: dict[st
 
 
 def exclude(ctx: Context, api: Client, leaving: list[str]) -> None:
-    """Let masters that are about to go vote no longer. Raises RequestFailed, Unreachable."""
+    """Exclude masters from voting before their removal. Raises RequestFailed, Unreachable."""
     if set(leaving) <= set(api.voting_config_exclusions()):
         return
     ctrl.logger_from(ctx).info("Setting voting config exclusions", nodes=leaving)

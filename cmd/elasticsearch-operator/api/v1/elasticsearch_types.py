@@ -38,7 +38,7 @@ class ChangeBudget(runtime.Struct):
 
     # How many nodes may be unavailable. (default 1)
     max_unavailable: int | None = runtime.field("maxUnavailable", "*int32", default=None)
-    # How many nodes there may be beyond those asked for. (default: without bounds)
+    # How many more nodes than specified may exist. (default: unbounded)
     max_surge: int | None = runtime.field("maxSurge", "*int32", default=None)
 
 
@@ -58,11 +58,11 @@ class NodeSet(runtime.Struct):
         schema=runtime.Schema(required=True, max_length=23, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"),
     )
     count: int = runtime.field("count", "int32", default=0, schema=runtime.Schema(minimum=0, default=1))
-    # What goes into elasticsearch.yml.
+    # The settings of elasticsearch.yml.
     config: Any = runtime.field(
         "config", "runtime.RawExtension", default=None, schema=runtime.Schema(preserve_unknown_fields=True)
     )
-    # What the pods have beside what the operator gives them.
+    # The template of the pods. The operator completes it.
     pod_template: corev1.PodTemplateSpec = runtime.field(
         "podTemplate",
         "corev1.PodTemplateSpec",
@@ -102,7 +102,7 @@ class NewNode(runtime.Struct):
 
 
 class UpgradedNode(runtime.Struct):
-    """A node that is to be restarted, and why it is not yet."""
+    """A node that will be restarted, and the reason why it has not been restarted yet."""
 
     name: str = runtime.field("name", "string", default="")
     status: str = runtime.field("status", "string", default="")
@@ -111,7 +111,7 @@ class UpgradedNode(runtime.Struct):
 
 
 class DownscaledNode(runtime.Struct):
-    """A node that is to go, and how far its shutdown is."""
+    """A node that will be removed, and the progress of its shutdown."""
 
     name: str = runtime.field("name", "string", default="")
     shutdown_status: str = runtime.field("shutdownStatus", "string", default="")
@@ -148,7 +148,7 @@ class ElasticsearchStatus(runtime.Struct):
     """The observed state of a cluster."""
 
     available_nodes: int = runtime.field("availableNodes", "int32", default=0)
-    # The lowest version that runs.
+    # The lowest version of the running nodes.
     version: str = runtime.field("version", "string", default="")
     health: str = runtime.field("health", "string", default="")
     phase: str = runtime.field("phase", "string", default="")

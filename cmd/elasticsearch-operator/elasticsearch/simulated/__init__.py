@@ -1,8 +1,7 @@
-"""Simulated clusters: the nodes are the ready pods that the API server knows, the rest is made up.
+"""Simulated clusters: the nodes are the ready pods of the API server, everything else is simulated.
 
-A cluster is brought up to date by each question: it finds out which nodes run, once for each reconcile, and makes up
-what has happened since the last question. Votes and the places of shards outlive the operator in a file, as they would
-in a real cluster.
+Each request to a cluster first simulates the time since the last request. The running nodes are read once for each
+reconciliation. A file keeps the votes and the places of the shards, so they outlive the operator, as in a real cluster.
 """
 
 from __future__ import annotations
@@ -56,14 +55,14 @@ def parse_indices(text: str) -> Indices:
 class RunningNodes:
     """The nodes of a cluster: its ready pods, as `reader` shows them. Thread-safe.
 
-    Give a reader without a cache: a cluster outside of Kubernetes knows its nodes before any informer does. Each call
-    lists the pods once. A node reads its elasticsearch.yml when it starts, so the Secret with it is read once for each
-    start of a container.
+    `reader` must not be a cache, because a real cluster knows its nodes before any informer does. Each call lists the
+    pods once. A node reads its elasticsearch.yml when it starts, so this class reads the Secret once for each start of
+    a container.
     """
 
     def __init__(self, reader: client.Reader) -> None:
         self._reader = reader
-        # By cluster, then by instance of a node. Replaced as a whole, so that no lock is needed.
+        # By cluster, then by node instance. Needs no lock, because each write replaces the whole dict.
         self._initial_masters: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def __call__(self, es: Elasticsearch) -> list[Node]:
@@ -93,7 +92,7 @@ def _node_of(pod: corev1.Pod, initial: tuple[str, ...]) -> Node:
 
 
 def _instance_of(pod: corev1.Pod) -> str:
-    """Return an id that changes whenever the node starts anew."""
+    """Return an id that changes with each start of the node."""
     restarts = sum(each.restart_count for each in pod.status.container_statuses)
     return f"{pod.get_uid()}/{restarts}"
 
@@ -132,7 +131,7 @@ class SimulatedClients:
         self._indices = indices
         self._pace = pace or Pace()
         self._clock = clock
-        # Guards all below, and the file between reading and writing it.
+        # Guards the attributes below, and the file while it is read, changed and written.
         self._lock = threading.Lock()
         self._clusters: dict[str, Cluster] = {}
         self._written = ""
@@ -149,12 +148,12 @@ class SimulatedClients:
     def looking_at(self, es: Elasticsearch, *, ask: bool = True) -> Iterator[Cluster]:
         """Return a context with the current cluster, which stores changes to the cluster when it ends.
 
-        With `ask` the clients ask which nodes run; without, the nodes of the last answer run.
+        With `ask` it reads the running nodes from the API server, else it uses the last answer.
         """
         with self._lock:
             self._load()
             cluster = self._clusters.setdefault(es.get_uid(), Cluster(self._pace, self._indices))
-            # Asked with the lock held, so that no older answer follows a younger one.
+            # The lock is held, so no older answer replaces a newer one.
             nodes = self._nodes(es) if ask else cluster.nodes.values()
             cluster.observe(list(nodes), self._clock.now())
             try:
@@ -200,7 +199,7 @@ class SimulatedClients:
 class SimulatedClient:
     """The API of one simulated cluster; see client.Client. Made for one reconcile, and used by one thread.
 
-    It asks once which nodes run: an idle operator costs the API server one list a reconcile.
+    It reads the running nodes once, so each reconciliation of an idle operator makes one list request.
     """
 
     def __init__(self, clients: SimulatedClients, es: Elasticsearch) -> None:

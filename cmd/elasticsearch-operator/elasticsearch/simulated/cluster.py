@@ -1,4 +1,4 @@
-"""A simulated cluster: who is in it, who votes, what is moving. Knows of Kubernetes only which nodes are there."""
+"""A simulated cluster: its nodes, its voting configuration and its shards. It does not use Kubernetes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from elasticsearch.simulated.voting import has_quorum, reconfigure
 
 @dataclass(frozen=True)
 class Node:
-    """A node that runs: what there is to know of a ready pod."""
+    """A running node, made of a ready pod."""
 
     name: str
-    # Changes whenever the node starts anew.
+    # Changes with each start of the node.
     instance: str
     version: str
     roles: tuple[str, ...]
-    # Of its configuration: who forms the cluster.
+    # From its configuration: the nodes that form the cluster.
     initial_master_nodes: tuple[str, ...] = ()
 
     @property
@@ -43,7 +43,7 @@ class Node:
 
 @dataclass
 class Shutdown:
-    """A shutdown that was asked for."""
+    """A requested shutdown."""
 
     type: str
     reason: str
@@ -52,15 +52,15 @@ class Shutdown:
 
 @dataclass
 class Cluster:
-    """One cluster. `observe` before anything else: it tells the nodes and the time. Not thread-safe.
+    """One cluster. Call `observe` first: it sets the nodes and the time. Not thread-safe.
 
     Invariants (`_check` asserts them):
-      * a copy of a shard is assigned to nodes that are there
+      * a copy of a shard is only assigned to running nodes
       * no node has two copies of a shard
     """
 
     pace: Pace
-    # The indices that its users make as soon as they can: name, primaries, replicas of each.
+    # The indices that users create at once: the name, the number of primaries and of replicas of each.
     indices: tuple[tuple[str, int, int], ...] = ()
     uuid: str = ""
     now: float = 0.0
@@ -69,7 +69,7 @@ class Cluster:
     exclusions: list[str] = field(default_factory=list)
     shutdowns: dict[str, Shutdown] = field(default_factory=dict)
     shards: Shards = field(init=False)
-    # What must not happen, when it began: "no quorum", "red".
+    # The start of each state that must not occur: "no quorum" or "red".
     incidents: list[str] = field(default_factory=list)
     _trouble: set[str] = field(default_factory=set)
 
@@ -121,7 +121,7 @@ class Cluster:
         self._settle()
 
     def _form(self) -> None:
-        """Form the cluster when a quorum of those are there who are to form it."""
+        """Form the cluster if a quorum of the initial masters runs."""
         if self.uuid:
             return
         initial = next((node.initial_master_nodes for node in self.nodes.values() if node.initial_master_nodes), ())
@@ -133,7 +133,7 @@ class Cluster:
             self.shards.create_index(index, primaries, replicas)
 
     def _settle(self) -> None:
-        """Let the votes and the shards follow what has changed."""
+        """Adapt the voting configuration and the shards to the current nodes."""
         if self.has_master:
             self.voting_config = reconfigure(self.voting_config, self._masters(), self.exclusions)
             self._tell_shards()
@@ -141,7 +141,7 @@ class Cluster:
         trouble = set()
         if self.uuid and not self.has_master:
             trouble.add("no quorum")
-        # Filled for the first time, a primary is not there either, and nothing is lost.
+        # A new primary is not assigned either, but has lost nothing.
         lost = [copy for copy in self.shards.copies if copy.primary and not copy.is_assigned and copy.node]
         if lost:
             trouble.add("red")

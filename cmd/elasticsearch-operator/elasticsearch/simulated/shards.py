@@ -17,14 +17,14 @@ _SERVING = (ShardState.STARTED, ShardState.RELOCATING)
 class Pace:
     """The simulated durations, in seconds."""
 
-    # Until a copy that comes back with its node, or is made anew, is filled.
+    # The recovery of a copy after its creation or its node's return.
     recovery: float = 2.0
-    # Until a copy has moved.
+    # The move of a copy to another node.
     relocation: float = 5.0
-    # How long a copy waits for its node before it is made anew elsewhere, and so for a node that said it comes back.
+    # The wait for a lost node before its copies are recreated elsewhere; the wait for a node that announced a restart.
     delayed: float = 60.0
     delayed_restart: float = 300.0
-    # Until a node is ready to restart.
+    # The preparation of a node for its restart.
     prepare: float = 1.0
 
     def times(self, speed: float) -> Pace:
@@ -40,11 +40,11 @@ class Copy:
     number: int
     primary: bool
     state: str = ShardState.UNASSIGNED
-    # Where it is, or was last; "" for one that was nowhere yet.
+    # The present or last node; "" before the first assignment.
     node: str = ""
-    # Where it moves to.
+    # The target of its move.
     target: str = ""
-    # When its recovery or its move is over; when it lost its node.
+    # The end of its recovery or move; the time at which it lost its node.
     until: float = 0.0
     lost: float = 0.0
 
@@ -66,7 +66,7 @@ class Shards:
 
     pace: Pace
     copies: list[Copy] = field(default_factory=list)
-    # The data nodes that are there, and their versions; those of them that are to go; those that said they come back.
+    # The versions of the running data nodes, by name; the nodes that will be removed; the nodes that will return.
     nodes: Mapping[str, str] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     restarting: frozenset[str] = frozenset()
@@ -122,7 +122,7 @@ class Shards:
                 copy.primary, heir.primary = False, True
 
     def advance(self, now: float) -> None:
-        """Let everything happen, in its order, that is due by now."""
+        """Simulate all events until `now`, in the order of their times."""
         while (due := self._next_due(now)) is not None:
             for copy in self.copies:
                 if copy.is_assigned and 0.0 < copy.until <= due:
@@ -143,7 +143,7 @@ class Shards:
         copy.state, copy.target, copy.until = ShardState.STARTED, "", 0.0
 
     def _allocate(self, now: float) -> None:
-        """Give a place to what has none: where it was, or elsewhere once it has waited long enough."""
+        """Assign each unassigned copy to its last node, or to another one after the wait."""
         for copy in sorted(self.copies, key=lambda each: not each.primary):
             if copy.is_assigned or not (copy.primary or self._serving(copy.key)):
                 continue
