@@ -1,11 +1,11 @@
 """The reconciler of CrdbClusters. Mirrors pkg/controller/cluster_controller.go.
 
-Each reconcile looks at the cluster, lets the Director choose one actor, lets that act, and writes down how it went.
-What an actor does is an event, which leads to the next reconcile.
+Each reconciliation reads the cluster, runs the actor that the Director selects, and writes the result to the status.
+The changes of an actor cause events, which lead to the next reconciliation.
 
-Differs from Go: an actor acts only on the cluster as it is, not on an older one out of the cache; and the status is
-written for the version it was made from, since a patch that replaces the list of conditions by an older one would undo
-what is known. What is a conflict is tried again, and is no failure of the actor.
+Differs from Go: an actor only acts on the current version of the cluster, not on an older one from the cache. The
+status is written to exactly this version, since a patch with an old list of conditions would undo newer ones. After a
+conflict the operator tries again; a conflict is no failure of the actor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_REQUEUE = ctrl.Result()
 
 
 class ClusterReconciler:
-    """Makes of each CrdbCluster what it asks for, one action at a time."""
+    """A reconciler that brings CrdbClusters to their desired state, one action at a time."""
 
     def __init__(self, client: client.Client, reader: client.Reader, director: Director) -> None:
         """Create a reconciler. `client` reads from the cache, `reader` from the API server."""
@@ -42,7 +42,7 @@ class ClusterReconciler:
         self.director = director
 
     def setup_with_manager(self, mgr: ctrl.Manager) -> None:
-        """Run with the manager: for each change of a cluster, and of what it owns."""
+        """Add a controller that runs after each change of a cluster, or of an object that it owns."""
         builder = ctrl.new_controller_managed_by(mgr).for_(CrdbCluster)
         builder.owns(corev1.Service).owns(appsv1.StatefulSet).owns(policyv1.PodDisruptionBudget).owns(batchv1.Job)
         builder.owns(corev1.ServiceAccount).owns(rbacv1.Role).owns(rbacv1.RoleBinding).owns(networkingv1.Ingress)
@@ -85,7 +85,7 @@ class ClusterReconciler:
             log.error(err, "could not choose an action")
             return requeue_after(LONG_PAUSE)
         if actor is None:
-            # What failed before, and is not even needed any more, has come right.
+            # An action that failed earlier and is no longer needed counts as finished.
             cluster.set_actions_finished()
             self._update_status(ctx, cluster, before)
             log.info("No actor to run; not requeueing")
@@ -123,7 +123,7 @@ class ClusterReconciler:
     def _failed(
         self, ctx: Context, kind: str, err: Exception, cluster: Cluster, before: CrdbCluster, log: Logger
     ) -> ctrl.Result:
-        """Write it down, and come back as it is worth it."""
+        """Record the failure, and return when to try again."""
         log.info("Error on action", Action=str(kind), err=str(err))
         cluster.set_action_failed(kind, str(err))
         self._update_status(ctx, cluster, before)

@@ -22,7 +22,7 @@ _TIMEOUT = 60.0
 
 
 class ExecError(Exception):
-    """A command that could not be run, or ended badly. `stderr` is what it said."""
+    """A command that could not run, or that failed. `stderr` is its error output."""
 
     def __init__(self, message: str, stderr: str = "") -> None:
         super().__init__(f"{message}: {stderr.strip()}" if stderr.strip() else message)
@@ -30,10 +30,10 @@ class ExecError(Exception):
 
 
 class Database(Protocol):
-    """Thread-safe; both block and raise ExecError."""
+    """The interface to the pods. Thread-safe. Both methods block and raise ExecError."""
 
     def exec_in_pod(self, ctx: Context, namespace: str, pod: str, container: str, command: Sequence[str]) -> str:
-        """Run the command there; what it wrote to its standard output."""
+        """Run the command in a container and return its standard output."""
         ...
 
     def pod_logs(self, ctx: Context, namespace: str, pod: str, container: str, lines: int) -> str:
@@ -42,7 +42,7 @@ class Database(Protocol):
 
 
 class KubectlDatabase:
-    """By `kubectl exec` and `kubectl logs`, which speak the protocols for it."""
+    """A Database that runs `kubectl exec` and `kubectl logs`."""
 
     def __init__(self, *flags: str, kubectl: str = "kubectl") -> None:
         """Create a database driver. Each call of kubectl gets `flags`, such as --kubeconfig=FILE."""
@@ -93,7 +93,7 @@ class Node:
         return self._database.exec_in_pod(ctx, self._cluster.namespace, self._pod, DB_CONTAINER, command)
 
     def init(self, ctx: Context) -> None:
-        """Make the nodes a cluster. It is no error that they are one already."""
+        """Initialize the cluster. Does nothing if it is initialized."""
         host = f"--host=localhost:{self._cluster.spec.grpc_port}"
         try:
             self._run(ctx, "/cockroach/cockroach.sh", "init", self._cluster.secure_mode, host)
@@ -120,7 +120,7 @@ class Node:
         return max(found, key=lambda status: status.id, default=None)
 
     def decommission(self, ctx: Context, node_id: int, *, wait: bool) -> None:
-        """Begin to move its data to the others; with `wait`, when it has none any more, let it go for good."""
+        """Start moving the node's data to other nodes. With `wait`, block until the node has left for good."""
         secure, port = self._cluster.secure_mode, f"--port={self._cluster.spec.grpc_port}"
         flags = [secure, port] if wait else ["--wait=none", secure, port]
         self._run(ctx, "./cockroach", "node", "decommission", str(node_id), *flags)

@@ -8,7 +8,7 @@ from clientgo.golang.strconv import parse_bool
 
 
 class Feature(enum.StrEnum):
-    """The gates, and with DEFAULTS below whether they are open."""
+    """The feature gates; DEFAULTS below has their default values."""
 
     AFFINITY_RULES = "AffinityRules"
     AUTO_PRUNE_PVC = "AutoPrunePVC"

@@ -1,7 +1,7 @@
-"""The operator of the design notes, Director and actors, on controller-runtime: CockroachDB clusters.
+"""The operator of the design notes: a Director and actors manage CockroachDB clusters with controller-runtime.
 
-The folders are those of the Go project: api/v1alpha1 has the kind, resources/ what a cluster consists of, actor/ the
-Director and the actors, config/ what kubectl applies. database.py is where the database itself is asked.
+The folders are those of the Go project: api/v1alpha1 has the kind, resources/ the parts of a cluster, actor/ the
+Director and the actors, config/ the manifests for kubectl. database.py has the requests to the database itself.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
         leader_election=flags.leader_elect,
         leader_election_id=LEADER_ELECTION_ID,
         leader_election_namespace=flags.leader_elect_namespace,
-        # The program ends as soon as `start` has returned, so another one may take over at once.
+        # The program ends right after `start`, so another process may become leader at once.
         leader_election_release_on_cancel=True,
         lease_duration=flags.leader_elect_lease_duration,
         renew_deadline=flags.leader_elect_renew_deadline,

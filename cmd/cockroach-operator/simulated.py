@@ -1,9 +1,9 @@
-"""A make-believe CockroachDB in the pods of the embedded API server: it is initialised, nodes join, data moves.
+"""A simulated CockroachDB in the pods of the embedded API server: it is initialized, nodes join, data moves.
 
-What matters to an operator is true of it. A cluster has 12 ranges with three replicas each, spread over its nodes. A
-node that is decommissioned loses its replicas to the others with time, as long as there are three others to take them;
-without any it can be let go, and it never comes back: not even a new pod on the same volume is let in again. State is
-in a file, so that it outlives the operator; each call reads it, since another replica may have led until now.
+It behaves like a real one in all that an operator needs. A cluster has 12 ranges with three replicas each, spread over
+its nodes. The replicas of a node that is decommissioned move to other nodes one after the other, if at least three
+other nodes exist. A node without replicas can leave. It never returns: a new pod with the same volume is rejected. A
+file holds the state, so it outlives the operator. Each call reads it, since another replica may have led until now.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ State = dict[str, Any]
 
 
 class SimulatedDatabase:
-    """A Database. Thread-safe. `seconds_per_replica`: how long it takes until one has moved elsewhere."""
+    """A simulated Database. Thread-safe. `seconds_per_replica` is the duration of the move of one replica."""
 
     def __init__(
         self, reader: client.Reader, path: str | Path | None = None, *, seconds_per_replica: float = 0.2
@@ -48,7 +48,7 @@ class SimulatedDatabase:
         self._reader = reader
         self._path = Path(path) if path is not None else None
         self._seconds_per_replica = seconds_per_replica
-        # Guards _state and the file; nothing is asked of the API server under it.
+        # Guards _state and the file. Not held during requests to the API server.
         self._lock = threading.Lock()
         # By namespace/name of the StatefulSet: {"initialized": bool, "nodes": [...]}.
         self._state: dict[str, State] = {}

@@ -1,4 +1,4 @@
-"""The Director, who chooses, and the actors, who do: one of them at each reconcile."""
+"""The Director, which selects one actor for each reconciliation, and the actors."""
 
 from actor.actor import Action, Actor, NotReadyError, PermanentError, ValidationError
 from actor.director import ClusterDirector, Director

@@ -29,11 +29,11 @@ T = TypeVar("T", bound=ResourceObject)
 
 
 class NotReadyError(Exception):
-    """Something has to happen first: look again soon."""
+    """The actor must wait for something; try again soon."""
 
 
 class PermanentError(Exception):
-    """Nothing that the operator does will help."""
+    """The operator cannot correct this error."""
 
 
 class ValidationError(Exception):
@@ -46,7 +46,7 @@ class Actor(Protocol):
     def get_action_type(self) -> str: ...
 
     def act(self, ctx: Context, cluster: Cluster, log: Logger) -> None:
-        """Do the next step of it. What is to be in the status is set in `cluster`. Raises what went wrong."""
+        """Do the next step of the action, and set its results in the status of `cluster`. May raise any error."""
         ...
 
 
@@ -86,7 +86,7 @@ class Action:
         return Pods(ctx, self.reader, cluster)
 
     def reconcile(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
-        """Bring a part of the cluster in line; whether anything had to be done. Raises StatusError."""
+        """Create or update a part of the cluster, and report whether it has changed. Raises StatusError."""
         return Reconciler(self.client, self.reader, self.scheme, cluster).reconcile(ctx, builder)
 
     def has_changed(self, ctx: Context, cluster: Cluster, builder: Builder) -> bool:
@@ -98,11 +98,11 @@ class Action:
         return Reconciler(self.client, self.client, self.scheme, cluster).is_there(ctx, builder)
 
     def delete(self, ctx: Context, cluster: Cluster, builder: Builder) -> None:
-        """Take a part of the cluster away, if there is one. Raises StatusError."""
+        """Delete a part of the cluster if it exists. Raises StatusError."""
         Reconciler(self.client, self.reader, self.scheme, cluster).delete(ctx, builder)
 
     def annotate(self, ctx: Context, cluster: Cluster, annotations: Mapping[str, str | None]) -> None:
-        """Write annotations of the CrdbCluster itself; None removes one. Raises StatusError, a conflict too."""
+        """Write annotations of the CrdbCluster; None removes one. Raises StatusError, for example a conflict."""
         before = cluster.crdb.deep_copy()
         after = cluster.crdb.deep_copy()
         for name, value in annotations.items():
@@ -112,7 +112,7 @@ class Action:
                 after.metadata.annotations[name] = value
         patch = ctrlclient.merge_from_with_options(before, ctrlclient.MergeFromWithOptimisticLock())
         self.client.patch(ctx, after, patch)
-        # The status that is about to be written is for this version.
+        # The status that is written later belongs to this version.
         cluster.crdb.set_resource_version(after.get_resource_version())
         cluster.crdb.metadata.annotations = after.metadata.annotations
 

@@ -1,8 +1,8 @@
-"""Restarts the nodes, one after the other or all at once, when an annotation asks for it.
+"""The restart of the nodes, one after the other or all at once, when an annotation requests it.
 
-Mirrors pkg/actor/cluster_restart.go. Differs: when the restart began stands in an annotation of the CrdbCluster, so
-that one that was interrupted goes on instead of beginning anew. A rolling one is only begun here: the new template
-waits behind a partition, and the partitioned update brings it to one node after the other.
+Mirrors pkg/actor/cluster_restart.go. Differs: an annotation of the CrdbCluster keeps the start time, so that an
+interrupted restart continues. For a rolling restart this actor only writes a new template behind a partition. The
+partitioned update then applies it to one node after the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FULL_CLUSTER = "FullCluster"
 
 
 class ClusterRestart(Action):
-    """For the annotation crdb.io/restarttype, which goes when that is done."""
+    """The actor for the annotation crdb.io/restarttype, which it removes at the end."""
 
     def get_action_type(self) -> str:
         return ActionType.CLUSTER_RESTART
@@ -50,7 +50,7 @@ class ClusterRestart(Action):
         log.info("completed cluster restart", type=restart_type)
 
     def _restart_all(self, ctx: Context, cluster: Cluster, stateful_set: appsv1.StatefulSet, began: datetime) -> None:
-        """Delete what is older than the restart, and wait until all is well again."""
+        """Delete the pods that are older than the restart, and wait until all new ones are ready."""
         pods = self.pods(ctx, cluster)
         for pod in pods.by_ordinal.values():
             created = pod.metadata.creation_timestamp

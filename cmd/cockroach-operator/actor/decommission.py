@@ -1,8 +1,8 @@
-"""Takes nodes out of the cluster, one at a time: their data moves to the others first.
+"""The removal of nodes, one at a time, after their data has moved to other nodes.
 
-Mirrors pkg/actor/decommission.go and pkg/scale. Differs: which node is on its way out stands in an annotation of the
-StatefulSet before anything is done to it, and goes with the node. So a decommissioning that was interrupted is brought
-to its end, even when the user wants the node back: it cannot come back, a new one can.
+Mirrors pkg/actor/decommission.go and pkg/scale. Differs: an annotation of the StatefulSet names the node before the
+first step, until the node is removed. So an interrupted decommissioning is completed, even if the user wants the node
+back: a decommissioned node cannot return, only a new one can.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.logr import Logger
 
-# Of each range: with fewer nodes some data has no place to go.
+# The replicas of each range. Fewer nodes could not hold all of them.
 REPLICATION = 3
 
 
 class Decommission(Action):
-    """Of the node with the highest ordinal, when there are more than there shall be."""
+    """The actor that decommissions the node with the highest ordinal if there are more nodes than specified."""
 
     def get_action_type(self) -> str:
         return ActionType.DECOMMISSION
@@ -78,7 +78,7 @@ class Decommission(Action):
         return status
 
     def _prune(self, ctx: Context, cluster: Cluster, ordinal: int) -> None:
-        """Let go of the node's volume; it stays until the pod is gone, which uses it."""
+        """Delete the claim of the node. Kubernetes keeps it until its pod is gone."""
         name = f"{DATA_DIR}-{cluster.statefulset_name}-{ordinal}"
         claim = self.find(ctx, cluster, name, corev1.PersistentVolumeClaim)
         if claim is None or claim.metadata.deletion_timestamp is not None:

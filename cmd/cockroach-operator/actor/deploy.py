@@ -1,4 +1,4 @@
-"""Makes what a cluster consists of: services, StatefulSet, budget. Mirrors pkg/actor/deploy.go."""
+"""The creation of a cluster's parts: services, StatefulSet, budget. Mirrors pkg/actor/deploy.go."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Deploy(Action):
         found = self.find(ctx, cluster, cluster.statefulset_name, appsv1.StatefulSet)
         if found is not None and found.metadata.deletion_timestamp is not None:
             raise NotReadyError("statefulset is being deleted")
-        # A StatefulSet that has gone without its pods comes back around them.
+        # A StatefulSet that was deleted without its pods is created again around them.
         pods = self.pods(ctx, cluster) if found is None else None
         for builder in builders_of(cluster, StatefulSetBuilder(cluster, self.gates, pods)):
             if self.reconcile(ctx, cluster, builder):

@@ -1,7 +1,7 @@
-"""The Director selects exactly one actor for each reconcile, by conditions, feature gates and the deployed parts.
+"""The Director, which selects one actor for each reconciliation by conditions, feature gates and deployed parts.
 
-Mirrors pkg/actor/director.go. It reads the cache, which may be behind. An actor that has nothing to do any more
-notices this.
+Mirrors pkg/actor/director.go. It reads the cache, which may be behind. An actor checks whether it still has
+anything to do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Director(Protocol):
 
 
 class ClusterDirector:
-    """The order of the questions is the order of urgency."""
+    """The Director. It checks the most urgent actions first."""
 
     def __init__(self, action: Action) -> None:
         """Create all actors with the client, reader and other tools of `action`."""

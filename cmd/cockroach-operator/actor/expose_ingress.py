@@ -23,7 +23,7 @@ def _parts(cluster: Cluster) -> Iterator[tuple[Builder, bool, ClusterConditionTy
 
 
 class ExposeIngress(Action):
-    """By up to two Ingresses to the public service."""
+    """The actor that creates up to two Ingresses for the public service."""
 
     def get_action_type(self) -> str:
         return ActionType.EXPOSE_INGRESS

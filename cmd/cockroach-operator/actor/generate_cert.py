@@ -1,9 +1,9 @@
-"""Makes the certificates of nodes and of the user root. Mirrors pkg/actor/generate_cert.go.
+"""The creation of the certificates of the nodes and of the user root. Mirrors pkg/actor/generate_cert.go.
 
-Differs: certificate and key of the authority are kept together, and its Secret is never written again. So whenever it
-is interrupted, all certificates come from one authority. The nodes' certificate alone is issued anew, when the database
-is to be reached from outside at another host. For which one it is stands in an annotation of its Secret, and in one of
-the CrdbCluster, written together with the wish for the restart that the nodes need: so they are restarted for it once.
+Differs: one Secret holds the certificate and the key of the authority, and is never changed. So all certificates come
+from one authority, also after an interruption. Only the nodes' certificate is issued again, if the database gets
+another host for clients outside of the cluster. An annotation of its Secret has this host. So has an annotation of the
+CrdbCluster, which is written together with the request for the nodes' restart, so the nodes restart once for it.
 """
 
 from __future__ import annotations

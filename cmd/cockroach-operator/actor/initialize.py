@@ -1,4 +1,4 @@
-"""Makes a cluster of the nodes. Mirrors pkg/actor/initialize.go."""
+"""The initialization of the database on its nodes. Mirrors pkg/actor/initialize.go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.v1alpha1 import ActionType, ClusterConditionType
 from clientgo.context import Context
 from clientgo.logr import Logger
 
-# What is said of a pod whose container has not started yet.
+# The error text for a pod whose container has not started yet.
 _NOT_STARTED = ("container not found", "does not have a host assigned")
 
 

@@ -1,7 +1,7 @@
-"""Brings what is new to one node after the other: another version first of all, and every other change of the template.
+"""Updates of one node after the other, to another version or for another change of the template.
 
 Mirrors pkg/actor/partitioned_update.go and pkg/update. A StatefulSet updates the pods from its partition on, from the
-highest ordinal down. Here the partition goes down by one node at a time, each time when all the others are well.
+highest ordinal down. This actor lowers the partition by one node at a time, whenever all other nodes are ready.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clientgo.context import Context
 from clientgo.logr import Logger
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
-# How many releases a year had, before which the next year's first one followed.
+# The number of releases in each year, before the first one of the next year.
 _LAST_OF_YEAR = {24: 3}
 
 
@@ -35,7 +35,7 @@ def is_rolling(stateful_set: appsv1.StatefulSet) -> bool:
 
 
 class PartitionedUpdate(Action):
-    """One step at a time; an update that was interrupted stands in the StatefulSet itself, as its partition."""
+    """The actor that does one step of an update. The partition of the StatefulSet is the only state of the update."""
 
     def get_action_type(self) -> str:
         return ActionType.PARTITIONED_UPDATE
@@ -49,7 +49,7 @@ class PartitionedUpdate(Action):
         partition, replicas = partition_of(stateful_set), stateful_set.spec.replicas or 0
         pods = self.pods(ctx, cluster)
         ordinal = pods.outdated(replicas, stateful_set.status.update_revision)
-        # The one that is next may be as ill as it likes: it is about to be replaced.
+        # The next pod may be unready, because the update replaces it.
         check_ready(pods, replicas, but=-1 if ordinal is None else ordinal)
         if ordinal is None:
             log.info("update completed with partitioned update", version=cluster.status.version)
@@ -63,7 +63,7 @@ class PartitionedUpdate(Action):
         self._set_partition(ctx, stateful_set, ordinal)
 
     def _begin(self, ctx: Context, cluster: Cluster, stateful_set: appsv1.StatefulSet, log: Logger) -> bool:
-        """Write the new version, behind a partition that lets no pod have it yet; whether there was one."""
+        """Write the new version behind a partition that excludes all pods. Report whether there was a new version."""
         image, version = cluster.status.crdb_container_image, cluster.status.version
         annotations = stateful_set.metadata.annotations
         if not image or annotations.get(CONTAINER_IMAGE_ANNOTATION) == image:

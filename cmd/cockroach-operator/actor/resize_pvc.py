@@ -1,7 +1,7 @@
-"""Makes the volumes of the nodes larger. Mirrors pkg/actor/resize_pvc.go.
+"""The enlargement of the nodes' volumes. Mirrors pkg/actor/resize_pvc.go.
 
-A StatefulSet's claim templates never change, so it is deleted without its pods, and deployed anew around them. Differs:
-that is left to the deploy actor, which has to be able to do it anyway should the program be killed in between.
+A StatefulSet's claim templates never change, so the actor deletes it without its pods. Differs: the deploy actor
+creates it again around the pods, which it must be able to do anyway if the program is killed in between.
 """
 
 from __future__ import annotations

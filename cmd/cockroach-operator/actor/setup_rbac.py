@@ -1,7 +1,7 @@
-"""Makes the account that the pods run as, with its rights. Mirrors pkg/actor/setup_rbac.go.
+"""The creation of the pods' service account and its permissions. Mirrors pkg/actor/setup_rbac.go.
 
-Differs: Go asks for the account alone, so that an operator that is killed behind it never makes the rights. Here each
-of the three is looked at.
+Differs: Go only checks whether the account exists, so an operator that was killed after creating it never creates the
+permissions. Here the actor checks each of the three objects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _builders(cluster: Cluster) -> list[Builder]:
 
 
 class SetupRBAC(Action):
-    """A ServiceAccount, a Role and a RoleBinding."""
+    """The actor that creates a ServiceAccount, a Role and a RoleBinding."""
 
     def get_action_type(self) -> str:
         return ActionType.SETUP_RBAC

@@ -1,4 +1,4 @@
-"""Finds out which version an image has, by a Job that runs it. Mirrors pkg/actor/validate_version.go."""
+"""The check of an image's version, by a Job that runs the image. Mirrors pkg/actor/validate_version.go."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINES = 2
 
 
 class VersionChecker(Action):
-    """For a cluster whose image has not been checked, and for the Job that is left over from that."""
+    """The actor that checks a cluster's new image, and deletes the Job of the check."""
 
     def get_action_type(self) -> str:
         return ActionType.VERSION_CHECKER

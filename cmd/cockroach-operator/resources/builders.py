@@ -18,7 +18,7 @@ from resources.cluster import Cluster
 
 Manifest = dict[str, Any]
 
-# On each part: a digest of what was asked for when it was written last.
+# An annotation of each part: the digest of the manifest that was written last.
 LAST_APPLIED = "crdb.io/last-applied"
 JOB_CONTAINER = "crdb"
 GET_VERSION = "/cockroach/cockroach.sh version | grep 'Build Tag:' | awk '{print $3}'"
@@ -94,7 +94,7 @@ def _ports_of(cluster: Cluster) -> list[Manifest]:
 
 
 class DiscoveryServiceBuilder:
-    """The service that gives each pod a name of its own, ready or not: nodes find each other by it."""
+    """The service that gives each pod a DNS name, ready or not, by which the nodes find each other."""
 
     kind: ClassVar[type[ResourceObject]] = corev1.Service
     digested = ()
@@ -160,7 +160,7 @@ class PdbBuilder:
 
 
 class JobBuilder:
-    """A pod of the wanted image that says what version it has."""
+    """The Job that prints the version of the specified image."""
 
     kind: ClassVar[type[ResourceObject]] = batchv1.Job
     digested = ()
@@ -189,7 +189,7 @@ class JobBuilder:
             "terminationGracePeriodSeconds": 60,
             "containers": [container],
         }
-        # Not the selector's labels: it is no node of the cluster.
+        # Without the selector's labels, because this pod is not a node of the cluster.
         template = {"metadata": {"annotations": dict(self._cluster.spec.additional_annotations)}, "spec": pod}
         spec = {"backoffLimit": 2, "ttlSecondsAfterFinished": 300, "template": template}
         return {"metadata": metadata_of(self._cluster), "spec": spec}

@@ -1,7 +1,7 @@
-"""A CrdbCluster with what follows from it: the names of its parts, its conditions, how its actions went.
+"""A CrdbCluster with the names of its parts, its conditions and the results of its actions.
 
-Mirrors pkg/resource/cluster.go, pkg/condition and pkg/clusterstatus. Differs: a cluster that stands is Running, and one
-whose last failure has been made up for is so again.
+Mirrors pkg/resource/cluster.go, pkg/condition and pkg/clusterstatus. Differs: an initialized cluster is Running, also
+again after a failed action has succeeded.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from clientgo.utils.clock import REAL_CLOCK
 VERSION_ANNOTATION = "crdb.io/version"
 CONTAINER_IMAGE_ANNOTATION = "crdb.io/containerimage"
 CERT_EXPIRATION_ANNOTATION = "crdb.io/certexpiration"
-# "Rolling" or "FullCluster", by the user; and since when that is under way, by the operator.
+# "Rolling" or "FullCluster", written by the user; and the start of the restart, written by the operator.
 RESTART_TYPE_ANNOTATION = "crdb.io/restarttype"
 RESTARTED_AT_ANNOTATION = "crdb.io/restartedat"
-# On the Secret of the nodes' certificate: for which host outside it is. On the CrdbCluster: for which of these the
-# nodes have been restarted, or are about to be.
+# On the Secret of the nodes' certificate: its host outside of the cluster. On the CrdbCluster: the host for whose
+# certificate the nodes were restarted, or will be.
 SQL_HOST_ANNOTATION = "crdb.io/sqlhost"
-# On pods: for which restart they were made.
+# On pods: the restart that created them.
 RESTART_ANNOTATION = "crdb.io/restart"
-# On the StatefulSet: the ordinal of the node that is on its way out.
+# On the StatefulSet: the ordinal of the node that is being decommissioned.
 DECOMMISSION_ANNOTATION = "crdb.io/decommissioning"
 
 DB_CONTAINER = "db"
@@ -50,7 +50,7 @@ def now() -> datetime:
 
 
 class Cluster:
-    """One look at a CrdbCluster. Actors change its status here; the reconciler writes that once, when they are done."""
+    """A CrdbCluster in one reconciliation. Actors change its status here; the reconciler writes it once at the end."""
 
     def __init__(self, crdb: CrdbCluster) -> None:
         """Wrap an object. The caller must not change it afterwards."""

@@ -10,12 +10,12 @@ from clientgo.apimachinery.runtime import ResourceObject
 from resources.builders import Manifest, metadata_of
 from resources.cluster import Cluster
 
-# The page is served with TLS by the nodes themselves.
+# The nodes themselves serve the page with TLS.
 _PASS_THROUGH = {"nginx.ingress.kubernetes.io/ssl-passthrough": "true"}
 
 
 class UIIngressBuilder:
-    """For the page of the database. To be built when the cluster asks for it."""
+    """The Ingress of the database's page. Use it only if the cluster exposes the page."""
 
     kind: ClassVar[type[ResourceObject]] = networkingv1.Ingress
     digested = ()
@@ -34,7 +34,7 @@ class UIIngressBuilder:
 
 
 class SQLIngressBuilder:
-    """For the database itself. To be built when the cluster asks for it."""
+    """The Ingress of the database. Use it only if the cluster exposes the database."""
 
     kind: ClassVar[type[ResourceObject]] = networkingv1.Ingress
     digested = ()

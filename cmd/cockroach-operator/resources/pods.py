@@ -21,7 +21,7 @@ def is_ready(pod: corev1.Pod) -> bool:
 
 
 class Pods:
-    """By ordinal. Also those that no StatefulSet owns at the moment, because theirs is being made anew."""
+    """The pods by ordinal, including those without a StatefulSet while it is recreated."""
 
     def __init__(self, ctx: Context, reader: client.Reader, cluster: Cluster) -> None:
         """List the cluster's pods. Raises StatusError.

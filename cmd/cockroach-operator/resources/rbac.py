@@ -31,7 +31,7 @@ class ServiceAccountBuilder:
 
 
 class RoleBuilder:
-    """Next to nothing: what OpenShift asks for, so that pods may choose their user."""
+    """The Role of the pods: only the permission that OpenShift needs for pods that set their user."""
 
     kind: ClassVar[type[ResourceObject]] = rbacv1.Role
     digested = ()

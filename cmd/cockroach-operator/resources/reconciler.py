@@ -19,7 +19,7 @@ from resources.cluster import Cluster
 
 
 class Reconciler:
-    """For one builder. Reads by `reader`: the cache's answer is enough to look, the server's is needed to act."""
+    """A reconciler of one builder's object. For writes `reader` must be the API server's, else the cache is enough."""
 
     def __init__(self, c: client.Client, reader: client.Reader, scheme: Scheme, cluster: Cluster) -> None:
         self._client = c
@@ -46,7 +46,7 @@ class Reconciler:
         return found is None or self._target(builder, found) is not None
 
     def reconcile(self, ctx: Context, builder: Builder) -> bool:
-        """Do it; whether anything was done. Raises StatusError, a conflict too when what was read is no longer so."""
+        """Write the object if necessary, and report whether it has changed. Raises StatusError, such as a conflict."""
         found = self.existing(ctx, builder)
         if found is None:
             self._client.create(ctx, self._new(builder))
@@ -88,7 +88,7 @@ class Reconciler:
     def _target(builder: Builder, found: ResourceObject) -> Manifest | None:
         """Return the manifest to write, or None if the object needs no change."""
         manifest = builder.build(found)
-        # With what a newer server has said of it, which to_dict leaves out.
+        # With the fields of a newer server, which to_dict omits.
         document = DEFAULT_UNSTRUCTURED_CONVERTER.to_unstructured(found)
         digest = digest_of(manifest, builder.digested)
         applied = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)

@@ -1,9 +1,9 @@
 """The StatefulSet of a cluster's nodes. Mirrors pkg/resource/statefulset.go.
 
-Differs where building it anew could cost data or take several nodes away at once. The number of replicas never goes
-down here: a node leaves by being decommissioned. Version and image of a database that has data change by the
-partitioned update alone. And whatever else changes the template stops the StatefulSet's own update behind a partition:
-the partitioned update brings it to one node after the other, looking at all of them before each.
+Differs where a new StatefulSet could lose data or stop several nodes at once. This builder never lowers the number of
+replicas, because nodes must be decommissioned first. Only the partitioned update changes the version and the image of a
+database with data. Every other change of the template waits behind a partition, and the partitioned update applies it
+to one node after the other, after a check of all nodes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from resources.pods import Pods
 _DATA_PATH = "/cockroach/cockroach-data/"
 _CERTS_PATH = "/cockroach/cockroach-certs/"
 _GRACE_SECONDS = 300
-# Of the template: for which version the pod was made. A StatefulSet that is made anew learns it from its pods.
+# An annotation of the template: the version of the pod. A recreated StatefulSet reads it from its pods.
 _KEPT = (RESTART_ANNOTATION, VERSION_ANNOTATION)
 
 
 class StatefulSetBuilder:
-    """`pods`: what stands already, where there may be no StatefulSet for it.
+    """A builder of the StatefulSet. `pods` are the existing pods, perhaps without a StatefulSet.
 
-    `image` and `annotations` take the place of those that the nodes have now.
+    `image` and `annotations` replace those of the nodes.
     """
 
     kind: ClassVar[type[ResourceObject]] = appsv1.StatefulSet

@@ -66,7 +66,7 @@ class IngressConfig(runtime.Struct):
 class CrdbClusterSpec(runtime.Struct):
     """The desired state of a cluster."""
 
-    # Number of nodes (pods). Each range of the data has three replicas, hence no fewer.
+    # Number of nodes (pods), at least three: each range of the data has three replicas.
     nodes: int = runtime.field("nodes", "int32", default=0, schema=runtime.Schema(required=True, minimum=3))
     # One of these two.
     image: PodImage | None = runtime.field("image", "*PodImage", default=None)
@@ -75,7 +75,7 @@ class CrdbClusterSpec(runtime.Struct):
     http_port: int = runtime.field("httpPort", "int32", default=0, schema=_port(8080))
     sql_port: int = runtime.field("sqlPort", "int32", default=0, schema=_port(26257))
     tls_enabled: bool = runtime.field("tlsEnabled", "bool", default=False)
-    # Secrets of one's own, with ca.crt, tls.crt and tls.key.
+    # Secrets of the user, with ca.crt, tls.crt and tls.key.
     node_tls_secret: str = runtime.field("nodeTLSSecret", "string", default="")
     client_tls_secret: str = runtime.field("clientTLSSecret", "string", default="")
     # For the PodDisruptionBudget. Without either, one pod may be unavailable.
@@ -103,7 +103,7 @@ class CrdbClusterSpec(runtime.Struct):
     pod_env_variables: MutableSequence[corev1.EnvVar] = runtime.field(
         "podEnvVariables", "[]corev1.EnvVar", default=runtime.EMPTY
     )
-    # Where pods go. Feature gates AffinityRules, TopologySpreadRules and TolerationRules.
+    # The scheduling of the pods. Needs the feature gates AffinityRules, TopologySpreadRules and TolerationRules.
     affinity: corev1.Affinity | None = runtime.field("affinity", "*corev1.Affinity", default=None)
     topology_spread_constraints: MutableSequence[corev1.TopologySpreadConstraint] = runtime.field(
         "topologySpreadConstraints", "[]corev1.TopologySpreadConstraint", default=runtime.EMPTY
@@ -128,7 +128,7 @@ class CrdbClusterStatus(runtime.Struct):
     )
     version: str = runtime.field("version", "string", default="")
     crdb_container_image: str = runtime.field("crdbcontainerimage", "string", default="")
-    # For which host, beside those in the cluster, the nodes have a certificate.
+    # The host outside of the cluster for which the nodes have a certificate.
     sql_host: str = runtime.field("sqlHost", "string", default="")
     cluster_status: str = runtime.field("clusterStatus", "string", default="")
 
