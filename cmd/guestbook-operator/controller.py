@@ -15,7 +15,7 @@ from clientgo.controller_runtime.controller import controllerutil
 from clientgo.tools import events
 from directory import Directory
 
-# Keeps a deleted Guestbook until it is out of the directory.
+# The finalizer: it keeps a deleted Guestbook until its entry in the directory is removed.
 FINALIZER = "webapp.example.com/directory"
 # The type of the status condition.
 AVAILABLE = "Available"
@@ -34,27 +34,27 @@ class GuestbookReconciler:
         self.directory = directory
 
     def setup_with_manager(self, mgr: ctrl.Manager) -> None:
-        """Run with the manager: for each change of a Guestbook, and of what it owns."""
+        """Add a controller that runs after each change of a Guestbook, or of an object that it owns."""
         builder = ctrl.new_controller_managed_by(mgr).for_(Guestbook)
         builder.owns(appsv1.Deployment).owns(corev1.Service).complete(self)
 
     def reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
-        """Bring what is there in line with what the Guestbook asks for. What is raised is tried again, later and later.
+        """Bring the actual state to the desired state. After an error the controller retries with growing delays.
 
-        Each step finds out by itself whether it has anything to do: the program may be killed between any two.
+        The program may be killed between any two steps, so each step checks whether there is anything to do.
         """
         try:
             return self._reconcile(ctx, request)
         except errors.StatusError as err:
             if not (errors.is_conflict(err) or errors.is_already_exists(err)):
                 raise
-            # The cache is behind the server, which passes.
+            # The cache is behind the server: the next attempt will read newer objects.
             ctrl.logger_from(ctx).info("The cache is behind, trying again", err=str(err))
             return ctrl.Result(requeue=True)
 
     def _reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
         try:
-            # What the cache hands out is shared, hence the copy.
+            # The objects of the cache are shared, hence the copy.
             guestbook = self.client.get(ctx, request, Guestbook).deep_copy()
         except errors.StatusError as err:
             client.ignore_not_found(err)
@@ -62,7 +62,7 @@ class GuestbookReconciler:
         if guestbook.get_deletion_timestamp() is not None:
             self._finalize(ctx, request, guestbook)
             return None
-        # Before anything is made outside the cluster, so that it cannot be forgotten there.
+        # Before anything is created outside of the cluster, so that the operator cannot forget it there.
         if controllerutil.add_finalizer(guestbook, FINALIZER):
             self.client.update(ctx, guestbook)
         deployment = self._apply_deployment(ctx, guestbook)
@@ -72,7 +72,7 @@ class GuestbookReconciler:
         return None
 
     def _finalize(self, ctx: Context, request: ctrl.Request, guestbook: Guestbook) -> None:
-        """Clean up what the garbage collector cannot know of, then let the Guestbook go."""
+        """Clean up what the garbage collector does not know, then remove the finalizer."""
         if not controllerutil.contains_finalizer(guestbook, FINALIZER):
             return
         if self.directory.unregister(str(request)):
@@ -88,7 +88,7 @@ class GuestbookReconciler:
         labels = _labels(guestbook)
 
         def mutate() -> None:
-            # Field by field: what the server has set by default, and what others have added, stays.
+            # Field by field, so the server's defaults and the fields of others stay.
             spec = deployment.spec
             if spec.selector is None:
                 spec.selector = metav1.LabelSelector(match_labels=labels)
@@ -134,9 +134,9 @@ class GuestbookReconciler:
         )
 
     def _update_status(self, ctx: Context, guestbook: Guestbook, deployment: appsv1.Deployment) -> None:
-        """Write what was seen, if it is news: writing changes the object, and a change calls us again.
+        """Write the status if it has changed. Each write changes the object, which causes another reconciliation.
 
-        By a patch, since the cache may be behind our own last write: an update would be a conflict then, and a retry.
+        Uses a patch: an update would be a conflict if the cache does not have the operator's last write yet.
         """
         before = guestbook.deep_copy()
         size, ready = guestbook.spec.size or 0, deployment.status.ready_replicas

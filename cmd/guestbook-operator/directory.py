@@ -1,6 +1,6 @@
-"""The directory of guestbooks: something outside the cluster that must be cleaned up when a Guestbook goes.
+"""The directory of guestbooks: an external system that must be cleaned up after a Guestbook is deleted.
 
-It stands for a DNS zone, a bucket, a cloud's load balancer: the API server knows nothing of it, so the garbage
+It takes the place of a DNS zone, a bucket or a cloud's load balancer. The API server does not know it, so the garbage
 collector cannot clean it up. Here it is a JSON file of addresses.
 """
 
@@ -13,15 +13,15 @@ from pathlib import Path
 
 
 class Directory:
-    """Addresses by name, in a file. Thread-safe; one process at a time, which leader election takes care of.
+    """Addresses by name, in a file. Thread-safe; for one process at a time, which leader election ensures.
 
-    A change is there in full or not at all, also when the process is killed in the middle of it.
+    Each change is atomic, also if the process is killed.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Open a directory. Raises ValueError when the file holds something else, and OSError when it is unreadable."""
         self._path = Path(path)
-        # Guards the file between reading and writing it.
+        # Guards the file while it is read, changed and written.
         self._lock = threading.Lock()
         self.entries()
 
@@ -38,7 +38,7 @@ class Directory:
         return entries
 
     def register(self, name: str, address: str) -> bool:
-        """List the guestbook under this address; False if it is already. Blocks for the file; raises OSError."""
+        """Set the guestbook's address. Return False if it has it already. Blocks for the file; raises OSError."""
         with self._lock:
             entries = self.entries()
             if entries.get(name) == address:
@@ -47,7 +47,7 @@ class Directory:
             return True
 
     def unregister(self, name: str) -> bool:
-        """Strike the guestbook out; False if it was not there. Blocks for the file; raises OSError."""
+        """Remove the guestbook. Return False if it is missing. Blocks for the file; raises OSError."""
         with self._lock:
             entries = self.entries()
             if entries.pop(name, None) is None:

@@ -1,7 +1,7 @@
 """The operator of the tutorials, on controller-runtime: a CRD, its reconciler, its webhooks, and leader election.
 
 The files are those of a kubebuilder project: api/v1 has the type, controller.py the reconciler, webhook.py the
-webhooks, config/ what kubectl applies. main.py puts them together, as cmd/main.go does there.
+webhooks, config/ the manifests. main.py combines them, like cmd/main.go there.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def manager_options(flags: argparse.Namespace) -> ctrl.Options:
         leader_election=flags.leader_elect,
         leader_election_id=LEADER_ELECTION_ID,
         leader_election_namespace=flags.leader_elect_namespace,
-        # The program ends as soon as `start` has returned, so another one may take over at once.
+        # The program ends right after `start`, so another process may become leader at once.
         leader_election_release_on_cancel=True,
         lease_duration=flags.leader_elect_lease_duration,
         renew_deadline=flags.leader_elect_renew_deadline,

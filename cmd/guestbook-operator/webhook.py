@@ -1,4 +1,4 @@
-"""The webhooks of Guestbooks: what a schema cannot set, and what it cannot forbid."""
+"""The webhooks of Guestbooks: the defaults and the checks that a schema cannot express."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from clientgo.context import Context
 from clientgo.controller_runtime.webhook import admission
 
 MAX_SIZE = 10
-# An annotation: "true" keeps a Guestbook from being deleted.
+# An annotation: "true" protects a Guestbook from deletion.
 PROTECTED = "webapp.example.com/protected"
 
 
 def setup_webhook_with_manager(mgr: ctrl.Manager) -> None:
-    """Serve both with the manager's webhook server."""
+    """Serve both webhooks with the manager's webhook server."""
     builder = ctrl.new_webhook_managed_by(mgr, Guestbook)
     builder.with_defaulter(GuestbookDefaulter()).with_validator(GuestbookValidator()).complete()
 

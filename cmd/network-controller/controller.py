@@ -35,12 +35,12 @@ CONTROLLER_AGENT_NAME = "network-controller"
 SUCCESS_SYNCED = "Synced"
 MESSAGE_RESOURCE_SYNCED = "Network synced successfully"
 
-# How often Neutron as a whole is compared with the cache, in seconds.
+# The period in seconds of the comparison of all of Neutron with the cache.
 AUDIT_PERIOD = 30.0
 
 
 class Controller:
-    """Syncs Networks with Neutron. Made by `new_controller`."""
+    """Syncs Networks with Neutron. Created by `new_controller`."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Controller:
         try:
             self.sync_handler(key)
         except Exception as err:
-            # Comes back after a delay that grows with each failure.
+            # The queue returns it again after a delay that grows with each failure.
             self.workqueue.add_rate_limited(key)
             utilruntime.handle_error(fmt.errorf("error syncing '%s': %s", key, err))
         else:
@@ -115,9 +115,9 @@ class Controller:
         return True
 
     def sync_handler(self, key: str) -> None:
-        """Compare the Network of this key with the network in Neutron, and bring the second in line with the first.
+        """Create, update or delete the network in Neutron to match the Network of this key.
 
-        Blocks for Neutron's calls; what they raise, it raises, and the key is tried again.
+        Blocks for Neutron's calls and raises their errors; the caller retries the key.
         """
         namespace, name = cache.split_meta_namespace_key(key)
         try:
@@ -143,10 +143,10 @@ class Controller:
         self.recorder.event(network, corev1.EVENT_TYPE_NORMAL, SUCCESS_SYNCED, MESSAGE_RESOURCE_SYNCED)
 
     def enqueue_differences(self) -> None:
-        """Queue the networks whose changes in Neutron cause no event: orphans, and those changed there by hand.
+        """Queue the networks that differ in Neutron: orphans, and networks that someone changed there.
 
-        The update handler ignores resyncs, so no event leads to these networks. Blocks for one call of Neutron. The
-        calling loop logs its error, and the next round tries again.
+        No event leads to these networks, since the update handler ignores resyncs. Blocks for one call of Neutron. The
+        calling loop logs an error, and the next round retries.
         """
         actual = self.neutron.list()
         desired = {
@@ -167,7 +167,7 @@ class Controller:
         self.workqueue.add_rate_limited(key)
 
     def enqueue_network_for_delete(self, obj: Any) -> None:
-        """Queue a deleted Network. A missed deletion arrives as a tombstone, which has the key too."""
+        """Queue a deleted Network. A missed deletion arrives as a tombstone, which also has the key."""
         try:
             key = cache.deletion_handling_meta_namespace_key_func(obj)
         except Exception as err:
@@ -182,7 +182,7 @@ def new_controller(
     network_informer: informers.NetworkInformer,
     neutron: Neutron,
 ) -> Controller:
-    """Make the controller and set its event handlers."""
+    """Create the controller and add its event handlers."""
     # Network's kind must be in the scheme for events about a Network to name it.
     networkscheme.add_to_scheme(scheme.SCHEME)
     klog.v(4).info("Creating event broadcaster")
@@ -203,7 +203,7 @@ def new_controller(
 
     def update_network(old: samplecrdv1.Network, new: samplecrdv1.Network) -> None:
         if old.get_resource_version() == new.get_resource_version():
-            # A resync replays what is cached; two different versions of an object never have the same version.
+            # A resync repeats the cached object. Two different states of an object never have the same version.
             return
         controller.enqueue_network(new)
 

@@ -1,8 +1,8 @@
-"""Connect to a cluster, make clients and the informer of Networks, and run the controller until told to stop.
+"""Connect to a cluster, create clients and the informer of Networks, and run the controller until a signal.
 
 Mirrors main.go of the walkthrough. Differs in two things: it joins its informers before it returns, where the Go
-program just exits; and -neutron-state names the file where Neutron keeps its networks, which are forgotten with the
-process otherwise.
+program just exits; and -neutron-state names a file in which Neutron keeps its networks. Without it they are only in
+memory.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
         kube_client, network_client, network_informer_factory.samplecrd().v1().networks(), neutron
     )
 
-    # start does not block: the informer runs in a thread of its own.
+    # start does not block: the informer runs in its own thread.
     network_informer_factory.start(stop_ch)
 
     try:

@@ -1,8 +1,8 @@
-"""Neutron: where the networks really are. The walkthrough leaves it as a FIXME; this is a small one.
+"""Neutron, the service with the real networks. The walkthrough leaves it as a FIXME; this is a small replacement.
 
-A controller compares what is asked for, in the API server, with what is, here. `MemoryNeutron` forgets everything with
-the process. `FileNeutron` keeps its networks in a file, as a real one would outlive the controller: what was changed or
-deleted while the controller was down is still there when it comes back, and must be found.
+A controller compares the desired state in the API server with the actual state, which is here. `MemoryNeutron` loses
+its networks at the end of the process. `FileNeutron` keeps them in a file, as a real service outlives the controller.
+After a restart the controller must find the networks whose Networks were changed or deleted meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RealNetwork:
 
 
 class NeutronError(Exception):
-    """Neutron could not do what was asked; trying again later may help."""
+    """A request that Neutron could not carry out. A retry may succeed."""
 
 
 class Neutron(Protocol):
@@ -98,8 +98,8 @@ class MemoryNeutron:
 class FileNeutron(MemoryNeutron):
     """Networks in a JSON file: `{"default/example-network": {"cidr": ..., "gateway": ...}}`.
 
-    Each call reads the file, so it may be edited while the controller runs. A change is written beside it and renamed,
-    so that it is whole after a crash; a lock file keeps two processes from overwriting each other's changes.
+    Each call reads the file, so it may be edited while the controller runs. A change is written to a second
+    file and renamed, so that the file is complete after a crash. A lock file prevents lost updates of two processes.
     """
 
     def __init__(self, path: str | Path) -> None:

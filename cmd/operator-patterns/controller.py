@@ -1,8 +1,8 @@
-"""The reconcile cycle of Sites, each of the guides' practices in a function of its name.
+"""The reconcile cycle of Sites. Each practice of the guides is a function with the same name.
 
-A Site is a ConfigMap and a Deployment that serves it, both its own, and a record in a DNS zone, which no garbage
-collector knows of. The order is the guides' with one difference: deletion comes before validity and initialisation. A
-Site that has become invalid must still be let go, and no finalizer may be added to one that is being deleted.
+A Site owns a ConfigMap and a Deployment that serves it, and has a record in a DNS zone, which the garbage collector
+does not know. The order is that of the guides with one difference: the deletion comes before the validation and the
+initialization. An invalid Site must still be deletable, and a Site that is being deleted must get no new finalizer.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 from reconciler_base import FIRST_RETRY, ReconcilerBase, is_stale
 from zone import Record, Zone
 
-# Keeps a deleted Site until its host is out of the zone. Each controller has its own, and leaves others' alone.
+# The finalizer: it keeps a deleted Site until its host is removed from the zone. Each controller has its own one.
 FINALIZER = "patterns.example.com/zone"
-# The name by which server-side apply knows whose fields are whose.
+# The owner of this operator's fields in server-side apply.
 FIELD_OWNER = client.FieldOwner("operator-patterns")
-# On the pods: which certificate they serve. When it changes they are replaced.
+# An annotation of the pods: the fingerprint of their certificate. A change replaces the pods.
 FINGERPRINT_ANNOTATION = "patterns.example.com/certificate-sha256"
 
 
@@ -55,7 +55,7 @@ class SiteReconciler(ReconcilerBase):
         self.domain = domain
 
     def setup_with_manager(self, mgr: ctrl.Manager, options: controller.Options | None = None) -> None:
-        """Create the watches: of Sites, of what they own, and of the Secrets they name."""
+        """Create the watches: of Sites, of the objects that they own, and of the Secrets that they name."""
         mgr.get_field_indexer().index_field(
             context.background(), Site, watches.TLS_SECRET_FIELD, watches.index_tls_secret
         )
@@ -72,12 +72,12 @@ class SiteReconciler(ReconcilerBase):
         builder.with_options(options or controller.Options()).complete(self)
 
     def reconcile(self, ctx: Context, request: ctrl.Request) -> ctrl.Result | None:
-        """Bring what is there in line with what the Site asks for.
+        """Bring the actual state to the desired state.
 
-        Each step finds out by itself whether it has anything to do: the program may be killed between any two.
+        The program may be killed between any two steps, so each step checks whether there is anything to do.
         """
         try:
-            # What the cache hands out is shared, hence the copy.
+            # The objects of the cache are shared, hence the copy.
             site = self.client.get(ctx, request, Site).deep_copy()
         except errors.StatusError as err:
             client.ignore_not_found(err)
@@ -102,14 +102,14 @@ class SiteReconciler(ReconcilerBase):
             assert err is not None
             return self.manage_error(ctx, site, err)
         if not self.is_initialized(site):
-            # The change is an event, and with that the cycle begins anew.
+            # The change causes an event, which starts the next cycle.
             self.client.update(ctx, site)
             return ctrl.Result()
         self.manage_operator_logic(ctx, site)
         return self.manage_success(ctx, site)
 
     def is_valid(self, site: Site) -> tuple[bool, Exception | None]:
-        """Report whether the Site is valid, and the error. Some Sites have passed no webhook."""
+        """Report whether the Site is valid, and the error. Some Sites were stored without the webhook."""
         found = validation.validate(site, self.domain)
         if not found:
             return True, None
@@ -124,9 +124,9 @@ class SiteReconciler(ReconcilerBase):
         return not controllerutil.add_finalizer(site, FINALIZER) and not defaulted
 
     def manage_deletion(self, ctx: Context, site: Site) -> None:
-        """Clean up what the garbage collector cannot know of, then let the Site go.
+        """Clean up what the garbage collector does not know, then remove the finalizer.
 
-        As long as cleaning up fails the Site stays, and its status says why.
+        The Site stays as long as the clean-up fails, and its status has the reason.
         """
         if not controllerutil.contains_finalizer(site, FINALIZER):
             return
@@ -135,7 +135,7 @@ class SiteReconciler(ReconcilerBase):
         self.client.update(ctx, site)
 
     def manage_cleanup_logic(self, ctx: Context, site: Site) -> None:
-        """Take the Site out of the zone. What it owns in the cluster goes by itself."""
+        """Remove the Site from the zone. The garbage collector deletes its objects in the cluster."""
         for host in self.zone.withdraw(str(_key(site))):
             ctrl.logger_from(ctx).info("Removed from the zone", host=host)
 
@@ -167,9 +167,10 @@ class SiteReconciler(ReconcilerBase):
         return hashlib.sha256(b"".join(watches.certificate_of(secret))).hexdigest()
 
     def update_config_map(self, ctx: Context, site: Site) -> None:
-        """Own an object by `update`: read it, change it, write all of it if that was a change.
+        """Manage an object with `update`: read it, change it, and write the whole object if it has changed.
 
-        Another writer in between is a conflict, and this one tries again. What is to go must be taken away by hand.
+        A write of another program in between is a conflict, after which the controller retries. This function must
+        remove superfluous fields itself.
         """
         config_map = corev1.ConfigMap(metadata=_named_like(site))
 
@@ -183,12 +184,12 @@ class SiteReconciler(ReconcilerBase):
             ctrl.logger_from(ctx).info(f"ConfigMap {result}")
 
     def apply_deployment(self, ctx: Context, site: Site, fingerprint: str) -> None:
-        """Own an object by server-side apply: send what this operator wants, and nothing that it has no opinion on.
+        """Manage an object with server-side apply: send only the fields that this operator wants to set.
 
-        The operator reads nothing before, and there is no conflict with the cache. Others own the fields that it does
-        not send: `kubectl scale` and autoscalers keep the replicas. The server removes fields that were sent before and
-        are no longer, such as the certificate of a Site that names no Secret any more. The operator takes its own
-        fields over from other managers.
+        The operator does not read the object first, so an old cache causes no conflict. Others own the fields that it
+        does not send: `kubectl scale` and autoscalers keep the replicas. The server removes fields that are no longer
+        sent, such as the certificate of a Site that no longer names a Secret. The operator takes its fields over from
+        other managers.
         """
         deployment = appsv1.Deployment(metadata=_named_like(site), spec=_deployment_spec(site, fingerprint))
         deployment.metadata.labels.update(_labels(site))
@@ -197,7 +198,7 @@ class SiteReconciler(ReconcilerBase):
 
 
 class CertificateError(Exception):
-    """The certificate that a Site asks for is not there."""
+    """A certificate that a Site requests does not exist."""
 
 
 def is_being_deleted(obj: client.Object) -> bool:

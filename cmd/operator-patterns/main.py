@@ -1,7 +1,7 @@
 """The practices of the operator guides in one operator, on controller-runtime. cmd/README.md has a table of them.
 
 The files are those of a kubebuilder project: api/v1alpha1 has the type, controller.py the reconcile cycle, webhook.py
-the webhooks, config/ what kubectl applies. main.py puts them together, as cmd/main.go does there.
+the webhooks, config/ the manifests. main.py combines them, like cmd/main.go there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from clientgo.tools.sharding import ShardedInformers
 from controller import SiteReconciler
 from zone import Zone
 
-# What the Leases are called, or begin with.
+# The name of the Lease, or the prefix of the names of the Leases.
 NAME = "operator-patterns"
 SETUP_LOG = ctrl.LOG.with_name("setup")
 
@@ -83,7 +83,7 @@ def new_scheme() -> Scheme:
 def manager_options(flags: argparse.Namespace, informers: ShardedInformers | None = None) -> ctrl.Options:
     """Return the manager's options from the flags; its cache has the informers of the kinds that are sharded."""
     sharded = (Site, corev1.ConfigMap, corev1.Secret, appsv1.Deployment)
-    # All other Secrets never reach this program.
+    # The API server sends no other Secrets to this program.
     tls_secrets = cache.ByObject(field=fields.one_term_equal_selector("type", corev1.SecretType.TLS))
     return ctrl.Options(
         scheme=new_scheme(),
@@ -99,7 +99,7 @@ def manager_options(flags: argparse.Namespace, informers: ShardedInformers | Non
         leader_election=flags.leader_elect,
         leader_election_id=NAME,
         leader_election_namespace=flags.leader_elect_namespace,
-        # The program ends as soon as `start` has returned, so another one may take over at once.
+        # The program ends right after `start`, so another process may become leader at once.
         leader_election_release_on_cancel=True,
         lease_duration=flags.leader_elect_lease_duration,
         renew_deadline=flags.leader_elect_renew_deadline,

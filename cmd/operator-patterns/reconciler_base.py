@@ -1,7 +1,7 @@
-"""Managing status and errors: what every reconcile ends with, for any kind.
+"""The end of each reconciliation of any kind: status, events and retries.
 
-The guides' ReconcilerBase, brought up to date: an event is of events.k8s.io/v1, the status has a condition too, and a
-Result has no `requeue` beside its `requeue_after`.
+The guides' ReconcilerBase in a current form: events are of events.k8s.io/v1, the status also has a condition, and a
+Result has no `requeue`, only `requeue_after`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from clientgo.controller_runtime import client
 from clientgo.tools import events
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
-# Seconds until the second try.
+# Seconds before the first retry.
 FIRST_RETRY = 1.0
-# Seconds between tries at most. The guides chose it so that there always is an event that has not expired.
+# The longest delay in seconds. The guides chose it so that at least one event has not expired.
 LONGEST_RETRY = 6 * 3600.0
-# What an event and a condition have room for.
+# The longest messages of an event and of a condition.
 _LONGEST_REASON = 1024
 
 
 class ReconcilerBase:
-    """Tells users how the last reconcile went, and the controller when to try again."""
+    """The part of a reconciler that reports results to users and returns the time of the next retry."""
 
     def __init__(
         self, client: client.Client, recorder: events.EventRecorder, clock: PassiveClock = REAL_CLOCK
@@ -40,7 +40,7 @@ class ReconcilerBase:
     def manage_success(self, ctx: Context, obj: client.Object) -> ctrl.Result:
         """Report success in the status. Writes nothing if the status reports it already.
 
-        The guides write `lastUpdate` each time: then an operator that starts writes to every object there is.
+        The guides always write `lastUpdate`. Then each start of the operator writes to all objects.
         """
         if not isinstance(obj, ReconcileStatusAware):
             ctrl.logger_from(ctx).info("The object is not ReconcileStatusAware, its status is not set")
@@ -54,8 +54,8 @@ class ReconcilerBase:
     def manage_error(self, ctx: Context, obj: client.Object, issue: Exception) -> ctrl.Result:
         """Report the error in an event and in the status, and retry with growing delays.
 
-        An error that is raised from `reconcile` is tried again too, but its user never hears of it, and the operator
-        has forgotten how often it failed when it starts again. The status has not.
+        The controller also retries errors that `reconcile` raises. But users do not see these, and a restart loses the
+        controller's count of failures, while the status keeps it.
         """
         reason = _shortened(str(issue))
         ctrl.logger_from(ctx).error(issue, "Unable to reconcile")
@@ -69,13 +69,11 @@ class ReconcilerBase:
         return ctrl.Result(requeue_after=retry if self._write_status(ctx, obj) else FIRST_RETRY)
 
     def retry_interval(self, before: ReconcileStatus, generation: int) -> float:
-        """Return the seconds until the next try after a failure: twice the time since the last one, within limits.
+        """Return the seconds until the next retry: twice the time since the last attempt, within limits.
 
         The limits are FIRST_RETRY and LONGEST_RETRY. `before` is the status of the previous cycle. If it records no
-        failure, or
-        a failure of another generation, this failure counts as the first, so that a user's correction is tried soon.
-        (The
-        guides begin with two seconds, and continue from hours after a user's correction.)
+        failure, or a failure of another generation, this failure counts as the first, so a user's correction is tried
+        soon. (In the guides the first delay is two seconds, and a correction may wait for hours.)
         """
         if before.status != FAILURE or before.observed_generation != generation or before.last_update is None:
             return FIRST_RETRY
@@ -98,10 +96,10 @@ class ReconcilerBase:
         meta.set_status_condition(status.conditions, condition)
 
     def _write_status(self, ctx: Context, obj: client.Object) -> bool:
-        """Write the status alone, through its own path; whether that went well.
+        """Write only the status, through its subresource, and report whether that succeeded.
 
-        An update and not a patch, since its conflict tells that the cache is behind: the time of the last try is not
-        known then.
+        Uses an update, not a patch: its conflict shows that the cache is behind. Then the time of the last attempt is
+        unknown.
         """
         try:
             self.client.status().update(ctx, obj)
@@ -119,7 +117,7 @@ class ReconcilerBase:
 
 
 def is_stale(err: Exception) -> bool:
-    """Report whether the error means that the cache was behind. The user cannot fix this, and a retry does.
+    """Report whether the error means that the cache was behind. The user cannot correct this, but a retry can.
 
     Only the server's own error counts, not an exception that was raised from it.
     """

@@ -1,4 +1,4 @@
-"""Several replicas share the work: the flag -shards, and the queue that lets each work on its part.
+"""Sharding of the work among replicas: the flag -shards, and the queue that gives each replica its part.
 
 Every Site belongs to a shard, by its namespace and name, and every shard has a Lease (clientgo.tools.sharding documents
 the guarantees). The manager then elects no leader: all replicas run the controller, each with a queue that accepts and
@@ -25,7 +25,7 @@ from clientgo.util import workqueue
 
 
 def sharded_informers(flags: argparse.Namespace) -> ShardedInformers | None:
-    """Return the informers of this replica's shards, None when every replica caches everything."""
+    """Return the informers of this replica's shards, or None if every replica caches all objects."""
     by = ShardBy[flags.shard_by.upper()]
     return ShardedInformers(flags.shards, by) if flags.shards and by is not ShardBy.NAME else None
 
@@ -41,16 +41,16 @@ class Shards:
         flags: argparse.Namespace,
         informers: ShardedInformers | None = None,
     ) -> None:
-        """Divide the Sites among replicas. `reader` is the manager's client, which reads from the cache.
+        """Set up the sharder. `reader` is the manager's client, which reads from the cache.
 
-        Raises ValueError for flags that exclude each other.
+        Raises ValueError for flags that contradict each other.
         """
         if flags.leader_elect:
             raise ValueError("-shards and -leader-elect exclude each other: several replicas work, or one does")
         if not flags.leader_elect_namespace:
             raise ValueError("-shards needs -leader-elect-namespace, where the Leases are")
         self._reader = reader
-        # Guards _queue, which is made when the controller starts.
+        # Guards _queue, which exists once the controller has started.
         self._lock = threading.Lock()
         self._queue: workqueue.TypedRateLimitingInterface[ctrl.Request] | None = None
         self.sharder = sharding.new_sharder(
@@ -69,11 +69,11 @@ class Shards:
         )
 
     def start(self, ctx: Context) -> None:
-        """Take part until `ctx` is done, then give the shards back, each when its keys are through. Blocks."""
+        """Hold shards until `ctx` is done, then release each shard after its keys in progress are done. Blocks."""
         self.sharder.run(ctx)
 
     def need_leader_election(self) -> bool:
-        """Return False: no leader is elected. So the manager starts this before the controllers and after the cache."""
+        """Return False: there is no leader. So the manager starts this after the cache and before the controllers."""
         return False
 
     def new_queue(
@@ -91,7 +91,7 @@ class Shards:
         return queue
 
     def _enqueue_shard(self, shard: int) -> None:
-        """Queue all Sites of a shard that this replica has acquired. It ignored their events before."""
+        """Queue all Sites of a newly acquired shard, because this replica ignored their events before."""
         with self._lock:
             queue = self._queue
         if queue is None:

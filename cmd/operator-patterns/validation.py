@@ -1,7 +1,7 @@
 """Semantic validation and defaults, beyond the schema.
 
-Both are here and not in the webhooks, because the controller calls them too: the webhooks may not be deployed or
-reachable, and a stored object can no longer be rejected.
+Both functions are outside of the webhooks, because the controller also calls them: the webhooks may be absent or
+unreachable, and a stored object can no longer be rejected.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def validate(site: Site, domain: str) -> field.ErrorList:
 
 
 def set_defaults(site: Site, domain: str) -> bool:
-    """Fill in what is left open; whether anything was."""
-    # A name that is still to be generated is not there yet when webhooks are asked; the controller fills it in later.
+    """Set the defaults of empty fields, and report whether a field was empty."""
+    # A generated name does not exist yet when webhooks are called. The controller sets the default later.
     if site.spec.host or not site.get_name():
         return False
     site.spec.host = f"{site.get_name()}.{site.get_namespace()}.{domain}"

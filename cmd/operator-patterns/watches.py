@@ -1,7 +1,7 @@
-"""Creating watches: which events count, and for which Sites.
+"""The watches of the controller: the events that it accepts, and the Sites that they concern.
 
 The guides write `predicate.Funcs` with e.MetaNew and e.ObjectNew; both are `e.object_new` today. Their handler with a
-method for each event is a function of the object, which `enqueue_requests_from_map_func` calls for each.
+method for each event is a function here, which `enqueue_requests_from_map_func` calls with each object.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from clientgo.api.core import v1 as corev1
 from clientgo.context import Context
 from clientgo.controller_runtime import client, event, predicate
 
-# An annotation: "true" allows Sites to use the Secret, and makes the operator listen to it.
+# An annotation: "true" allows Sites to use the Secret, and the operator reacts to its changes.
 CERTIFICATE_ANNOTATION = "patterns.example.com/certificate"
-# The index of Sites by the Secret they name.
+# The index of Sites by the Secret that they name.
 TLS_SECRET_FIELD = ".spec.tlsSecretName"
 
 
@@ -45,7 +45,7 @@ def is_annotated_secret() -> predicate.TypedFuncs[corev1.Secret]:
             return is_annotated(new)
         return is_annotated(new) != is_annotated(old)
 
-    # A deletion counts too: the guides leave it out, and then that of any Secret passes.
+    # Deletions are filtered too. The guides omit this, so their predicate accepts the deletion of any Secret.
     return predicate.TypedFuncs(
         create_func=lambda e: is_usable(e.object), update_func=update, delete_func=lambda e: is_usable(e.object)
     )

@@ -1,6 +1,6 @@
-"""The webhooks of Sites: initialisation and semantic validation before anything is stored.
+"""The webhooks of Sites: initialization and semantic validation before a Site is stored.
 
-Both ask validation.py, as the controller does: `is_initialized` and `is_valid` are the second line.
+Both use validation.py, like the controller, whose `is_initialized` and `is_valid` repeat the checks.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from clientgo.controller_runtime.webhook import admission
 
 
 def setup_webhook_with_manager(mgr: ctrl.Manager, domain: str) -> None:
-    """Serve both with the manager's webhook server."""
+    """Serve both webhooks with the manager's webhook server."""
     builder = ctrl.new_webhook_managed_by(mgr, Site)
     builder.with_defaulter(SiteDefaulter(domain)).with_validator(SiteValidator(domain)).complete()
 
 
 class SiteDefaulter:
-    """A webhook that initialises a new Site, so that its user immediately sees the defaults."""
+    """A webhook that initializes a new Site, so that its user immediately sees the defaults."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain

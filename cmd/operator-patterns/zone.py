@@ -1,4 +1,4 @@
-"""A DNS zone: something outside the cluster that must be cleaned up when a Site goes.
+"""A DNS zone: an external system that must be cleaned up after a Site is deleted.
 
 The API server does not know it, so the garbage collector cannot clean it up. Here it is a folder with a file for each
 host, with the host's name. Several replicas may use it at once: the replica that creates the file owns the host.
@@ -23,16 +23,16 @@ class HostTakenError(Exception):
 class Record:
     """The record of a host name."""
 
-    # Whose it is: namespace/name of a Site.
+    # The owner: namespace/name of a Site.
     owner: str
     # Where visitors are sent.
     target: str
 
 
 class Zone:
-    """The records, in a folder. Thread-safe, and safe among processes as long as one at a time works for an owner.
+    """The records, in a folder. Thread-safe. Several processes may use it, but only one at a time for each owner.
 
-    A change is there in full or not at all, also when the process is killed in the middle of it.
+    Each change is atomic, also if the process is killed.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -47,19 +47,19 @@ class Zone:
         return {host: record for host, record in found.items() if record is not None}
 
     def publish(self, host: str, record: Record) -> bool:
-        """Make the owner known under this host and no other; False if it is already. Blocks for the files.
+        """Give the owner this host and no other. Return False if it has it already. Blocks for the files.
 
-        Raises HostTakenError when the host is another owner's, ValueError for what is no host or no record, OSError.
+        Raises HostTakenError if another owner has the host, ValueError for an invalid host or record, and OSError.
         """
         found = self._read(host)
         if found == record:
             return False
         _check_owner(host, found, record)
-        # Before the new one is there: then it is not forgotten when the process ends in between.
+        # Before the new record exists. So the old one cannot be forgotten if the process ends in between.
         self.withdraw(record.owner, but=host)
         new = self._written(host, record)
         try:
-            # Only one can make the link: it has the host.
+            # Only one process can create the link. Its owner has the host.
             os.link(new, self._path(host))
         except FileExistsError:
             _check_owner(host, self._read(host), record)
@@ -69,7 +69,7 @@ class Zone:
         return True
 
     def withdraw(self, owner: str, but: str = "") -> list[str]:
-        """Forget the owner under all hosts but one; which they were. Blocks for the files; raises as `publish`."""
+        """Remove the owner's other hosts and return them. Blocks for the files; raises the errors of `publish`."""
         hosts = [host for host, record in self.records().items() if record.owner == owner and host != but]
         for host in hosts:
             self._path(host).unlink(missing_ok=True)
@@ -94,8 +94,7 @@ class Zone:
         """Write the record to a temporary file in the folder and return its path.
 
         If a killed process has left such a file, the method deletes it instead of writing to it: the file may be the
-        record
-        itself, which has two names for a moment.
+        record itself, which has two names for a moment.
         """
         name = hashlib.blake2b(f"{record.owner} {host}".encode(), digest_size=16).hexdigest()
         path = self._folder / f".{name}"

@@ -1,8 +1,8 @@
-"""The Pod controller of the workqueue walkthrough: the primitives at work, without a shared informer.
+"""The Pod controller of the workqueue walkthrough, made of the primitives without a shared informer.
 
 Mirrors examples/workqueue/main.go of client-go. A change of a Pod in the namespace "default" puts the Pod's key on a
-work queue; a worker takes keys off it and prints what became of the Pod. Differs from Go in one thing: SIGINT and
-SIGTERM end it in good order, where the Go program is simply killed.
+work queue; a worker takes the keys and prints the state of the Pods. Differs from Go in one thing: after SIGINT or
+SIGTERM it ends all threads, where the Go program is simply killed.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Controller:
         self.queue = queue
 
     def process_next_item(self) -> bool:
-        """Wait for a key and work on it; False when the queue is shut down."""
+        """Wait for a key and process it. Return False when the queue is shut down."""
         key, quit = self.queue.get()
         if quit:
             return False
-        # Until done is called no other worker gets this key, so two workers never process the same Pod.
+        # The queue gives this key to no other worker until `done`, so two workers never process the same Pod.
         try:
             error = None
             try:
@@ -64,16 +64,16 @@ class Controller:
             klog.errorf("Fetching object with key %s from store failed with %s", key, err)
             raise
         if not exists:
-            # main puts a Pod into the cache that the cluster does not have: this is how we hear of it.
+            # `main` adds a Pod to the cache that is not in the cluster. This line reports it.
             print(f"Pod {key} does not exist anymore", flush=True)
         else:
-            # A controller with resources of its own would look at the uid too: the Pod may have been made anew.
+            # A controller that manages other resources would also compare the uid: the Pod may be a new one.
             print(f"Sync/Add/Update for Pod {obj.get_name()}", flush=True)
 
     def handle_err(self, err: Exception | None, key: str) -> None:
-        """Put the key back if there was an error, but not for ever."""
+        """Retry the key after an error, at most five times."""
         if err is None:
-            # From now on the key is as good as new: a later failure of it will not be delayed for earlier ones.
+            # Reset the key's failures: the delay after a later failure will not depend on earlier ones.
             self.queue.forget(key)
             return
         if self.queue.num_requeues(key) < MAX_RETRIES:
@@ -85,13 +85,13 @@ class Controller:
         klog.infof('Dropping pod "%s" out of the queue: %s', key, err)
 
     def run(self, ctx: context.Context, workers: int) -> None:
-        """Watch and work until `ctx` is done; all threads have ended then."""
+        """Run the informer and the workers until `ctx` is done, and wait for their threads."""
         threads: list[threading.Thread] = []
         with utilruntime.handle_crash_with_context(ctx):
             klog.info("Starting Pod controller")
             threads.append(start("pod-informer", self.informer.run_with_context, ctx))
             try:
-                # Keys wait in the queue until the cache is complete; a worker that came earlier could find no Pod.
+                # The keys wait in the queue until the cache is complete. An earlier worker might not find the Pod.
                 if not cache.wait_for_named_cache_sync_with_context(ctx, self.informer.has_synced):
                     utilruntime.handle_error(RuntimeError("Timed out waiting for caches to sync"))
                     return
@@ -118,7 +118,7 @@ def start(name: str, target: Any, *args: Any) -> threading.Thread:
 
 
 def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
-    """Return the controller with everything that it needs. The caller starts it with `run`."""
+    """Return a controller with its parts. The caller starts it with `run`."""
     pod_list_watcher = cache.new_list_watch_from_client(
         clientset.core_v1().rest_client(), "pods", metav1.NAMESPACE_DEFAULT, fields.everything()
     )
@@ -126,7 +126,7 @@ def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
         workqueue.default_typed_controller_rate_limiter()
     )
 
-    # Whenever the cache changes, the key of the Pod goes onto the queue. By the time a worker takes it off, the cache
+    # Each change of the cache adds the key of the Pod to the queue. By the time a worker takes it off, the cache
     # may show a newer Pod than the event did.
     indexer, informer = cache.new_indexer_informer(
         pod_list_watcher,
@@ -135,13 +135,13 @@ def new_pod_controller(clientset: kubernetes.Interface) -> Controller:
         cache.ResourceEventHandlerFuncs(
             add_func=lambda obj: queue.add(cache.meta_namespace_key_func(obj)),
             update_func=lambda _, new: queue.add(cache.meta_namespace_key_func(new)),
-            # A deletion that was missed comes as a tombstone, whose key only this function knows.
+            # A missed deletion arrives as a tombstone, and only this function returns its key.
             delete_func=lambda obj: queue.add(cache.deletion_handling_meta_namespace_key_func(obj)),
         ),
         {},
     )
 
-    # A warm start. Suppose that we knew of a Pod "mypod" when we last ran: if it is gone by now, we hear of its
+    # A warm start. Suppose that the last run knew a Pod "mypod". If it no longer exists, we are notified of its
     # deletion once the cache has synced.
     indexer.add(corev1.Pod(metadata=metav1.ObjectMeta(name="mypod", namespace=metav1.NAMESPACE_DEFAULT)))
     return Controller(queue, indexer, informer)

@@ -1,7 +1,7 @@
 """The Foo controller: it keeps one Deployment for every Foo.
 
 Mirrors controller.go of k8s.io/sample-controller, function by function. A change of a Foo, or of a Deployment that a
-Foo owns, puts the Foo's name on a work queue; workers take names off it and make the world look as the Foo says.
+Foo owns, puts the Foo's name on a work queue; workers take the names and bring the actual state to the desired state.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ ERR_RESOURCE_EXISTS = "ErrResourceExists"
 
 MESSAGE_RESOURCE_EXISTS = 'Resource "{}" already exists and is not managed by Foo'
 MESSAGE_RESOURCE_SYNCED = "Foo synced successfully"
-# Tells this controller's writes from everybody else's.
+# The field manager of this controller's writes.
 FIELD_MANAGER = CONTROLLER_AGENT_NAME
 
 
 class Controller:
-    """Syncs Foos with their Deployments. Made by `new_controller`."""
+    """Syncs Foos with their Deployments. Created by `new_controller`."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class Controller:
         self.deployments_synced = deployment_informer.informer().has_synced
         self.foos_lister = foo_informer.lister()
         self.foos_synced = foo_informer.informer().has_synced
-        # Work is queued instead of done where a change is seen: that bounds how much happens at a time, and no two
-        # workers ever have the same Foo.
+        # The handlers only queue names. So the number of workers bounds the concurrent work, and two workers never
+        # process the same Foo.
         self.workqueue = queue
         self.recorder = recorder
 
@@ -76,7 +76,7 @@ class Controller:
             logger.info("Starting Foo controller")
 
             logger.info("Waiting for informer caches to sync")
-            # Not below the guard, which would log the error as a crash before the caller hears of it.
+            # Outside of the guard, which would log the error as a crash before it reaches the caller.
             if not cache.wait_for_cache_sync(ctx.done(), self.deployments_synced, self.foos_synced):
                 raise RuntimeError("failed to wait for caches to sync")
 
@@ -119,7 +119,7 @@ class Controller:
             utilruntime.handle_error_with_context(
                 ctx, err, "Error syncing; requeuing for later retry", objectReference=obj_ref
             )
-            # Comes back after a delay that grows with each failure.
+            # The queue returns it again after a delay that grows with each failure.
             self.workqueue.add_rate_limited(obj_ref)
         else:
             self.workqueue.forget(obj_ref)
@@ -129,9 +129,9 @@ class Controller:
         return True
 
     def sync_handler(self, ctx: Context, object_ref: cache.ObjectName) -> None:
-        """Compare what the Foo says with what is, bring the two together, and note it in the Foo's status.
+        """Compare the actual state with the desired state, make them equal, and update the Foo's status.
 
-        Blocks for the API calls it makes; what they raise, it raises, and the item is tried again.
+        Blocks for the API calls and raises their errors; the caller retries the item.
         """
         logger = klog.logger_with_values(klog.from_context(ctx), objectRef=object_ref)
 
@@ -140,7 +140,7 @@ class Controller:
         except errors.StatusError as err:
             if not errors.is_not_found(err):
                 raise
-            # Deleted since it was queued: nothing to do, the garbage collector takes its Deployment.
+            # Deleted since it was queued. Nothing to do: the garbage collector deletes its Deployment.
             utilruntime.handle_error_with_context(
                 ctx, err, "Foo referenced by item in work queue no longer exists", objectReference=object_ref
             )
@@ -148,7 +148,7 @@ class Controller:
 
         deployment_name = foo.spec.deployment_name
         if not deployment_name:
-            # Trying again would not help; the next change of the Foo queues it anew.
+            # A retry would not help. The next change of the Foo queues it again.
             utilruntime.handle_error_with_context(
                 ctx, None, "Deployment name missing from object reference", objectReference=object_ref
             )
@@ -184,12 +184,12 @@ class Controller:
         return client.create(ctx, new_deployment(foo), metav1.CreateOptions(field_manager=FIELD_MANAGER))
 
     def update_foo_status(self, ctx: Context, foo: samplev1alpha1.Foo, deployment: appsv1.Deployment) -> None:
-        """Write how many replicas are available. Blocks for the call; raises StatusError."""
+        """Write the number of available replicas to the status. Blocks for the call; raises StatusError."""
         # Objects from the cache are shared and read-only: change a copy.
         foo_copy = foo.deep_copy()
         foo_copy.status.available_replicas = deployment.status.available_replicas
         client = self.sampleclientset.samplecontroller_v1alpha1().foos(foo.metadata.namespace)
-        # update_status changes nothing but the status, whatever else differs in the copy.
+        # update_status only changes the status, even if other fields of the copy differ.
         client.update_status(ctx, foo_copy, metav1.UpdateOptions(field_manager=FIELD_MANAGER))
 
     def enqueue_foo(self, obj: Any) -> None:
@@ -202,7 +202,7 @@ class Controller:
         self.workqueue.add(object_ref)
 
     def handle_object(self, obj: Any) -> None:
-        """Put the Foo that owns `obj` on the queue, if a Foo does. Takes deleted objects and their tombstones too."""
+        """Queue the Foo that owns `obj`, if there is one. Accepts deleted objects and their tombstones too."""
         logger = klog.from_context(context.background())
         if isinstance(obj, cache.DeletedFinalStateUnknown):
             tombstone, obj = obj, obj.obj
@@ -241,9 +241,9 @@ def new_controller(
     foo_informer: informers.FooInformer,
     queue: Queue | None = None,
 ) -> Controller:
-    """Make the controller and set its event handlers; `ctx` ends the event broadcaster.
+    """Create the controller and add its event handlers. `ctx` ends the event broadcaster.
 
-    `queue` takes the place of its own one (`new_queue`), which several replicas do that share the work.
+    `queue` replaces the controller's own queue (`new_queue`); replicas with shards use that.
     """
     logger = klog.from_context(ctx)
 
@@ -273,11 +273,11 @@ def new_controller(
         )
     )
 
-    # A Deployment that changes may mean work for the Foo that owns it, which handle_object finds out: so nothing else
-    # here has to know about Deployments.
+    # A changed Deployment may need work for the Foo that owns it. handle_object finds this Foo, so no other code here
+    # handles Deployments.
     def update_deployment(old: appsv1.Deployment, new: appsv1.Deployment) -> None:
         if new.get_resource_version() == old.get_resource_version():
-            # A resync replays what is cached; two different versions of an object never have the same version.
+            # A resync repeats the cached object. Two different states of an object never have the same version.
             return
         controller.handle_object(new)
 
@@ -301,7 +301,7 @@ def new_queue() -> Queue:
 
 
 def new_deployment(foo: samplev1alpha1.Foo) -> appsv1.Deployment:
-    """Return the Deployment that a Foo asks for. handle_object finds the Foo by the Deployment's owner reference."""
+    """Return the Deployment that a Foo specifies. handle_object finds the Foo by the Deployment's owner reference."""
     labels = {"app": "nginx", "controller": foo.metadata.name}
     return appsv1.Deployment(
         metadata=metav1.ObjectMeta(

@@ -1,4 +1,4 @@
-"""One of several replicas works: the flags of -leader-elect, and running something only while holding a Lease.
+"""Leader election among replicas: the flags of -leader-elect, and a function that only runs while a Lease is held.
 
 The Go sample-controller has no leader election; the flags and their defaults are those of every component of Kubernetes
 (k8s.io/component-base/config/options), the way they are used is that of client-go's examples/leader-election.
@@ -78,7 +78,7 @@ def _bool(text: str) -> bool:
 
 
 def lock_for_config(cfg: rest.Config, flags: argparse.Namespace) -> resourcelock.Interface:
-    """Return the Lease that the flags name, held under an identity that is unique to this process.
+    """Return the lock of the Lease that the flags name, with an identity that is unique to this process.
 
     Raises ValueError for an unknown kind of lock.
     """

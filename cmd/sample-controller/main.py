@@ -1,8 +1,8 @@
-"""Connect to a cluster, make clients and informers, and run the controller until told to stop.
+"""Connect to a cluster, create clients and informers, and run the controller until a signal.
 
 Mirrors main.go of k8s.io/sample-controller. Differs in two things: it joins its informers before it returns, where the
-Go program just exits; and several replicas may run. Either one of them works (-leader-elect, election.py), or each does
-a part of the work (-shards, shards.py).
+Go program just exits; and several replicas may run. Either only the leader works (-leader-elect, election.py), or each
+replica does a part of the work (-shards, shards.py).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
 
     def run(ctx: Context) -> None:
-        # start does not block: every informer runs in a thread of its own.
+        # start does not block: each informer runs in its own thread.
         kube_informer_factory.start(ctx.done())
         example_informer_factory.start(ctx.done())
         controller.run(ctx, WORKERS)

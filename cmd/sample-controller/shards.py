@@ -1,4 +1,4 @@
-"""Several replicas share the work: the flags -shards and -shard-by, the informers and the queue of a replica's part.
+"""Sharding of the work among replicas: the flags -shards and -shard-by, and each replica's informers and queue.
 
 The Go sample-controller has none of these. Every Foo belongs to a shard and every shard has a Lease, with the durations
 of -leader-elect-lease-duration and the other two. clientgo.tools.sharding states the guarantee.
@@ -51,10 +51,10 @@ def shard_informers(
     kube_informer_factory: kubeinformers.SharedInformerFactory,
     example_informer_factory: informers.SharedInformerFactory,
 ) -> ShardedInformers | None:
-    """Let the factories return informers of this replica's shards; call it before any other use of the factories.
+    """Make the factories return informers of this replica's shards. Call it before any other use of the factories.
 
-    Returns None when every replica caches everything. By uid a Deployment is in another shard than its Foo, so the
-    informer of Deployments stays as it is.
+    Returns None if every replica caches all objects. With -shard-by=uid a Deployment and its Foo have different shards,
+    so the informer of Deployments stays unchanged.
     """
     by = ShardBy[flags.shard_by.upper()]
     if not flags.shards or by is ShardBy.NAME:
@@ -111,7 +111,7 @@ def queue_for(sharder: sharding.Sharder) -> Queue:
 
 
 def run_beside(ctx: Context, sharder: sharding.Sharder, work: Callable[[Context], None]) -> None:
-    """Run `work` while the sharder takes part; both have ended when this returns. Raises what `work` raises."""
+    """Run `work` beside the sharder, and wait for both. Raises the error of `work`."""
     taking_part, leave = context.with_cancel(ctx)
     sharing = threading.Thread(target=sharder.run, args=(taking_part,), name="sharder", daemon=True)
     sharing.start()

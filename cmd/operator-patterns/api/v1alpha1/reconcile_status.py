@@ -24,11 +24,11 @@ class ReconcileStatus(runtime.Struct):
     """The outcome of the last reconcile."""
 
     status: str = runtime.field("status", "string", default="", schema=runtime.Schema(enum=[SUCCESS, FAILURE]))
-    # When that was, to the second.
+    # The time of the reconciliation, in whole seconds.
     last_update: datetime | None = runtime.field("lastUpdate", "*metav1.Time", default=None)
     # Why it failed.
     reason: str = runtime.field("reason", "string", default="")
-    # The generation of the object it is about. Another than the object's: the operator has not come to it yet.
+    # The reconciled generation. If the object has another one, the operator has not reconciled it yet.
     observed_generation: int = runtime.field("observedGeneration", "int64", default=0)
     conditions: MutableSequence[metav1.Condition] = runtime.field(
         "conditions",
@@ -40,7 +40,7 @@ class ReconcileStatus(runtime.Struct):
 
 @runtime_checkable
 class ReconcileStatusAware(Protocol):
-    """A kind whose status tells of the last reconcile."""
+    """A kind whose status has the result of the last reconciliation."""
 
     def get_reconcile_status(self) -> ReconcileStatus:
         """Return the part of the status that records reconciliations. Writing to it changes the object."""

@@ -1,7 +1,7 @@
 """Site, written by hand as any API type is.
 
-Its definition for the server, config/crd/sites.yaml, is generated from it by hack/update-codegen. The `schema` beside a
-field is the syntactic validation: what the server refuses by itself, with or without an operator.
+Its definition for the server, config/crd/sites.yaml, is generated from it by hack/update-codegen. The `schema` of a
+field is the syntactic validation, which the server does without the operator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SUBDOMAIN = rf"^{_LABEL}(\.{_LABEL})*$"
 class SiteSpec(runtime.Struct):
     """The desired state of a Site."""
 
-    # Where it is visited. By default NAME.NAMESPACE.DOMAIN: no schema can say that, so the operator fills it in.
+    # The host name. The operator sets the default NAME.NAMESPACE.DOMAIN, which a schema cannot express.
     host: str = runtime.field(
         "host", "string", default="", schema=runtime.Schema(pattern=_SUBDOMAIN, max_length=253)
     )
@@ -29,14 +29,14 @@ class SiteSpec(runtime.Struct):
         "page", "string", default="", schema=runtime.Schema(required=True, min_length=1, max_length=65536)
     )
     # A Secret of type kubernetes.io/tls, annotated patterns.example.com/certificate=true, in the same namespace.
-    # Without one the Site is served unencrypted.
+    # Without it the Site is served without encryption.
     tls_secret_name: str = runtime.field(
         "tlsSecretName", "string", default="", schema=runtime.Schema(pattern=_SUBDOMAIN, max_length=253)
     )
 
 
 class Site(runtime.ResourceObject):
-    """A web page under a host name: a ConfigMap, a Deployment, and a record in a DNS zone outside the cluster."""
+    """A web page under a host name: a ConfigMap, a Deployment, and a record in an external DNS zone."""
 
     GROUP_VERSION_KIND = schema.GroupVersionKind("patterns.example.com", "v1alpha1", "Site")
     CRD = runtime.CustomResource(
