@@ -243,7 +243,7 @@ def draws(options: Options, run: Run) -> Json:
     header, rows = drawn(ROOT.joinpath("hack/README.md").read_text(encoding="utf-8"))
     shares = [(row[0], next(float(cell[:-2]) for cell in reversed(row) if cell.endswith(" %"))) for row in rows]
     chart = Chart("Bugs of one line that the tests catch, in the last draw", "percent", shares, ours="")
-    text = "The survivors, the seeds and the commands are in [the page about the scripts](../../README.md)."
+    text = "[The page about the scripts](../../README.md) has the commands, and says how to read the figures."
     return {"commands": [], "header": header, "rows": rows, "text": text, "charts": as_json([chart]), "ok": bool(rows)}
 
 
