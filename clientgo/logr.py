@@ -29,11 +29,11 @@ class RuntimeInfo:
 class LogSink(Protocol):
     """A destination of log lines. Any thread may call the methods, which must not block for long. Go: logr.LogSink."""
 
-    def init(self, info: RuntimeInfo) -> None:
+    def init(self, info: RuntimeInfo, /) -> None:
         """Initialize the sink. Called once, before any other method."""
         ...
 
-    def enabled(self, level: int) -> bool:
+    def enabled(self, level: int, /) -> bool:
         """Report whether lines of this verbosity are logged."""
         ...
 
@@ -49,7 +49,7 @@ class LogSink(Protocol):
         """Return a sink that adds the pairs to every line."""
         ...
 
-    def with_name(self, name: str) -> LogSink:
+    def with_name(self, name: str, /) -> LogSink:
         """Return a sink that adds the name to its lines, joined to the existing one."""
         ...
 

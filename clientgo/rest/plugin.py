@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class AuthProvider(Protocol):
     """A provider that adds credentials to requests."""
 
-    def wrap_transport(self, rt: RoundTripper) -> RoundTripper:
+    def wrap_transport(self, rt: RoundTripper, /) -> RoundTripper:
         """Return a round tripper that adds the credentials."""
         ...
 
@@ -27,7 +27,7 @@ class AuthProvider(Protocol):
 class AuthProviderConfigPersister(Protocol):
     """A store for a provider's configuration, for example a kubeconfig."""
 
-    def persist(self, config: Mapping[str, str]) -> None: ...
+    def persist(self, config: Mapping[str, str], /) -> None: ...
 
 
 # Makes a provider from the cluster's address, the provider's configuration and the persister.

@@ -125,16 +125,16 @@ def watch_silence(timeout_seconds: float | None) -> float:
 class HTTPClient(Protocol):
     """A sender of HTTP requests; implemented by http.Client."""
 
-    def do(self, request: http.Request) -> Response: ...
+    def do(self, request: http.Request, /) -> Response: ...
 
 
 @runtime_checkable
 class ResponseWrapper(Protocol):
     """A request whose response can be read as bytes or as a stream."""
 
-    def do_raw(self, ctx: Context) -> bytes: ...
+    def do_raw(self, ctx: Context, /) -> bytes: ...
 
-    def stream(self, ctx: Context) -> Body: ...
+    def stream(self, ctx: Context, /) -> Body: ...
 
 
 class RequestConstructionError(Exception):

@@ -18,11 +18,11 @@ _MAX_RESPONSE_CODE = 499
 class BackoffManager(Protocol):
     """A backoff between the requests to a server. Deprecated: its sleep cannot be cancelled."""
 
-    def update_backoff(self, actual_url: str, err: BaseException | None, response_code: int) -> None: ...
+    def update_backoff(self, actual_url: str, err: BaseException | None, response_code: int, /) -> None: ...
 
-    def calculate_backoff(self, actual_url: str) -> float: ...
+    def calculate_backoff(self, actual_url: str, /) -> float: ...
 
-    def sleep(self, d: float) -> None: ...
+    def sleep(self, d: float, /) -> None: ...
 
 
 @runtime_checkable
@@ -30,16 +30,16 @@ class BackoffManagerWithContext(Protocol):
     """A backoff between the requests to a server."""
 
     def update_backoff_with_context(
-        self, ctx: Context, actual_url: str, err: BaseException | None, response_code: int
+        self, ctx: Context, actual_url: str, err: BaseException | None, response_code: int, /
     ) -> None:
         """Record the result of a request; `response_code` is 0 if there was an error instead."""
         ...
 
-    def calculate_backoff_with_context(self, ctx: Context, actual_url: str) -> float:
+    def calculate_backoff_with_context(self, ctx: Context, actual_url: str, /) -> float:
         """Return the seconds to wait before the next request."""
         ...
 
-    def sleep_with_context(self, ctx: Context, d: float) -> None:
+    def sleep_with_context(self, ctx: Context, d: float, /) -> None:
         """Block for `d` seconds or until the context is done."""
         ...
 

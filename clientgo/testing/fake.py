@@ -159,11 +159,11 @@ def _answer(reactor: object, answer: tuple[bool, R]) -> tuple[bool, R]:
 class Reactor(Protocol):
     """A reaction to some actions. Go: testing.Reactor."""
 
-    def handles(self, action: Action) -> bool:
+    def handles(self, action: Action, /) -> bool:
         """Report whether this reactor applies to the action."""
         ...
 
-    def react(self, action: Action) -> tuple[bool, Object | None]:
+    def react(self, action: Action, /) -> tuple[bool, Object | None]:
         """Return (handled, result); the next reactor is tried if it is not handled. Raises the error of the response.
         """
         ...
@@ -172,9 +172,9 @@ class Reactor(Protocol):
 class WatchReactor(Protocol):
     """A reaction to some watches. Go: testing.WatchReactor."""
 
-    def handles(self, action: Action) -> bool: ...
+    def handles(self, action: Action, /) -> bool: ...
 
-    def react(self, action: Action) -> tuple[bool, watch.Interface | None]:
+    def react(self, action: Action, /) -> tuple[bool, watch.Interface | None]:
         """Return (handled, watch); the next reactor is tried if it is not handled. Raises the error of the response."""
         ...
 
@@ -182,9 +182,9 @@ class WatchReactor(Protocol):
 class ProxyReactor(Protocol):
     """A reaction to some reads through the API server. Go: testing.ProxyReactor."""
 
-    def handles(self, action: Action) -> bool: ...
+    def handles(self, action: Action, /) -> bool: ...
 
-    def react(self, action: Action) -> tuple[bool, rest.ResponseWrapper | None]:
+    def react(self, action: Action, /) -> tuple[bool, rest.ResponseWrapper | None]:
         """Return (handled, response); the next reactor is tried if it is not handled or this one raises."""
         ...
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo import rest
+from clientgo import logr, rest, testing
 from clientgo.api.core import v1 as corev1
 from clientgo.api.events import v1 as eventsv1
 from clientgo.apimachinery.api import meta
@@ -223,3 +223,40 @@ def lock() -> resourcelock.Interface:
 
 def transport(config: rest.Config) -> None:
     config.wrap_transport = Transport
+
+
+class Lines:
+    """A destination of log lines."""
+
+    def init(self, about: logr.RuntimeInfo) -> None: ...
+
+    def enabled(self, verbosity: int) -> bool:
+        return verbosity == 0
+
+    def info(self, verbosity: int, text: str, /, **pairs: object) -> None: ...
+
+    def error(self, failure: BaseException | None, text: str, /, **pairs: object) -> None: ...
+
+    def with_values(self, /, **pairs: object) -> Lines:
+        return self
+
+    def with_name(self, part: str) -> Lines:
+        return self
+
+
+class Refusal:
+    """A reactor of a fake clientset."""
+
+    def handles(self, call: testing.Action) -> bool:
+        return True
+
+    def react(self, call: testing.Action) -> tuple[bool, Any]:
+        raise NotImplementedError
+
+
+def lines() -> logr.LogSink:
+    return Lines()
+
+
+def reactor() -> testing.Reactor:
+    return Refusal()

@@ -39,6 +39,15 @@ IMPLEMENTED = (
     "controller_runtime/finalizer",
     "controller_runtime/client/options.py",
     "controller_runtime/client/interfaces.py",
+    "controller_runtime/client/client.py",
+    "apimachinery/util/waitgroup/ratelimited_waitgroup.py",
+    "logr.py",
+    "rest/plugin.py",
+    "rest/request.py",
+    "rest/urlbackoff.py",
+    "testing/apiserver/streams/runtime.py",
+    "testing/fake.py",
+    "util/certificate/certificate_manager.py",
 )
 
 

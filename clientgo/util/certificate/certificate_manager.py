@@ -114,7 +114,7 @@ class Store(Protocol):
         """Return the current pair. Raises NoCertKeyError if there is none, OSError, ValueError. Go: Store.Current."""
         ...
 
-    def update(self, cert: bytes, key: bytes) -> Certificate:
+    def update(self, cert: bytes, key: bytes, /) -> Certificate:
         """Store a pair in PEM as the current one and return it. Raises OSError, ValueError. Go: Store.Update."""
         ...
 
@@ -122,13 +122,13 @@ class Store(Protocol):
 class Gauge(Protocol):
     """A metric with one value. Go: certificate.Gauge."""
 
-    def set(self, value: float) -> None: ...
+    def set(self, value: float, /) -> None: ...
 
 
 class Histogram(Protocol):
     """A metric of values. Go: certificate.Histogram."""
 
-    def observe(self, value: float) -> None: ...
+    def observe(self, value: float, /) -> None: ...
 
 
 class Counter(Protocol):

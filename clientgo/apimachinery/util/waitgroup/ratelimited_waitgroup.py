@@ -16,7 +16,7 @@ __all__ = ["NotDrainedError", "RateLimitedSafeWaitGroup", "RateLimiter", "RateLi
 class RateLimiter(Protocol):
     """A limit on how fast work ends. Thread-safe. Go: waitgroup.RateLimiter."""
 
-    def wait(self, ctx: Context) -> object:
+    def wait(self, ctx: Context, /) -> object:
         """Wait until the next piece of work may end, or the context is done. Go: waitgroup.RateLimiter.Wait."""
         ...
 

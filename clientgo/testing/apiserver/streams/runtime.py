@@ -30,7 +30,7 @@ class Size:
 class Input(Protocol):
     """The standard input of a process."""
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         """Wait for bytes and return them; b"" at the end."""
         ...
 
@@ -38,7 +38,7 @@ class Input(Protocol):
 class Output(Protocol):
     """The standard output of a process."""
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes, /) -> None:
         """Send bytes. Blocks while the client does not read. Raises OSError after its end."""
         ...
 
@@ -103,18 +103,18 @@ class LogReader(Protocol):
 class Runtime(Protocol):
     """The containers of the server's pods. Thread-safe. Methods raise NoSuchContainer for one that does not run."""
 
-    def exec(self, pod: Json, container: str, command: list[str], streams: Streams) -> int:
+    def exec(self, pod: Json, container: str, command: list[str], streams: Streams, /) -> int:
         """Run a command and return its exit code. Blocks. Raises FileNotFoundError for an unknown program, OSError."""
         ...
 
-    def attach(self, pod: Json, container: str, streams: Streams) -> int:
+    def attach(self, pod: Json, container: str, streams: Streams, /) -> int:
         """Connect to the main process until its end or the client's. Blocks. Returns its exit code."""
         ...
 
-    def log(self, pod: Json, container: str, options: LogOptions) -> LogReader:
+    def log(self, pod: Json, container: str, options: LogOptions, /) -> LogReader:
         """Return a reader of the log."""
         ...
 
-    def dial(self, pod: Json, port: int) -> Conn:
+    def dial(self, pod: Json, port: int, /) -> Conn:
         """Connect to a port of the pod. Raises OSError."""
         ...
