@@ -107,7 +107,9 @@ class _DefaulterForType(Generic[ObjectT]):
         except ValueError as err:
             return errored(400, err)
         try:
-            self._defaulter.default(ctx, obj)
+            returned: object = self._defaulter.default(ctx, obj)  # type: ignore[func-returns-value]
+            if isinstance(returned, Object) and returned is not obj:
+                raise TypeError("a defaulter changes the object that it gets; this one returned another object")
             current = json_document_of(obj)
         except UnknownFieldsError as err:  # It has copied them from an object of another kind.
             return errored(500, err)

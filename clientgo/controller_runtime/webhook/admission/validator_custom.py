@@ -7,7 +7,7 @@ otherwise with 403 and the error's text. Go returns both warnings and an error; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.api.admission import v1 as admissionv1
@@ -81,6 +81,17 @@ def with_custom_validator(scheme: Scheme, cls: type[Object], validator: CustomVa
     return with_validator(scheme, cls, validator)
 
 
+def _require_warnings(returned: object) -> Warnings | None:
+    """Return a validator's warnings. Raises TypeError for other values, which admit an object by mistake."""
+    if returned is None or isinstance(returned, (list, tuple)):
+        return returned
+    if isinstance(returned, Iterable) and not isinstance(returned, (str, bytes)):
+        return list(returned)
+    raise TypeError(
+        f"a validator returns a list of warnings or None, and raises an error to reject; this one returned {returned!r}"
+    )
+
+
 class _ValidatorForType(Generic[ObjectT]):
     """Go: validatorForType."""
 
@@ -125,5 +136,4 @@ class _ValidatorForType(Generic[ObjectT]):
             admissionv1.Operation.UPDATE: self._validator.validate_update,
             admissionv1.Operation.DELETE: self._validator.validate_delete,
         }
-        warnings: Warnings | None = functions[operation](ctx, *arguments)
-        return warnings
+        return _require_warnings(functions[operation](ctx, *arguments))

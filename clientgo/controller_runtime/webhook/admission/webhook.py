@@ -23,6 +23,7 @@ from clientgo.controller_runtime.webhook.internal import metrics
 from clientgo.golang.http.server import HandlerLike, ResponseWriter
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.klog import Logger
+from clientgo.tools.cache.event_handler_name import name_for_function
 
 __all__ = [
     "Handler",
@@ -110,13 +111,24 @@ LogConstructor: TypeAlias = Callable[[Logger, "Request | None"], Logger]
 
 
 def to_function(handler: HandlerOf) -> Callable[[Context, Request], Response]:
-    """Return the function to call for a request. Raises TypeError if `handler` is not a handler."""
-    method = getattr(handler, "handle", None)
-    if method is not None:
-        return method  # type: ignore[no-any-return]
-    if callable(handler):
-        return handler
-    raise TypeError(f"a handler has a method handle(ctx, req), or is a function: {handler!r}")
+    """Return the function to call for a request, which raises TypeError if the handler returns no Response.
+
+    Raises TypeError if `handler` is not a handler.
+    """
+    function: Callable[[Context, Request], object] | None = getattr(handler, "handle", None)
+    if function is None and callable(handler):
+        function = handler
+    if function is None:
+        raise TypeError(f"a handler has a method handle(ctx, req), or is a function: {handler!r}")
+
+    def respond(ctx: Context, req: Request) -> Response:
+        response = function(ctx, req)
+        if not isinstance(response, Response):
+            name = name_for_function(function)
+            raise TypeError(f"a handler returns a Response, like admission.allowed(''); {name} returned {response!r}")
+        return response
+
+    return respond
 
 
 @dataclass(kw_only=True)

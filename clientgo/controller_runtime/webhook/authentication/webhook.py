@@ -15,6 +15,7 @@ from clientgo.controller_runtime.log.log import LOG, into_context
 from clientgo.golang.http.server import Request as HTTPRequest
 from clientgo.golang.http.server import ResponseWriter
 from clientgo.klog import Logger
+from clientgo.tools.cache.event_handler_name import name_for_function
 
 __all__ = ["Handler", "HandlerFunc", "Request", "Response", "Webhook"]
 
@@ -73,7 +74,10 @@ class Webhook:
     def handle(self, ctx: Context, req: Request) -> Response:
         """Call the handler and complete its response. Go: Handle."""
         function = self.handler if callable(self.handler) else self.handler.handle
-        response = function(into_context(ctx, self.logger()), req)
+        response: object = function(into_context(ctx, self.logger()), req)
+        if not isinstance(response, Response):
+            name = name_for_function(function)
+            raise TypeError(f"a handler returns a Response; {name} returned {response!r}")
         response.complete(req)
         return response
 

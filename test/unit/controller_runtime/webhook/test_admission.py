@@ -299,3 +299,66 @@ def test_the_answer_has_the_uid_of_the_request_though_it_is_empty(body: bytes) -
     answer = json.loads(served(body))
     assert (answer["kind"], answer["apiVersion"]) == ("AdmissionReview", "admission.k8s.io/v1")
     assert answer["response"] == {"uid": "", "allowed": True, "status": {"code": 200}}
+
+
+class Judge:
+    """A validator and a defaulter whose functions return a given value."""
+
+    def __init__(self, returned: Any) -> None:
+        self.returned = returned
+
+    def validate_create(self, ctx: Context, obj: corev1.Pod) -> Any:
+        return self.returned
+
+    validate_update: Any = validate_create
+    validate_delete: Any = validate_create
+
+    def default(self, ctx: Context, obj: corev1.Pod) -> Any:
+        return obj if self.returned == "itself" else self.returned
+
+
+@pytest.mark.parametrize("returned", [False, True, "beware", 3])
+def test_a_validator_that_returns_no_warnings_rejects_the_object_and_is_explained(
+    returned: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """False would admit the object, and a text would be one warning for each of its letters."""
+    answer = admission.with_validator(SCHEME, corev1.Pod, Judge(returned)).handle(background(), REQUEST)
+    assert not answer.allowed and answer.result is not None
+    text = f"raises an error to reject; this one returned {returned!r}"
+    assert text in answer.result.message
+    assert text in caplog.messages[0].splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("returned", "warnings"),
+    [(None, []), ([], []), (["a", "b"], ["a", "b"]), (("a",), ["a"]), (iter(["a"]), ["a"]), ({"a": 1}, ["a"])],
+)
+def test_a_validator_returns_its_warnings_in_any_collection(returned: Any, warnings: list[str]) -> None:
+    answer = admission.with_validator(SCHEME, corev1.Pod, Judge(returned)).handle(background(), REQUEST)
+    assert answer.allowed
+    assert answer.warnings == warnings
+
+
+def test_a_defaulter_that_returns_another_object_is_explained(caplog: pytest.LogCaptureFixture) -> None:
+    """Its defaults would be lost."""
+    answer = admission.with_defaulter(SCHEME, corev1.Pod, Judge(corev1.Pod())).handle(background(), REQUEST)
+    assert not answer.allowed
+    assert "a defaulter changes the object that it gets" in caplog.messages[0].splitlines()[0]
+    for harmless in (None, "itself"):
+        assert admission.with_defaulter(SCHEME, corev1.Pod, Judge(harmless)).handle(background(), REQUEST).allowed
+
+
+@pytest.mark.parametrize("combine", [None, admission.multi_mutating_handler, admission.multi_validating_handler])
+@pytest.mark.parametrize("returned", [None, True, {"allowed": True}])
+def test_a_handler_that_returns_no_response_is_named(
+    combine: Any, returned: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def forgetful(ctx: Context, req: admission.Request) -> Any:
+        return returned
+
+    handler = forgetful if combine is None else combine(forgetful)
+    answer = admission.Webhook(handler=handler).handle(background(), REQUEST)
+    assert not answer.allowed and answer.result is not None
+    text = f"forgetful returned {returned!r}"
+    assert text in answer.result.message
+    assert text in caplog.messages[0].splitlines()[0]

@@ -166,3 +166,11 @@ def test_what_is_no_review_is_answered_with_an_error(body: bytes, content_type: 
     status = answer(WEBHOOK, body, content_type)["status"]
     assert not status.get("authenticated")
     assert text in status["error"]
+
+
+def test_a_handler_that_returns_no_response_is_named() -> None:
+    def forgetful(ctx: Context, req: authentication.Request) -> Any:
+        return None
+
+    with pytest.raises(TypeError, match=r"a handler returns a Response; .*forgetful returned None"):
+        authentication.Webhook(handler=forgetful).handle(context.background(), authentication.Request())
