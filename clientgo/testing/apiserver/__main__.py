@@ -137,7 +137,7 @@ def _enabled(flags: argparse.Namespace, disabled: list[str]) -> list[str]:
 
 
 def _could_not_start(err: Exception, flags: argparse.Namespace) -> int:
-    """Log on one line what is wrong with which file or address, and return the exit code."""
+    """Log the error and its file or address on one line, and return the exit code."""
     err.__cause__ = None
     address = f"{flags.bind_address}:{flags.port}"
     klog.error_s(err.with_traceback(None), "Could not start the API server", address=address)
@@ -148,7 +148,7 @@ def _could_not_start(err: Exception, flags: argparse.Namespace) -> int:
 def _simulator(server: Server, flags: argparse.Namespace) -> AbstractContextManager[object]:
     if not flags.simulate_workloads:
         return nullcontext()
-    # Brings in all typed clients, which take longer to import than the server to start.
+    # Imports all typed clients, which takes longer than the start of the server.
     from clientgo.testing.apiserver.simulator import Simulator
 
     return Simulator(server, ready_delay=flags.simulate_delay)

@@ -372,7 +372,7 @@ class Server:
         return self._resources.handle(request, request.info, request.user)
 
     def _guarded(self, request: Request, act: Callable[[Request], T]) -> T | Response:
-        """Call a function. Returns its result, or the response to what it raises."""
+        """Call a function. Returns its result, or the response for its error."""
         _import_shared_packages()
         try:
             return act(request)

@@ -178,7 +178,7 @@ class Bubble:
         return timer
 
     def stacks(self) -> str:
-        """Return a description of every living thread, with its stack and what it waits for."""
+        """Return a description of every living thread, with its stack and the reason why it waits."""
         alive = (task for task in self._tasks if not task.done)
         return "\n".join([f"at virtual time +{self.elapsed:.9g}s:", *frames.describe(alive, self._outermost)])
 

@@ -69,7 +69,7 @@ class QueueMachine(RuleBasedStateMachine):
     new_queue: ClassVar[Any]
     items: ClassVar[tuple[Item, ...]] = tuple(ITEMS)
     session_options: ClassVar[dict[str, Any]] = {}
-    # Names of methods, each as often as it weighs. A shutdown ends most of what can happen, so it is rare.
+    # Names of methods; a more frequent name is chosen more often. A shutdown is rare, because it ends most actions.
     operations: ClassVar[tuple[str, ...]] = (
         *("add",) * 8,
         *("get",) * 6,
@@ -81,7 +81,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @classmethod
     def of(cls, new_queue: NewQueue, *, items: Sequence[Item] = ITEMS, **options: Any) -> type[Self]:
-        """Return the machine that tests what `new_queue` makes.
+        """Return the machine that tests the queues of `new_queue`.
 
         items: the items to add. Each call gets an equal copy of a string, never the same object twice. Items that `<`
         rejects show whether a queue orders them.

@@ -34,7 +34,7 @@ class _Metric:
 
 
 class RecordingMetrics:
-    """A workqueue.MetricsProvider that keeps what the queue reports."""
+    """A workqueue.MetricsProvider that keeps the reported values."""
 
     def __init__(self) -> None:
         self.depth: _Metric | None = None
@@ -47,7 +47,7 @@ class RecordingMetrics:
 
     @property
     def used(self) -> bool:
-        """Report whether the queue has asked for a metric."""
+        """Report whether the queue has requested a metric."""
         return any((self.depth, self.adds, self.latency, self.work_duration, self.retries))
 
     def raise_if_failing(self) -> None:

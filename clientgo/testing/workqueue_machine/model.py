@@ -78,7 +78,7 @@ class QueueModel:
         return {item for item, rank in self.ready.items() if rank == best}
 
     def hand_out(self) -> None:
-        """Let blocked gets return. Where the order is free, follow what the queue did."""
+        """Let blocked gets return. If the order is free, use that of the queue."""
         while self.blocked_gets and (self.ready or self.shutting_down):
             self.blocked_gets -= 1
             if not self.ready:
@@ -99,7 +99,7 @@ class QueueModel:
         """Record that an item was taken, in models that need it."""
 
     def step(self, operation: Callable[[], None], answers: Sequence[Item]) -> list[Item]:
-        """Do `operation`; `answers` is what the queue handed out meanwhile. Returns what it should have."""
+        """Do `operation`. `answers` are the items that the queue returned meanwhile. Returns the expected items."""
         self._answers = list(answers)
         self.handed_out: list[Item] = []
         operation()

@@ -182,7 +182,7 @@ class QueueSession:
         self._step(f"sleep({seconds!r})", None, lambda: self.model.sleep(seconds), seconds=seconds, args=(seconds,))
 
     def work_off(self) -> None:
-        """Get what is ready, one after the other, and be done with it at once."""
+        """Get the ready items one after the other, and call `done` for each at once."""
         while self.model.ready:
             before = set(self.model.processing)
             self.get()

@@ -10,7 +10,7 @@ from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get", "DELETE": "delete"}
-# Whose field selector may name the one object that is asked for. As in Go, a deletion of a collection has no name.
+# Verbs whose field selector may name a single object. As in Go, the deletion of a collection has no name.
 _COLLECTION_VERBS = ("list", "watch")
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 

@@ -1,6 +1,6 @@
-"""The Pod Security Standards: what a pod may not have at each level. Mirrors pod-security-admission's policy package.
+"""The Pod Security Standards: the fields of pods that each level forbids. Mirrors pod-security-admission's policy.
 
-The newest version of each check; namespaces that pin an older one get it too.
+Has the newest version of each check, also for namespaces that pin an older one.
 """
 
 from __future__ import annotations

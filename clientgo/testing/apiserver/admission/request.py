@@ -17,13 +17,13 @@ class AdmissionRequest:
 
     resource: Resource
     namespace: str
-    # Empty while it is to be generated.
+    # Empty before it is generated.
     name: str
     obj: Json
     old: Json | None = None
     subresource: str = ""
     dry_run: bool = False
-    # What the answer warns of besides.
+    # More warnings for the response.
     warnings: list[str] = field(default_factory=list)
     times: Times | None = None
     registry: Registry | None = None

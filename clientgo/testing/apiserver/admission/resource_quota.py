@@ -1,7 +1,7 @@
-"""ResourceQuota: nothing more once the quota of a namespace is used up. Mirrors plugin/resourcequota and pkg/quota.
+"""ResourceQuota: it rejects requests above the quota of a namespace. Mirrors plugin/resourcequota and pkg/quota.
 
-What counts is status.hard and status.used, as the quota controller (or a test) has written them; what is admitted is
-added to the latter. A quota without a status stops nothing yet.
+It compares status.used with status.hard, which the quota controller (or a test) writes, and adds each admitted request
+to status.used. A quota without a status does not limit anything yet.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REQUIRED = {f"{kind}{name}" for kind in ("", "requests.", "limits.") for name i
 
 
 def charge(store: Store, request: AdmissionRequest) -> None:
-    """Add what the request uses to the quotas that it falls under. Raises ApiError 403 when that is too much."""
+    """Add the request's usage to the matching quotas. Raises ApiError 403 if one is exceeded."""
     if not request.namespace or request.subresource or not store.count(_QUOTAS):
         return
     if request.old is not None and request.resource.storage not in _UPDATED:

@@ -1,4 +1,4 @@
-"""RuntimeClass: a pod's class is there, and decides what it costs and where it runs."""
+"""RuntimeClass: a pod's class must exist, and sets the pod's overhead and scheduling."""
 
 from __future__ import annotations
 

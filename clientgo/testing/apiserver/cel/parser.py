@@ -117,7 +117,7 @@ class _Parser:
         self._at += 1
         return True
 
-    # ---- what is wrong
+    # ---- errors
 
     def _wrong(self, message: str, pos: int | None = None) -> _Wrong:
         self._issues.add(self._next.pos if pos is None else pos, message)

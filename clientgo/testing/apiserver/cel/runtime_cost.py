@@ -18,7 +18,7 @@ REGEX = 0.25
 LIST, MAP, STRUCT = 10, 30, 40
 AUTHORIZATION = 350_000
 _CHEAP = (Quantity, Cidr, Format, Url, Semver)
-# Up to here a list's concatenation costs what it does in Go.
+# Up to this size the concatenation of lists has Go's cost.
 _SHORT_LIST = 1000
 
 

@@ -141,7 +141,7 @@ class Definitions:
             self.sync(definition)
 
     def sync(self, stored: Stored) -> None:
-        """Bring the deletion of a definition on."""
+        """Do the next step of a definition's deletion."""
         objects = self._objects
         current = objects.store.get(crd.STORAGE, stored.key)
         if current is None or not current.obj["metadata"].get("deletionTimestamp"):

@@ -1,4 +1,4 @@
-"""The garbage collector: dependents go after their owners, before them, or are let go. One thread calls it."""
+"""The garbage collector: it deletes dependents after or before their owners, or orphans them. For one thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GarbageCollector:
         return f"<GarbageCollector {len(self._dependents)} owners>"
 
     def track(self, bucket: str, event: Event) -> None:
-        """Follow one change: what it makes an orphan goes, what waited for it is looked at again."""
+        """Process one change: delete new orphans, and check the owners that waited for this object."""
         new = event.new
         me = (bucket, new.key)
         metadata = new.obj["metadata"]
@@ -153,7 +153,7 @@ class GarbageCollector:
                 self._objects.remove_finalizer(*me, "foregroundDeletion")
 
     def _delete_dependents(self, uid: str) -> int:
-        """Delete in the foreground what the owner owns alone; how many still block it."""
+        """Delete dependents without other owners in the foreground. Return how many still block the owner."""
         blocking = 0
         for dependent in list(self._dependents.get(uid, ())):
             stored = self._objects.store.get(*dependent)

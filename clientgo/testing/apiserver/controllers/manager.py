@@ -1,4 +1,4 @@
-"""Runs the controllers on one thread, fed by what the store commits.
+"""A thread that runs all controllers, and passes them the commits of the store.
 
 Deterministic enough for tests: everything happens within milliseconds, and wait_idle says when it is done.
 """

@@ -1,4 +1,4 @@
-"""The conditions of a namespace that is being deleted: what is left in it, and which finalizers block the deletion.
+"""The conditions of a namespace that is being deleted: remaining objects, and finalizers that block the deletion.
 
 Mirrors the conditions of Kubernetes' namespace controller (pkg/controller/namespace/deletion). They explain why a
 namespace stays in Terminating. Pure functions.

@@ -25,7 +25,7 @@ class Namespaces:
             self.sync(namespace)
 
     def sync(self, stored: Stored) -> None:
-        """Bring one namespace on: its account, or its deletion."""
+        """Do the next step for one namespace: create its account, or continue its deletion."""
         objects = self._objects
         current = objects.store.get(STORAGE, stored.key)
         if current is None:

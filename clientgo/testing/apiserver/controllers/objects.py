@@ -49,7 +49,7 @@ class Objects:
             klog.v(3).info("Could not create", resource=plural, err=str(err))
 
     def delete_all(self, bucket: str, prefix: str) -> None:
-        """Delete what is not being deleted, pods at once."""
+        """Delete the objects that are not being deleted yet, pods without a grace period."""
         for stored in self.store.list(bucket, prefix)[1]:
             if not stored.obj["metadata"].get("deletionTimestamp"):
                 options: Json = {"propagationPolicy": "Background"}
@@ -61,7 +61,7 @@ class Objects:
         go_file="pkg/controller/garbagecollector/garbagecollector.go",
     )
     def delete(self, bucket: str, key: str, options: Json) -> None:
-        """Delete an object with DeleteOptions; what is gone or is refused is left as it is."""
+        """Delete an object with DeleteOptions. Ignores an object that is missing, and a rejected deletion."""
         resource = self.registry.by_storage(bucket)
         if resource is None:
             return

@@ -15,7 +15,7 @@ __all__ = ["MAX_EXPRESSION_TEXT", "check_expression_texts"]
 # Code points of all expressions of an object. The largest CRDs in use have a tenth of it.
 MAX_EXPRESSION_TEXT: Final = 256 * 1024
 
-# Code points that an expression costs beside its text: a short one takes as long as one of this length.
+# The cost of an expression in addition to its text, in code points.
 _EACH: Final = 16
 
 _NAMES: Final = frozenset(("expression", "messageExpression", "rule", "valueExpression"))

@@ -42,7 +42,7 @@ _BAD_FORMATS = (
 class Rules:
     """The patch rules of a type, taken from the type facts: a strategicpatch.LookupPatchMeta.
 
-    What is below a type without facts (arbitrary JSON, scalars) has no rules: maps merge, lists are replaced.
+    Values below a type without facts (arbitrary JSON, scalars) have no rules: maps merge, lists are replaced.
     """
 
     struct: schema.Struct | None = None

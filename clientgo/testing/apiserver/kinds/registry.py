@@ -75,7 +75,7 @@ class Resource:
         self.structural: Any = None
         self.from_storage: Callable[[Json], Json] = _same
         self.to_storage: Callable[[Json], Json] = _same
-        # Told which stored objects will be converted next: many cost a webhook no more than one.
+        # Receives the stored objects that will be converted next, so that one call of a webhook converts all of them.
         self.prepare: Callable[[Iterable[Json]], None] = _nothing
         # {"kind":..,"apiVersion":..,  - what built-in list items leave out
         self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.group_version}",'.encode()

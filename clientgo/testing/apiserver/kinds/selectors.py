@@ -186,7 +186,7 @@ class Selection:
         # The shardInfo of a list.
         self.shard_info: Json | None = None
         if shard_text:
-            # Here: few servers shard, and the parser brings CEL.
+            # Imported here, because few requests need it and its parser imports CEL.
             from clientgo.testing.apiserver.kinds import shards
 
             shard = shards.parse_shard(shard_text)

@@ -36,7 +36,7 @@ class Converter:
         self._clients = clients
         self._webhook = webhook
         self._api_version = api_version
-        # Guards _known: by uid, the stored object, which never changes, and what it was made into.
+        # Guards _known: by uid, the stored object, which never changes, and its conversion.
         self._lock = threading.Lock()
         self._known: dict[str, tuple[Json, Json]] = {}
 
@@ -144,7 +144,7 @@ def _text(document: Any, field: str) -> str:
 
 
 def _check_kind(answer: Json, kind: Json) -> None:
-    """Raise ValueError unless a review has the kind that was asked for. Reviews of v1beta1 may have any or none."""
+    """Raise ValueError unless a review has the requested kind. Reviews of v1beta1 may have any kind or none."""
     given = {name: _text(answer, name) for name in kind}
     if given != kind:
         wanted = f"{kind['apiVersion']}, Kind={kind['kind']}"

@@ -1,4 +1,4 @@
-"""Admission policies: what a write must be, or becomes, said in CEL. Mirrors apiserver's pkg/admission/plugin/policy.
+"""Admission policies: checks and changes of writes, written in CEL. Mirrors apiserver's pkg/admission/plugin/policy.
 
 policy      one policy, compiled, and the evaluation of its expressions
 params      the objects that a binding gives to a policy as its parameters

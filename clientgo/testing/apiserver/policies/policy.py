@@ -16,7 +16,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """An expression that must hold, and what is said when it does not."""
+    """An expression that must be true, and the message if it is not."""
 
     spec: Json
     program: Program

@@ -1,6 +1,6 @@
 """ValidatingAdmissionPolicy. Mirrors apiserver's plugin/policy/validating/dispatcher.go and validator.go.
 
-There is no audit log: what goes there in Go is logged at -v 2.
+There is no audit log: Go's audit annotations are logged at -v 2.
 """
 
 from __future__ import annotations

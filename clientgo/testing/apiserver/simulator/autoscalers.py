@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscalers: more or fewer replicas by what the pods are said to use.
+"""HorizontalPodAutoscalers: they scale by the stated usage of the pods.
 
 Does what Kubernetes' horizontal controller does for resource and pod metrics, with its tolerance of a tenth, its bounds
 and its stabilisation before it scales down. There is nothing to measure here, so a pod says what it uses by an
@@ -44,7 +44,7 @@ class Autoscalers:
         self._times = times
         self._recorder = recorder
         self._look_again = look_again
-        # What was recommended when, by the autoscaler's uid. Touched by the one worker only.
+        # The recommendations with their times, by the autoscaler's uid. Only the single worker uses it.
         self._recommended: dict[str, list[tuple[float, int]]] = {}
 
     def __repr__(self) -> str:

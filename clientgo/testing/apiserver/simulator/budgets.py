@@ -24,7 +24,7 @@ from clientgo.testing.apiserver.verbs.eviction import disruption_condition
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 
-# Seconds after which a pod that was to be evicted and still stands counts again.
+# Seconds after which a pod counts again that an eviction was to delete, but that still exists.
 _EVICTION_TIMEOUT = 120.0
 
 

@@ -1,7 +1,7 @@
-"""PersistentVolumeClaims: each gets a volume of its size at once, and grows when it asks for more.
+"""PersistentVolumeClaims: each gets a volume of its size at once, and a larger one if its request grows.
 
-Does what a dynamic provisioner, the volume binder and the resizer do for a storage class that has room for ever. A
-volume goes with its claim unless its class or its own policy says Retain.
+Does what a dynamic provisioner, the volume binder and the resizer do for a storage class without a limit. A volume is
+deleted with its claim unless the policy of the class or of the volume is Retain.
 """
 
 from __future__ import annotations

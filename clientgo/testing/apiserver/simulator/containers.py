@@ -69,7 +69,7 @@ class _Log:
             self.changed.notify_all()
 
     def start_of(self, options: LogOptions) -> int:
-        """Return the number of the first line that is asked for."""
+        """Return the number of the first requested line."""
         with self.changed:
             first = self._gone
             if options.since is not None:

@@ -66,7 +66,7 @@ class CronJobs:
     def _run_due(self, ctx: Context, cron_job: batchv1.CronJob, jobs: list[batchv1.Job], status: Json) -> None:
         schedule = Schedule(cron_job.spec.schedule, cron_job.spec.time_zone)
         now = self._times.clock.now()
-        # By so much the queue may be early, and a time that has not come would be asked for again at once.
+        # The queue may be early by this time. Without it, a due time in the future would be queued again at once.
         due, following = _last_due(schedule, self._earliest(cron_job, status, now), now + RESOLUTION)
         if following is not None:
             key = f"{cron_job.get_namespace()}/{cron_job.get_name()}"

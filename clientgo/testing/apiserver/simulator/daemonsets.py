@@ -22,7 +22,7 @@ from clientgo.tools import record
 
 KIND = appsv1.SCHEME_GROUP_VERSION.with_kind("DaemonSet")
 _GENERATION = "pod-template-generation"
-# What a node may have and still gets its pod.
+# Taints with which a node still gets its pod.
 _TOLERATED = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),

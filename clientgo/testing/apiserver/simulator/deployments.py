@@ -145,7 +145,7 @@ class Deployments:
     ) -> None:
         """Remove unhealthy replicas of old ReplicaSets at once, healthy ones as the new ones become available.
 
-        The sizes bound both: a status may not show yet what an earlier round has scaled down.
+        The sizes bound both, because a status may not show the result of an earlier round yet.
         """
         sizes = sum(rs.spec.replicas or 0 for rs in (new, *old))
         unavailable = max(0, (new.spec.replicas or 0) - new.status.available_replicas)

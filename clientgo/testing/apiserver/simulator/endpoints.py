@@ -66,7 +66,7 @@ class Endpoints:
 
 
 def _put(ctx: Context, client: Any, cls: Any, wanted: Json) -> None:
-    """Create the object, or bring what is there in line with it."""
+    """Create the object, or update the existing one."""
     try:
         document = client.get(ctx, wanted["metadata"]["name"], metav1.GetOptions()).to_dict()
     except errors.StatusError as err:

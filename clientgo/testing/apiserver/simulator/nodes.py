@@ -1,4 +1,4 @@
-"""Nodes: open for pods once they are ready. Of the node lifecycle controller what a new node waits for."""
+"""Nodes: they accept pods once they are ready. A part of the node lifecycle controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ReplicaSets: as many pods as asked for, and a status that says so."""
+"""ReplicaSets: they create and delete pods until the number is right, and report it in the status."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Due times of CronJobs: the five fields of a schedule, matched minute by minute. Pure functions.
 
 Mirrors the schedules of robfig/cron v3, which Kubernetes uses: either of the two day fields is enough when both are
-given. What is no schedule never gets here, since the server has refused it.
+given. The server has rejected invalid schedules before.
 """
 
 from __future__ import annotations

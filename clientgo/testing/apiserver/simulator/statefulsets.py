@@ -134,7 +134,7 @@ class StatefulSets:
             self._roll(ctx, round)
 
     def _start(self, ctx: Context, round: _Round) -> bool:
-        """Create what is missing, from the lowest ordinal up; False when something has to be waited for."""
+        """Create missing pods, the lowest ordinal first. Return False if the next pod must wait."""
         complete = True
         for ordinal in round.wanted:
             pod = round.pods.get(ordinal)
@@ -150,7 +150,7 @@ class StatefulSets:
         return complete
 
     def _delete_surplus(self, ctx: Context, round: _Round) -> bool:
-        """Delete what is too much, from the highest ordinal down; False when there was or is something to delete."""
+        """Delete surplus pods, the highest ordinal first. Return False if there is or was one."""
         surplus = sorted((ordinal for ordinal in round.pods if ordinal not in round.wanted), reverse=True)
         for ordinal in surplus:
             pod = round.pods[ordinal]

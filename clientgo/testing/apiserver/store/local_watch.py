@@ -1,4 +1,4 @@
-"""Watches within the process: no pump thread and no sockets, each reader makes its lines itself.
+"""Watches within the process, without a pump thread and without sockets. Each reader encodes its own lines.
 
 Takes the place of watch.Pump in a server that does not listen. Everything that blocks does so on a condition with the
 server's clock, so such a server runs in virtual time.

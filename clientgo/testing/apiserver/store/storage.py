@@ -303,7 +303,7 @@ class Store:
             return at, self._as_of(known, prefix, at)
 
     def _as_of(self, bucket: Bucket, prefix: str, at: int) -> builtins.list[Stored]:
-        """Undo what came after `at`."""
+        """Undo the changes after `at`."""
         changed: dict[str, Stored | None] = {}
         for event in reversed(bucket.log):
             if event.rv <= at:

@@ -110,7 +110,7 @@ class Watcher:
             self.source = None
         if not self.out:
             return False
-        # Small ones go out together. What is many stays shared with the other watchers instead of being copied.
+        # Small frames are sent together. Large frames are not copied but shared with other watchers.
         data = self.out.popleft()
         size = len(data)
         if self.out and size < _PIECE:
@@ -163,7 +163,7 @@ class Watches(Protocol):
     def start(self, server: HttpServer | None) -> None: ...
 
     def stop(self) -> None:
-        """End all watches; blocks until what was started has ended."""
+        """End all watches, and wait until the pump's thread has ended."""
         ...
 
     def offer(self, bucket: str, event: Event) -> None: ...
@@ -382,7 +382,7 @@ class Pump:
         return False
 
     def _dispatch(self, dirty: set[Watcher]) -> None:
-        """Take what is queued and append it to the backlogs of those who see it."""
+        """Move the queued events to the backlogs of the watchers that see them."""
         self._woken = False
         version = self._store.version
         queue = self._queue

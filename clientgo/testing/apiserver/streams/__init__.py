@@ -1,6 +1,6 @@
 """Streams of pods, the part of a kubelet: exec, attach, portforward and logs, over WebSockets and over SPDY.
 
-runtime        what the containers are: an interface that the simulator implements
+runtime        the interface of containers, which the simulator implements
 upgrade        the two ways in which a client turns its connection into streams
 channel        the streams of one process, on any connection
 channels       exec and attach in the messages of a WebSocket

@@ -1,4 +1,4 @@
-"""The streams of one process on a connection of any protocol, and what the client asks for.
+"""The streams of one process on a connection of any protocol, and the client's options.
 
 Mirrors the types of kubelet/pkg/cri/streaming/remotecommand/httpstream.go.
 """

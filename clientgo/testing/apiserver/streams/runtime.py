@@ -85,7 +85,7 @@ class LogOptions:
 
 
 class LogReader(Protocol):
-    """A reader of a log, from its first line that is asked for."""
+    """A reader of a log, from the first requested line on."""
 
     def read(self) -> bytes:
         """Return the next lines without waiting; b"" if there is none."""

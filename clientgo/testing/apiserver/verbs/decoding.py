@@ -164,7 +164,7 @@ def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
             struct.decode(doc, schema.Context(), "", "")
     except schema.DecodeError as err:
         return errors.bad_request(f"{head}: {err}")
-    # The server's own types stand in a package of the group's first name.
+    # The package of the server's own types has the first part of the group's name.
     own = resource.group.partition(".")[0] or "core"
     text = f"converting ({version}.{kind}) to ({own}.{resource.kind}): unknown conversion"
     return errors.bad_request(f"{head}: {text}")
@@ -332,7 +332,7 @@ def _strict_problems(
     else:
         texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
     if raw and not call.duplicates and may_repeat(raw, parsed):
-        # What is unknown is skipped, however often it comes.
+        # Unknown fields are skipped, also if they are repeated.
         skipped = set(unknown)
         repeated = [path for path in duplicate_fields(raw) if path not in skipped]
         texts = [f"duplicate field {quote(path)}" for path in repeated] + texts

@@ -82,13 +82,13 @@ class Deleter(Verb):
         return self.respond(call, stored, 200)
 
     def delete_object(self, call: Call, current: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
-        """Delete, or mark for deletion what is held: (what to show, whether it is gone)."""
+        """Delete an object, or mark it if finalizers hold it. Return (the object to show, whether it is deleted)."""
         resource = call.resource
         obj = current.obj
         metadata = obj["metadata"]
         self._check_preconditions(call, current, options)
         if not call.subresource:
-            # An eviction is asked about as what it is.
+            # Webhooks see an eviction as an eviction, not as a deletion.
             self.webhooks.delete(call, self.live(resource, current), options)
         if resource.storage == "/namespaces" and current.name in _IMMORTAL_NAMESPACES:
             raise errors.forbidden("", "namespaces", current.name, "this namespace may not be deleted")

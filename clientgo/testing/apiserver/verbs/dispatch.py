@@ -1,4 +1,4 @@
-"""From what is asked for to the verb that answers it. Mirrors apiserver's endpoints installer."""
+"""The selection of the verb that handles a request. Mirrors apiserver's endpoints installer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """POST pods/NAME/eviction: a delete that respects disruption budgets. Mirrors the registry of pods/eviction.
 
-The budgets' status is written by a disruption controller (the workload simulator has one); an eviction only takes from
-what it allows. Without such a controller a pod under a budget is never evicted, as in a cluster.
+A disruption controller writes the budgets' status (the workload simulator has one); an eviction only reduces the
+allowed disruptions. Without such a controller a pod under a budget is never evicted, as in a cluster.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class DeleteOptions:
             policy = "Orphan" if orphan else "Background"
         self.policy: str = policy or ""
         grace = given.get("gracePeriodSeconds")
-        # What is negative is as soon as possible.
+        # A negative value means as soon as possible.
         self.grace: int | None = 1 if grace is not None and grace < 0 else grace
         preconditions = given.get("preconditions") or {}
         # An empty text is a precondition too, which no object meets.

@@ -1,7 +1,7 @@
 """The scale subresource: replicas of an object as an autoscaling/v1 Scale of their own.
 
-Mirrors the ScaleREST of kube-apiserver's workloads and of custom resources: the Scale is read off the object, written
-like any other object with managers of its own, and what it says is carried back.
+Mirrors the ScaleREST of kube-apiserver's workloads and of custom resources: the Scale is made of the object, and
+written like any other object with its own field managers; then its values are copied to the object.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def scale(writer: Writer, call: Call) -> http.Response:
             raise call.conflict()
         obj = copy(_with(live, _paths(call)[0], replicas))
         main = Call(call.request, call.resource, call.namespace, call.name, "", call.form)
-        # A webhook that is asked about scales is not asked about what they scale.
+        # Webhooks for scales are not called for the scaled objects.
         main.admitted = True
         owners = handler.to_parent(managers)
         return writer.finish_update(main, obj, live, current, write.options, None, owners), False

@@ -364,7 +364,7 @@ class Writer(Verb):
         if options.dry_run:
             return Stored(current.key, stored_form, current.rv)
         if self.is_finished(resource, stored_form):
-            # Watches see the object as it was stored, the client what it has made of it.
+            # Watches see the stored object; the client sees the result of its request.
             gone = self.store.delete(resource.storage, current.key, current.rv)
             self.committed("DELETED", resource, gone, current)
             return Stored(current.key, stored_form, current.rv)

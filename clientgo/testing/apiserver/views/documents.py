@@ -186,7 +186,7 @@ class Documents:
         start = b'%b%b,"items":[' % (head, dumps(metadata))
         if not raws:
             return start + b"]}\n"
-        # Views, so that what may be megabytes is copied once: what is between two objects goes before the second.
+        # Views, so that megabytes are copied only once. The text between two objects belongs to the second one.
         parts: list[bytes | memoryview] = [start]
         for raw in raws:
             parts += (b",{", memoryview(raw)[cut:])

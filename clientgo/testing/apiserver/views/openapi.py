@@ -235,7 +235,7 @@ _V2_DROPPED = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
 
 
 def structural_to_openapi(node: Json, v3: bool) -> Json:
-    """Return a CRD schema as published. Version 2 omits what it cannot express."""
+    """Return a CRD schema as published. Version 2 omits the parts that it cannot express."""
     out: Json = {}
     for name, value in node.items():
         if (not v3 and name in _V2_DROPPED) or (name in ("x-kubernetes-validations",) and not v3):

@@ -136,7 +136,7 @@ def scale(obj: Json, times: Times) -> list[Any]:
 
 
 def _condition(holder: Json, kind: str) -> Json:
-    """Return the first condition of a type, {} if there is none. `holder` is a status, or what has the conditions."""
+    """Return the first condition of a type, {} if there is none. `holder` is an object with conditions."""
     return next((one for one in holder.get("conditions") or () if one.get("type") == kind), {})
 
 

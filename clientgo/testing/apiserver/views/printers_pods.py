@@ -1,7 +1,7 @@
 """The row of a Pod in a Table, as pkg/printers/internalversion's printPod makes it.
 
-What a pod is at comes from its containers: first those that initialize it, in their order, then the others from the
-last to the first, and at the end from its deletion.
+The status of a pod comes from its containers: first the init containers in their order, then the others from the last
+to the first, and at the end from its deletion.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _look(spec: Json, status: Json) -> _Seen:
 
 
 def _sidecars(spec: Json) -> set[str]:
-    """Init containers that go on beside the others."""
+    """Init containers that keep running beside the others."""
     return {c.get("name", "") for c in spec.get("initContainers") or () if c.get("restartPolicy") == "Always"}
 
 

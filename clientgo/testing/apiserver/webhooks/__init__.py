@@ -1,4 +1,4 @@
-"""Admission webhooks: who is asked about a write before it is stored. Mirrors apiserver's pkg/admission/plugin/webhook.
+"""Admission webhooks, which are called before a write is stored. Mirrors apiserver's pkg/admission/plugin/webhook.
 
 attributes  what is asked about
 matching    which webhooks want to be asked

@@ -83,7 +83,7 @@ def failure(program: Program, result: Result) -> str:
     return f"expression '{program.source}' resulted in error: {result.error}"
 
 
-# ---- what the expressions speak of
+# ---- the variables of the expressions
 
 
 def names_of(

@@ -1,6 +1,6 @@
-"""Mutating webhooks: one after the other, each sees what the ones before made. Mirrors plugin/webhook/mutating.
+"""Mutating webhooks, one after the other; each sees the changes of earlier ones. Mirrors plugin/webhook/mutating.
 
-A webhook that asks for it is called once more when a later one changed the object.
+A webhook with a reinvocation policy is called once more if a later one has changed the object.
 """
 
 from __future__ import annotations

@@ -77,13 +77,13 @@ def _escape(text: bytes) -> bytes:
 
 
 def loads(text: bytes) -> Any:
-    """Parse JSON; ParseError carries the words of encoding/json. What is no Unicode is read as U+FFFD."""
+    """Parse JSON; ParseError carries the words of encoding/json. Invalid Unicode is read as U+FFFD."""
     try:
         value = _decode(utf8.decode_valid(text))
     except RecursionError:
         raise ParseError(_TOO_DEEP) from None
     except json.JSONDecodeError as err:
-        # The message shows the bytes of the client, not the U+FFFD that stands for them.
+        # The message shows the bytes of the client, not U+FFFD.
         exact = json.JSONDecodeError(err.msg, text.decode("utf-8", "surrogateescape"), err.pos)
         raise ParseError(syntax_error(exact)) from None
     # Counting is much faster than walking, and settles nearly all.
@@ -207,7 +207,7 @@ def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
     Adds repeated keys of a map to `duplicates`. For a body in JSON, `duplicate_fields` finds them.
     """
     if text.lstrip()[:1] == b"{":
-        # Most of what comes as YAML is JSON, which is much faster to read as such.
+        # Most bodies with the type YAML are JSON, and the JSON parser is much faster.
         with contextlib.suppress(ParseError):
             return loads(text)
     # Here, as in dumps_yaml: few bodies are YAML and not JSON.

@@ -16,7 +16,7 @@ CBOR_SEQUENCE = "application/cbor-seq"
 _META = ("meta.k8s.io",)
 _PARTIAL = ("PartialObjectMetadata", "PartialObjectMetadataList")
 
-# What the routes of go-restful say they produce. A list may be a watch.
+# The media types that the routes of go-restful declare. A list may be a watch.
 OBJECTS = (JSON, YAML, PROTOBUF)
 _STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 LISTS = (*OBJECTS, *_STREAMS)

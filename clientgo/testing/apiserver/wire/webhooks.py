@@ -75,7 +75,7 @@ class _BoundedBody:
 
 @operational_error
 class ClientError(Exception):
-    """No client could be made of what the configuration says."""
+    """An invalid configuration of a webhook's client."""
 
 
 @operational_error
@@ -97,7 +97,7 @@ class WebhookClients:
         return f"<WebhookClients {len(self._clients)} clients>"
 
     def stop(self) -> None:
-        """Break off what is under way, and close all connections. Idempotent."""
+        """Abort all calls, and close all connections. Idempotent."""
         self._cancel()
         with self._lock:
             clients, self._clients = list(self._clients.values()), {}

@@ -11,7 +11,7 @@ from clientgo.golang import utf8
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes texts as Go's library does: in double quotes what would be read as something else."""
+    """A dumper that writes texts as Go's library does: with double quotes if they would be read as another type."""
 
 
 def _represent_text(dumper: Any, text: str) -> Any:

@@ -33,7 +33,7 @@ from clientgo.testing.apiserver.wire.errors import (
 )
 from clientgo.testing.apiserver.wire.jsonio import Json
 
-# A Job made by a CronJob has eleven characters more, and 63 are what a label may have.
+# The name of a CronJob's Job is eleven characters longer, and a label has at most 63.
 _CRON_JOB_NAME = 52
 _GENERATED_LABELS = {"batch.kubernetes.io/controller-uid", "controller-uid"}
 _UNMATCHED = "`selector` does not match template `labels`"
@@ -336,7 +336,7 @@ def _job_spec(spec: Json, field: str) -> list[FieldError]:
     errors += label_selector(spec.get("selector"), f"{field}.selector")
     errors += pods.template(template, f"{field}.template")
     policy = (template.get("spec") or {}).get("restartPolicy")
-    # Always is the default; so it cannot be told from none.
+    # Always is the default, so it may be set or not.
     if policy in (None, "", "Always"):
         errors.append(field_required(f"{field}.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"'))
     elif policy not in ("OnFailure", "Never"):
