@@ -27,7 +27,7 @@ VERSION = managedfields.SCALE_VERSION
 
 def _at(obj: Json, path: str) -> Any:
     value: Any = obj
-    for name in path.lstrip(".").split("."):
+    for name in _names(path):
         if not isinstance(value, dict):
             return None
         value = value.get(name)
@@ -35,11 +35,15 @@ def _at(obj: Json, path: str) -> Any:
 
 
 def _with(obj: Json, path: str, new: Any) -> Json:
-    names = path.lstrip(".").split(".")
+    """Return the object with another value at the path. Raises ApiError 500 if no field can have this path."""
+    names = _names(path)
     out = dict(obj)
     node = out
-    for name in names[:-1]:
-        node[name] = dict(node.get(name) or {})
+    for depth, name in enumerate(names[:-1], 1):
+        if not isinstance(node.get(name, {}), dict):
+            where = ".".join(names[:depth])
+            raise errors.internal_text(f"value cannot be set because .{where} is not a map[string]interface{{}}")
+        node[name] = dict(node.get(name, {}))
         node = node[name]
     node[names[-1]] = new
     return out
@@ -65,9 +69,12 @@ def scale_of(call: Call, obj: Json) -> Json:
         for name in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         if obj["metadata"].get(name)
     }
-    replicas = _at(obj, spec_path) or 0
-    status: Json = {"replicas": _at(obj, status_path) or 0}
-    selector = _at(obj, selector_path) if selector_path else None
+    if call.resource.custom:
+        replicas, status_replicas, selector = _custom_values(obj, spec_path, status_path, selector_path)
+    else:
+        replicas, status_replicas = _at(obj, spec_path) or 0, _at(obj, status_path) or 0
+        selector = _at(obj, selector_path)
+    status: Json = {"replicas": status_replicas}
     if isinstance(selector, dict):
         text = selectors.selector_text(
             selector if call.resource.storage != "/replicationcontrollers" else {"matchLabels": selector}
@@ -79,14 +86,44 @@ def scale_of(call: Call, obj: Json) -> Json:
     return {"kind": "Scale", "apiVersion": VERSION, "metadata": metadata, "spec": spec, "status": status}
 
 
+def _custom_values(obj: Json, spec_path: str, status_path: str, selector_path: str) -> tuple[int, int, str]:
+    """Return the replicas, the status' replicas and the selector of a custom resource.
+
+    Raises ApiError 500 for values of other types, which a schema without these fields permits.
+    """
+    # Here: it belongs to the clients' object model.
+    from clientgo.apimachinery.apis.meta.v1.unstructured import nested_int64, nested_string
+
+    try:
+        replicas, _ = nested_int64(obj, *_names(spec_path))
+        status_replicas, _ = nested_int64(obj, *_names(status_path))
+        selector, _ = nested_string(obj, *_names(selector_path)) if selector_path else ("", False)
+    except TypeError as err:
+        raise errors.internal_text(str(err)) from None
+    return _int32(replicas), _int32(status_replicas), selector
+
+
+def _names(path: str) -> list[str]:
+    return path.lstrip(".").split(".")
+
+
+def _int32(value: int) -> int:
+    """Convert an int64 as Go does, which drops the higher bits."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+# Replicas of the Scale of an object without replicas, as a patch finds them. Go: invalidSpecReplicas.
+_NO_REPLICAS = -(2**31)
+
+
 def scale(writer: Writer, call: Call) -> http.Response:
     """Handle GET, PUT and PATCH of scale."""
     method = call.request.method
     if method == "GET":
         live = writer.documents.view(call.resource, writer.current(call))
-        if call.resource.custom and _at(live, _paths(call)[0]) is None:
-            raise errors.internal_error(f'the spec replicas field "{_paths(call)[0]}" does not exist')
         shown = scale_of(call, live)
+        if _lacks_replicas(call, live):
+            raise errors.internal_error(f'the spec replicas field "{_paths(call)[0]}" does not exist')
         if call.form.kind == "Table":
             from clientgo.testing.apiserver.views import table  # Here, as in Documents.
 
@@ -99,7 +136,10 @@ def scale(writer: Writer, call: Call) -> http.Response:
             raise call.not_found()
         live = writer.documents.view(call.resource, current)
         handler = _handler(call, live)
-        wanted, managers = write.scale(writer, scale_of(call, live), handler.to_subresource())
+        before = scale_of(call, live)
+        if _lacks_replicas(call, live):
+            before["spec"]["replicas"] = _NO_REPLICAS
+        wanted, managers = write.scale(writer, before, handler.to_subresource())
         wanted = _admitted(writer, call, wanted, live, write.options)
         replicas, version = _checked(call, wanted)
         if version not in (0, current.rv):
@@ -115,13 +155,17 @@ def scale(writer: Writer, call: Call) -> http.Response:
     return render(scale_of(call, writer.documents.view(call.resource, stored)), call.form)
 
 
+def _lacks_replicas(call: Call, live: Json) -> bool:
+    return call.resource.custom and _at(live, _paths(call)[0]) is None
+
+
 def _handler(call: Call, live: Json) -> managedfields.ScaleHandler:
     """Return a handler that maps managers between an object and its Scale.
 
     The replicas of a custom resource may have any path.
     """
     resource = call.resource
-    path = tuple(f"f:{name}" for name in _paths(call)[0].lstrip(".").split("."))
+    path = tuple(f"f:{name}" for name in _names(_paths(call)[0]))
     versions = [entry.get("apiVersion", "") for entry in live["metadata"].get("managedFields") or ()]
     mappings = {version: path for version in versions if version.partition("/")[0] == resource.group}
     mappings[resource.group_version] = path
@@ -236,6 +280,8 @@ def _checked(call: Call, doc: Json) -> tuple[int, int]:
     if name and name != call.name:
         raise errors.bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
     replicas: int = obj["spec"].get("replicas", 0)
+    if replicas == _NO_REPLICAS and call.resource.custom:
+        raise errors.bad_request(f'the spec replicas field "{_paths(call)[0]}" cannot be empty')
     if replicas < 0 and call.resource.custom:
         found = errors.field_invalid(_paths(call)[0], replicas, "should be a non-negative integer")
         raise errors.invalid(call.resource.group, call.resource.kind, call.name, [found])

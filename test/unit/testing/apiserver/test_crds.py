@@ -331,6 +331,38 @@ def test_the_scale_subresource_owns_the_replicas(api: Api) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("spec", "status", "message"),
+    [
+        ({"to": {"n": "x"}}, 500, ".spec.to.n accessor error: x is of the type string, expected int64"),
+        ({"to": {"n": 1.5}}, 500, ".spec.to.n accessor error: 1.5 is of the type float64, expected int64"),
+        ({"to": {"n": None}}, 500, ".spec.to.n accessor error: <nil> is of the type <nil>, expected int64"),
+        ({"to": 7}, 500, ".spec.to.n accessor error: 7 is of the type int64, expected map[string]interface{}"),
+        ({"to": {"n": 1}, "by": 5}, 500, ".spec.by accessor error: 5 is of the type int64, expected string"),
+        ({"to": {"n": 2**32 + 3}}, 200, 3),
+        ({}, 500, 'Internal error occurred: the spec replicas field ".spec.to.n" does not exist'),
+    ],
+)
+def test_the_scale_of_values_that_are_no_replicas(api: Api, spec: Json, status: int, message: Any) -> None:
+    paths = {"specReplicasPath": ".spec.to.n", "statusReplicasPath": ".status.n", "labelSelectorPath": ".spec.by"}
+    shape = {"to": {"x-kubernetes-preserve-unknown-fields": True}, "by": {"x-kubernetes-preserve-unknown-fields": True}}
+    api("POST", DEFINITIONS, crd(version("v1", shape, storage=True, subresources={"scale": paths})), want=201)
+    free = foo("v1", "x", **spec)
+    api("POST", path("v1"), free, want=201)
+
+    answer = api("GET", path("v1", "x") + "/scale", want=status)
+    assert message in (answer.get("message"), answer.get("spec", {}).get("replicas"))
+    if spec and status == 500:
+        scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"}, "spec": {"replicas": 3}}
+        assert api("PUT", path("v1", "x") + "/scale", scale, want=500)["message"] == message
+    elif not spec:
+        empty = api("PATCH", path("v1", "x") + "/scale", {"metadata": {}}, media="application/merge-patch+json")
+        assert (empty["code"], empty["message"]) == (400, 'the spec replicas field ".spec.to.n" cannot be empty')
+        one = {"spec": {"replicas": 1}}
+        api("PATCH", path("v1", "x") + "/scale", one, media="application/merge-patch+json", want=200)
+        assert api("GET", path("v1", "x"), want=200)["spec"] == {"to": {"n": 1}}
+
+
 def test_the_scale_subresource_takes_the_replicas_from_the_owner_in_another_version(api: Api) -> None:
     paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
     shape, scaled = {"replicas": {"type": "integer"}, "a": {"type": "string"}}, {"subresources": {"scale": paths}}
