@@ -318,9 +318,14 @@ def _custom(resource: Resource) -> tuple[list[Json], Row]:
     getters: list[tuple[str, Callable[[Any], Any]]] = []
     for one in extra:
         path = one["jsonPath"]
+        try:
+            getter = json_path(path)
+        except ValueError:
+            # As in Go, an invalid path ends the columns.
+            break
         text = one.get("description") or f"Custom resource definition column (in JSONPath format): {path}"
         columns.append(column(one["name"], one["type"], one.get("priority", 0), text, one.get("format", "")))
-        getters.append((one["type"], json_path(path)))
+        getters.append((one["type"], getter))
 
     def row(obj: Json, times: Times) -> list[Any]:
         return [obj["metadata"]["name"], *(_cell(kind, get(obj), times) for kind, get in getters)]
@@ -371,7 +376,7 @@ def json_path(path: str) -> Callable[[Any], Any]:
     """Return a getter for the JSONPath of a printer column, which returns the first value found, or None.
 
     Fields, quoted fields, indices, * and filters that compare with a constant are read here, all others by
-    util.jsonpath.
+    util.jsonpath. Raises ValueError for an invalid path.
     """
     steps = []
     at = 0
@@ -401,16 +406,16 @@ _MOST_COMMAS = 16
 
 
 def _template(path: str) -> Callable[[Any], Any]:
-    """Return a getter for any JSONPath. Returns one that finds nothing if it is invalid, or might take long."""
+    """Return a getter for any JSONPath. Returns one that finds nothing if it might take long.
+
+    Raises ValueError for an invalid path.
+    """
     from clientgo.util import jsonpath  # Here: few columns need it.
 
     template = jsonpath.new("column").allow_missing_keys(True)
-    try:
-        if len(path) > _LONGEST or path.count("..") > _MOST_DESCENTS or path.count(",") > _MOST_COMMAS:
-            raise ValueError("too long")
-        template.parse(f"{{{path}}}")
-    except ValueError:
+    if len(path) > _LONGEST or path.count("..") > _MOST_DESCENTS or path.count(",") > _MOST_COMMAS:
         return lambda obj: None
+    template.parse(f"{{{path}}}")
 
     def get(obj: Any) -> Any:
         try:

@@ -331,6 +331,18 @@ def test_the_scale_subresource_owns_the_replicas(api: Api) -> None:
     )  # fmt: skip
 
 
+def test_an_invalid_path_ends_the_columns_of_a_table(api: Api) -> None:
+    paths = [".spec.a", ".spec.a[", ".spec.a"]
+    columns = [{"name": f"C{i}", "type": "string", "jsonPath": each} for i, each in enumerate(paths)]
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True, additionalPrinterColumns=columns)), want=201)
+    api("POST", path("v1"), foo("v1", "x", a="b"), want=201)
+
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    shown = api.session.get(api.env.url + path("v1"), headers=accept).json()
+    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "C0"]
+    assert [row["cells"] for row in shown["rows"]] == [["x", "b"]]
+
+
 @pytest.mark.parametrize(
     ("spec", "status", "message"),
     [

@@ -332,7 +332,6 @@ STATUS = {
         (".status..observed", False),
         (".status..observed..observed", None),
         (".status.conditions[0:1:0].type", None),
-        (".status.conditions[", None),
         (f".status.conditions[{','.join('0' * 30)}].type", None),
         (f".status{'.a' * 2000}[0:1]", None),
         ("status", None),
@@ -340,6 +339,12 @@ STATUS = {
 )
 def test_a_printer_column_finds_its_value(path: str, value: Any) -> None:
     assert table.json_path(path)({"status": STATUS}) == value
+
+
+@pytest.mark.parametrize("path", [".a[", ".a[?(", ".a{b}"])
+def test_an_invalid_path_of_a_printer_column_is_reported(path: str) -> None:
+    with pytest.raises(ValueError):
+        table.json_path(path)
 
 
 @pytest.mark.parametrize(
