@@ -177,10 +177,10 @@ def _since_time(call: Call) -> datetime.datetime | None:
     if text in ("", "null"):
         # The zero time is given, and before every line.
         return _ZERO_TIME if "sinceTime" in call.request.params else None
-    from clientgo.apimachinery.apis.meta.v1 import time  # Here, not above: few requests need it.
+    from clientgo.golang.rfc3339 import RFC3339, parse  # Here, not above: few requests need it.
 
     try:
-        return time.parse(text, time.RFC3339)[0]
+        return parse(text, RFC3339)[0]
     except ValueError as err:
         raise errors.bad_request(str(err)) from None
 
