@@ -228,7 +228,7 @@ class Controller(Generic[RequestT]):
         self._metrics.errors.inc()
         self._metrics.total_error.inc()
         log = ctx.logger()
-        if result.requeue_after > 0 or result.requeue:
+        if result.requeue_after or result.requeue:
             log.info(_BOTH)
         log.error(err, "Reconciler error")
 
@@ -373,6 +373,12 @@ def _require_result(result: object) -> Result:
     """Return the reconciler's result. Raises TypeError if it is not a Result, which is a bug of the reconciler."""
     if not isinstance(result, Result):
         raise TypeError(f"a reconciler returns a Result or None, and raises its errors; this one returned {result!r}")
+    try:
+        is_number = result.requeue_after > 0 or result.requeue_after <= 0  # NaN is neither
+    except TypeError:
+        is_number = False
+    if not is_number:
+        raise TypeError(f"requeue_after is a number of seconds; this reconciler returned {result.requeue_after!r}")
     return result
 
 

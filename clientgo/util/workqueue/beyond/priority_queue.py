@@ -204,7 +204,7 @@ class PriorityQueue(Generic[T]):
             if opts.rate_limited:
                 limited = self._limit(item)
                 after = min(after, limited) if after else limited
-            if opts.rate_limited or after > 0:
+            if opts.rate_limited or not after <= 0:
                 self._add_delayed(item, after, opts.priority)
             else:
                 self._add(item, -math.inf, opts.priority or 0)
@@ -219,6 +219,8 @@ class PriorityQueue(Generic[T]):
     def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
         if self.shutting_down():
             return
+        if duration != duration:  # Go's durations are integers
+            raise ValueError(f"the delay of {item!r} is not a number")
         if self._retry_metrics is not None:
             self._retry_metrics.retry()
         self._add(item, self._clock.since(self._began) + duration if duration > 0 else -math.inf, priority)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.controller_runtime import metrics
+from clientgo.controller_runtime import metrics, reconcile
 from clientgo.controller_runtime.internal import controller
 from clientgo.testing import synctest
 from clientgo.util import workqueue
@@ -23,7 +24,7 @@ def bubble() -> Iterator[synctest.Bubble]:
         yield b
 
 
-def a_controller(do: Callable[[context.Context, str], None], timeout: float = 0.0) -> controller.Controller[str]:
+def a_controller(do: Callable[[context.Context, str], Any], timeout: float = 0.0) -> controller.Controller[str]:
     limiter: Any = workqueue.default_typed_controller_rate_limiter()
     return controller.new(
         controller.Options(
@@ -121,3 +122,23 @@ def test_a_panic_is_not_counted_as_a_timeout(
         assert err is not None and str(err) in str(raised)
     # Also: before start there are no series but those counted in.
     assert series(ctrl.name) == counted
+
+
+@pytest.mark.parametrize("seconds", ["5s", timedelta(seconds=5), float("nan"), None], ids=repr)
+def test_a_requeue_after_that_is_no_number_of_seconds_is_a_bug_of_the_reconciler(
+    bubble: synctest.Bubble, seconds: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A NaN would be no requeue, and any other value would end the manager."""
+    ctrl = a_controller(lambda ctx, request: reconcile.Result(requeue_after=seconds))
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=ctrl.start, args=(ctx,))
+    thread.start()
+    bubble.wait()
+    ctrl.queue.add("a")
+    bubble.sleep(1.0)
+    assert thread.is_alive()
+    cancel()
+    thread.join()
+    panics = [line for line in caplog.messages if line.startswith('"Observed a panic"')]
+    assert len(panics) > 1, "the object is tried again"
+    assert f"requeue_after is a number of seconds; this reconciler returned {seconds!r}" in panics[0].splitlines()[0]

@@ -20,6 +20,7 @@ from threadtools import threads_of
 
 from clientgo import logr
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.controller_runtime.controller import priorityqueue
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine import RecordingMetrics
 from clientgo.util import workqueue
@@ -781,3 +782,38 @@ def test_an_item_that_waits_while_it_is_processed_is_not_counted_as_added_again(
     add(queue, "a", after=5.0)
     statistics = queue.statistics()
     assert (statistics.processing, statistics.added_again, statistics.waiting) == (2, 0, 1)
+
+
+@pytest.mark.parametrize("way", ["add_after", "add_with_opts", "limiter", "both"])
+@pytest.mark.parametrize("dropping", [False, True], ids=["beyond Go", "controller-runtime"])
+def test_a_delay_that_is_not_a_number_is_refused(bubble: synctest.Bubble, way: str, dropping: bool) -> None:
+    """It would be no delay, so that a worker retries without a pause."""
+
+    class Limiter:
+        def when(self, item: str) -> float:
+            return float("nan")
+
+        def forget(self, item: str) -> None: ...
+
+        def num_requeues(self, item: str) -> int:
+            return 0
+
+    queue: Any = (
+        priorityqueue.new("nan", lambda opts: setattr(opts, "rate_limiter", Limiter()))
+        if dropping
+        else workqueue.new_priority_queue(PriorityQueueConfig(rate_limiter=Limiter()))
+    )
+    calls = {
+        "add_after": lambda: queue.add_after("a", float("nan")),
+        "add_with_opts": lambda: queue.add_with_opts(AddOpts(after=float("nan")), "a"),
+        "limiter": lambda: queue.add_rate_limited("a"),
+        "both": lambda: queue.add_with_opts(AddOpts(rate_limited=True), "a"),
+    }
+    with pytest.raises(ValueError, match="the delay of 'a' is not a number"):
+        calls[way]()
+    assert queue.len() == 0
+    queue.add_after("b", 1.0)
+    bubble.sleep(1.0)
+    assert queue.get()[0] == "b"
+    queue.done("b")
+    queue.shut_down()
