@@ -36,7 +36,7 @@ def _is_under(filename: str, root: Path) -> bool:
 
 
 def check_fields(module: ModuleType) -> None:
-    """Raise ValueError for the fields whose type is none, or another than the annotation says.
+    """Raise ValueError for fields with an invalid type, or a type that differs from the annotation.
 
     Of all structs that the package's kinds are made of and that stand in the package.
     """

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
-    """Generate what the arguments ask for; the exit code. Exits with 2 and a message for what is wrong in the types."""
+    """Generate the requested files and return the exit code: 2, after a message, for an error in the types."""
     if not (arguments.apis and (arguments.output or arguments.crds)):
         parser.error("a project's own API packages and --output or --crds go together")
     if arguments.output and not all(map(_is_package, arguments.output.split("."))):
@@ -72,6 +72,6 @@ def parser(prog: str = _PROG) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None, prog: str = _PROG) -> int:
-    """Generate what the arguments ask for; the exit code. `prog` is the command in the help and in messages."""
+    """Generate the requested files and return the exit code. `prog` is the command in the help and in messages."""
     own = parser(prog)
     return run(own, own.parse_args(argv))

@@ -1,4 +1,4 @@
-"""YAML files that are written anew and keep the comments that people wrote in them."""
+"""YAML files that are rewritten without the loss of the comments that people added."""
 
 from __future__ import annotations
 

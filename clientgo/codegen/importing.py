@@ -1,6 +1,6 @@
 """A folder's own modules imported beside those of others that have the same names. Has no Go file.
 
-Every program has a `main`, every project an `api`: what is loaded of such a name stands aside meanwhile.
+Every program has a `main`, every project an `api`: modules with these names leave sys.modules meanwhile.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Roles from the markers of a program: what each part of it needs stands where it needs it.
+"""Roles from the markers of a program. Each marker is next to the code that needs the permission.
 
     # +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
 

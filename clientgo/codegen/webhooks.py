@@ -1,4 +1,4 @@
-"""Webhook configurations from the markers of a program, which stand beside what answers.
+"""Webhook configurations from the markers of a program, which are next to the handlers.
 
     # +kubebuilder:webhook:path=/mutate-shop-example-com-v1-order,mutating=true,failurePolicy=fail,sideEffects=None,\
 groups=shop.example.com,resources=orders,verbs=create;update,versions=v1,name=morder-v1.kb.io,\

@@ -1,6 +1,6 @@
 """The marks in a user's files, at which a command inserts lines: `# +kubebuilder:scaffold:imports` and the like.
 
-What is inserted keeps the order that linters want. Lines that are there already are not inserted again.
+Inserted lines keep the order that linters want. Existing lines are not inserted again.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Webhooks:
 
 @dataclass(frozen=True)
 class Resource:
-    """One kind in one version, and what the project has for it."""
+    """One kind in one version, and the parts of the project for it."""
 
     group: str
     version: str

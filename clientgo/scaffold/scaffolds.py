@@ -21,7 +21,7 @@ from clientgo.scaffold.project import FILE, Project, Resource, Webhooks
 from clientgo.scaffold.templates import render
 from clientgo.scaffold.workspace import Workspace
 
-# What a new project begins with; what stands in braces is the project's package.
+# The files of a new project. The name in braces is the project's package.
 _PROJECT_FILES = {
     "pyproject.toml": "project/pyproject.toml",
     "requirements.txt": "project/requirements.txt",

@@ -1,4 +1,4 @@
-"""All or nothing: a command works on a copy of the project, and what differs in the end is moved into its place.
+"""All or nothing: a command works on a copy of the project, and moves the changed files at the end.
 
 What goes wrong before that has touched nothing. What goes wrong while files are moved is undone. A command that is
 killed in between leaves files that are as they should be, and the PROJECT file, which comes last, as it was: the same
@@ -89,7 +89,7 @@ class Workspace:
         self._put(self._path(name), text)
 
     def check(self) -> None:
-        """Raise Refused with all that stands in the way, if anything does."""
+        """Raise Refused with all conflicts, if there are any."""
         if self._problems:
             raise Refused("\n".join(dict.fromkeys(self._problems)))
 
@@ -110,7 +110,7 @@ class Workspace:
         return sorted(found, key=lambda name: (name == FILE, name))
 
     def commit(self) -> list[str]:
-        """Move what differs into the project; what it was. Raises OSError, after which the project is as it was."""
+        """Move the changed files into the project and return their names. After an OSError the project is unchanged."""
         names = self.changes()
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=self.root) as saved:
             move = Move(self.root, Path(saved))
@@ -161,7 +161,7 @@ class Move:
                 self._folders.append(self._root / folder)
         if target.exists():
             self._save(target, name)
-            # Noted first: to put back what is still there does no harm.
+            # Recorded first: restoring an unchanged file does no harm.
             self._replaced.append(name)
         else:
             self._created.append(name)

@@ -64,7 +64,7 @@ class Pack:
 
 
 def write_page(folder: Path) -> None:
-    """Write the page's own files. Raises OSError, and ValueError when the page has what a bundle cannot have."""
+    """Write the page's own files. Raises OSError, and ValueError for a page with code that a bundle cannot contain."""
     (folder / "data").mkdir(parents=True, exist_ok=True)
     (folder / "app.js").write_text(bundle(PAGE, "tour.js"), encoding="utf-8")
     for name in ("tour.css", "icon.svg"):

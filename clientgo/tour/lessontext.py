@@ -54,7 +54,7 @@ def stops_at(stop: Json, hop: Any) -> bool:
 
 
 def lines_of(lesson: Json, place: Place, state: Mapping[str, Any], words: Words, width: int) -> list[str]:
-    """Return what the reader sees, in lines of at most `width` columns."""
+    """Return the visible text, in lines of at most `width` columns."""
     lesson = lesson_in(words.language, lesson)
     steps, colon = lesson["steps"], words("colon")
     texts: list[str] = []

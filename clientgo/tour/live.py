@@ -56,7 +56,7 @@ ABSENCE = 5.0
 # Seconds for which `stay_connected` blocks.
 _HOLD = 2.0
 _TICK = 0.1
-# How often who is paused looks whether his program wants to end, in seconds.
+# The period in seconds in which a paused thread checks whether the program is ending.
 _PATIENCE = 0.5
 # Rates are over so many ticks.
 _WINDOW = 10
@@ -130,7 +130,7 @@ class Live(Attached):
         self._changed = threading.Condition()
         self._paused: frozenset[str] = frozenset()
         self._delays: Mapping[str, float] = {}
-        # When a page last asked for something; None for an observer without pages.
+        # The time of a page's last request; None for an observer without pages.
         self._visited: float | None = None
         self._is_detached = False
         self._informers: list[Any] = []
@@ -161,7 +161,7 @@ class Live(Attached):
         self._thread.start()
 
     def detach(self) -> None:
-        """Watch no more, and let go who is paused. The machinery is then as it was."""
+        """Stop watching, and continue all paused threads. The machinery is then unchanged."""
         self._request(paused=frozenset(), delays={}, reason="the tour detached")
         with self._changed:
             self._is_detached = True
@@ -204,7 +204,7 @@ class Live(Attached):
                 self._queues[id(inner)] = known
             return known
 
-    # ---- what is always noted, where hops happen
+    # ---- recorded at every hop
 
     def _receive(self, hop: Hop) -> None:
         place = threading.get_ident(), hop.station
@@ -268,7 +268,7 @@ class Live(Attached):
 
         def _add(queue: Any, item: Any, due_at: float, priority: int | None) -> None:
             held = queues.get(id(queue)) or self._add_queue(queue)
-            # What has to wait first is not late yet.
+            # A hop that must wait first is not late yet.
             if held is not None and due_at == -math.inf:
                 _note_time(held, item, now)
             function(queue, item, due_at, priority)
@@ -296,7 +296,7 @@ class Live(Attached):
 
         return get
 
-    # ---- what is asked for
+    # ---- requests of pages
 
     def name_of(self, listener: Any) -> str:
         """Return the name of a handler's listener, with a number if another listener has that name already."""

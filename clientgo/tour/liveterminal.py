@@ -290,7 +290,7 @@ class LiveScreen:
         "?": _help,
     }
 
-    # ---- what can be steered
+    # ---- controls
 
     def _see(self) -> Json:
         return self._seen or {"views": {}, "informers": [], "queues": []}
@@ -306,10 +306,10 @@ class LiveScreen:
         controllable = self._controllable()
         return controllable[min(self._chosen, len(controllable) - 1)] if controllable else ("", "", 0)
 
-    # ---- what is shown
+    # ---- output
 
     def lines(self, width: int, height: int) -> list[str]:
-        """Return what is shown, at most `height` lines of at most `width` columns; without colours."""
+        """Return the screen: at most `height` lines of at most `width` columns, without colours."""
         if self.menu is not None:
             return [cut(line, width) for line in self.menu.lines(width, height)]
         head, foot = self._head(), [self._chosen_line(), _HELP[self.words.language]]
@@ -403,7 +403,7 @@ def _handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 class _Attended:
-    """The loop: what comes from the program and from the keys, and a look a few times a second."""
+    """The loop: it handles the program's output and the keys, and redraws a few times a second."""
 
     def __init__(self, process: subprocess.Popen[bytes], screen: LiveScreen, resized: int) -> None:
         assert process.stdout is not None
@@ -432,7 +432,7 @@ class _Attended:
             elif ready == [self._printed]:
                 continue  # however much it prints
             draw(self._screen)
-        # What it printed last. A child of its own may hold the other end for longer.
+        # The last output. A child process of the program may keep the other end open for longer.
         while self._printed in self._sources and select.select([self._printed], [], [], 0.0)[0]:
             self._read_output()
         self._take([self._line] if self._line else [])

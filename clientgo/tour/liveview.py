@@ -244,7 +244,7 @@ class LiveView:
             self._texts[text] = known
         return known
 
-    # ---- what is remembered of hops
+    # ---- state that hops leave
 
     def _remember(self) -> None:
         with self._lock:
@@ -303,7 +303,7 @@ class LiveView:
             return {}
         contact = parts.reflector.last_contact()
         facts = [] if contact is None else [["heard", _seconds(parts.clock.now() - contact)]]
-        # One that was watching before the tour came has told nothing yet.
+        # A reflector that watched before the tour attached has sent no hop yet.
         usual = {
             "state": "idle" if contact is None else "watching",
             "lists": 0,
@@ -336,7 +336,7 @@ class LiveView:
         is_secret = self._live.carries_secrets(parts)
 
         def value_of(index: str, value: str) -> str:
-            # An index function of the program's may return what a Secret holds.
+            # An index function of the program may return values of a Secret.
             hides = is_secret and index != cache.NAMESPACE_INDEX and value
             return self._secrecy.mark(value) if hides else value or '""'
 
@@ -390,7 +390,7 @@ class LiveView:
             return {}
         contents = held.queue.contents()
         now = self._live.clock.now()
-        # They stand in the order in which they were added.
+        # They are in the order of their addition.
         oldest = next((item for item in list(held.since) if item in contents.dirty), None)
         since = None if oldest is None else held.since.get(oldest)
         if len(held.since) > len(contents.dirty) + 1000:

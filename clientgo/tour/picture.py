@@ -294,7 +294,7 @@ class Painter:
         return keys if total <= self._most else [*keys, f"+{total - self._most}"]
 
     def _totals(self, **lengths: int) -> Json:
-        """Return the whole lengths of lists, in `totals`, if any is longer than what is shown of it."""
+        """Return the full lengths of lists, in `totals`, if a list is shown only in part."""
         return {"totals": lengths} if max(lengths.values()) > self._most else {}
 
     def _notice(self, notification: Any) -> Json:

@@ -103,7 +103,7 @@ class Playback:
         # Guards all below.
         self._lock = threading.Lock()
         self._place = bisect.bisect_right(source.times, start) if start > 0 else 0
-        # What its reflector was told up to that place.
+        # The answers that its reflector has received so far.
         self._known = recording.known(source, start) if start > 0 else Known()
         if not self._known.is_complete:
             self._place = 0
@@ -245,7 +245,7 @@ class Playback:
             return self._list_of_stream()
         if entry["what"] not in ("list", "listed", "failed"):
             return self._all_known(), 0.0
-        # A list in pages was asked for page by page.
+        # A list in pages was requested page by page.
         answer = self._pass_over("list")
         if answer is None or answer["what"] not in ("listed", "failed"):
             return (self._all_known(), 0.0) if answer is not None else (None, 0.0)
@@ -272,7 +272,7 @@ class Playback:
         return None, time
 
     def _open_watch(self, *, streams: bool) -> Json | None:
-        """Go to the first event of the watch that is asked for; the failure, if it fails."""
+        """Go to the first event of the requested watch. Return its failure, if it failed."""
         entry = self._pass_over("ended")
         if entry is None or entry["what"] == "event":
             return None
@@ -291,7 +291,7 @@ class Playback:
         return {"what": "failed", "t": 0.0, "object": expired.status().to_dict()}
 
     def next_event(self, watch_ended: bool) -> Json | None:
-        """Look at what a watch brings next: an event, or its end. None for nothing any more, or not for this watch."""
+        """Return the next event of a watch, or its end. None if nothing is left for this watch."""
         with self._lock:
             if watch_ended:
                 return None
@@ -444,7 +444,7 @@ class _PlayedWatch:
         return not self._stopped.is_set() and not done.is_set()
 
 
-# ---- what a test needs
+# ---- for tests
 
 
 class Server(Protocol):

@@ -33,7 +33,7 @@ class Enqueuer:
         return f"{self._program}.Enqueuer"
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
-        # In a priority queue what was there before comes after what is new.
+        # In a priority queue initial objects come after new ones.
         workqueue.add_event(self._queue, cache.meta_namespace_key_func(obj), is_in_initial_list)
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
@@ -45,7 +45,7 @@ class Enqueuer:
 
 
 class Shouter:
-    """The controller: the queue's workers, and what they do with a key."""
+    """The controller: the queue's workers and their function."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Shouter:
         return True
 
     def reconcile(self, ctx: context.Context, key: str) -> None:
-        """Look at what is, not at what happened, and make it so. Blocks for the API call it may make."""
+        """Compare the actual state with the desired state, and make them equal. May block for an API call."""
         obj, exists = self._indexer.get_by_key(key)
         if not exists:
             return  # deleted since it was queued: there is nothing to keep in order
@@ -100,7 +100,7 @@ class Shouter:
         wanted = config_map.data.get("text", "").upper()
         if config_map.data.get("shout", "") == wanted:
             return
-        # What is cached is shared and read-only: change a copy.
+        # Cached objects are shared and read-only: change a copy.
         changed = config_map.deep_copy()
         changed.data["shout"] = wanted
         namespace = config_map.get_namespace()

@@ -41,7 +41,7 @@ class LineError(ValueError):
 
 
 def text_error(value: Any) -> str | None:
-    """Return what is wrong with a name: it is no text, too long, or has control characters."""
+    """Return the error of a name: it is no text, too long, or has control characters."""
     if not isinstance(value, str):
         return f"must be a string, not {_type(value)}"
     if len(value) > LONGEST_NAME:
@@ -226,7 +226,7 @@ def _list_of_objects(value: Any) -> str | None:
 
 
 def _json_error(value: Any, place: str, depth: int) -> tuple[str, str | None]:
-    """Return what is wrong with a value of JSON: its depth, a number that is none, a text that cannot be written."""
+    """Return the error of a JSON value: too deep, NaN or infinity, or a text that cannot be written."""
     if isinstance(value, str):
         return place, _free_text(value) if _SURROGATE.search(value) else None
     if isinstance(value, float) and not math.isfinite(value):

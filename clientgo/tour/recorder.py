@@ -132,7 +132,7 @@ class Recorder(Attached):
     def _now(self) -> float:
         return round(self._clock.now() - self._began, 6)
 
-    # ---- what is noted, in the threads of the machinery
+    # ---- recorded in the threads of the machinery
 
     def note(self, kind: str, **about: Any) -> None:
         """Write a line, soon. Only the line may refer to its objects."""
@@ -247,7 +247,7 @@ class Recorder(Attached):
             else:
                 yield _line(time, self._readable(entry))
         except (ValueError, TypeError, RecursionError) as err:
-            # What is no JSON is one line's trouble, not the recording's.
+            # A value that is no JSON only makes this line an error.
             kind = "hop" if isinstance(entry, Hop) else entry["what"]
             yield _line(
                 time, {"what": "unwritten", "of": kind, "error": self.secrecy.scrubbed(f"{type(err).__name__}: {err}")}
@@ -260,7 +260,7 @@ class Recorder(Attached):
         if number is None:
             number = self._codes[name] = len(self._codes)
             yield _line(time, {"what": "code", "code": number, **_code(code)})
-        # What is empty would be most of the file.
+        # Empty values would be most of the file.
         entry: Json = {"what": "hop", "number": hop.number, "station": hop.station, "kind": hop.kind, "key": hop.key}
         entry["thread"] = hop.thread
         if hop.version:
@@ -297,7 +297,7 @@ def _brief(more: Mapping[str, Any]) -> Json:
 
 def _open_new(path: str | os.PathLike[str]) -> TextIO:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    # With room for what comes in a tick: a thread that writes has to wait for its turn each time.
+    # With room for one tick, because the writing thread must wait for its turn each time.
     return os.fdopen(file, "w", 1 << 20, encoding="utf-8")
 
 

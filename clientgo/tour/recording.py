@@ -164,7 +164,7 @@ def is_end_of_initial_objects(obj: Json) -> bool:
 class Recording:
     """A recording in a file; a context manager that closes it. Thread-safe.
 
-    Raises OSError, and RecordingError for what is none or of a later format. Opening reads the file once.
+    Opening reads the file once. Raises OSError, and RecordingError for a file with another or a newer format.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -202,7 +202,7 @@ class Recording:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Recording:
@@ -313,7 +313,7 @@ class Recording:
         return check(kind, entry, lambda err: self._note_field(place, err))
 
     def _note_field(self, place: int, err: LineError) -> None:
-        """Describe what is wrong with a field of the line at a place, once."""
+        """Describe the error in a field of a line, once."""
         number = bisect.bisect_right(self._lines, place)
         with self._lock:
             if (number, err.field) in self._described:

@@ -37,7 +37,7 @@ SWITCHES = ("fifo", "replace", "queue", "limiter", "resync", "handlers", "worker
 
 # How much of anything the picture shows.
 _SHOWN = 24
-# How long a run goes on behind the recording's last line, in seconds: who was refused asks again within that.
+# The seconds that a run continues after the recording's last line: long enough for the retry of a failed request.
 _AFTER = 60.0
 
 
@@ -58,7 +58,7 @@ TAPS = (
 
 
 class Looker:
-    """A controller that looks at what is cached, and writes nothing."""
+    """A controller that only reads the cache."""
 
     def __init__(self, indexer: cache.KeyGetter, queue: Queue) -> None:
         self._indexer = indexer

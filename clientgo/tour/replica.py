@@ -1,6 +1,6 @@
 """One replica of a program: its connection, its informers, its work queue, its workers.
 
-It stands for a process: it can be killed, and then nothing of it is heard any more. `Replica` is one of the lessons'
+It represents a process: it can be killed, and then sends nothing more. `Replica` is one of the lessons'
 controller (program.py).
 """
 

@@ -231,7 +231,7 @@ class Call:
         self.error: BaseException | None = None
 
     def __call__(self, *instead: Any) -> Any:
-        """Call the function as it was called, or with other arguments; raises what it raises. To be called once."""
+        """Call the function with its arguments or with others. Raises its errors. Call this once."""
         self.was_called = True
         try:
             if any(seam.lines for seam in self._seams):
@@ -368,7 +368,7 @@ _User = tuple[Seam, Tap, Meter | None]
 def _instead(code: CodeType, body: str, **constants: object) -> CodeType:
     """Return code with the parameters of `code` that returns `body`, in which {0} stands for the arguments.
 
-    Code can be exchanged only for such with as many variables of outer functions: the new one has them for show.
+    Python only accepts new code with as many variables of outer functions, so the new code has unused ones.
     """
     names = {f"tour's {name}": value for name, value in constants.items()} | {"tour's uncover": _uncover}
     inner = _compiled(code.co_freevars, *_signature(code), body, tuple(constants))
@@ -471,7 +471,7 @@ class _Patches:
 
 
 def _observe(tap: Tap, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what the function returns, or raise what it raises, whatever the code around it does."""
+    """Return the function's result or raise its error, whatever the code around it does."""
     failure: Exception | None = None
     try:
         tap.around(call, *args, **kwargs)

@@ -185,15 +185,15 @@ class Secrecy:
             self.mark_source(source)
 
     def is_secret_source(self, source: Hashable) -> bool:
-        """Report whether the source is known to bring Secrets."""
+        """Report whether the source is known to deliver Secrets."""
         return source in self._sources
 
     # ---- hiding
 
     def shown(self, obj: Any, *, is_secret: bool = False) -> Json:
-        """Return an object as JSON without the values of Secrets; {} for what is no object.
+        """Return an object as JSON without the values of Secrets; {} if it is no object.
 
-        is_secret: the object's source brings Secrets.
+        is_secret: the object's source delivers Secrets.
         """
         document: Json = obj.to_dict() if isinstance(obj, Object) else {}
         gvk = getattr(obj, "GROUP_VERSION_KIND", None)
@@ -481,7 +481,7 @@ def _without_encoded(text: str, values: Iterable[str]) -> str:
 
 
 def _decoded(run: str) -> Iterator[str]:
-    """Yield the texts that a run of letters may stand for, without the run itself."""
+    """Yield the texts that a run of letters may encode, without the run itself."""
     plain = [_from_base64(run), unquote(run)]
     # The first letters may belong to the text before the value, such as the n of an escaped line break.
     plain += [each for skipped in (1, 2, 3) if (each := _from_base64(run[skipped:])).isprintable()]

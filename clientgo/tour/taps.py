@@ -393,7 +393,7 @@ _tap("queue.forget_exponential")(_forget)
 _tap("queue.forget_fast_slow")(_forget)
 
 
-# ---- the priority queue, which may stand in the work queue's place
+# ---- the priority queue, which may replace the work queue
 
 
 @_tap("queue.add_with_priority")

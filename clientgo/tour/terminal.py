@@ -1,6 +1,6 @@
 """The tour in a terminal: a run hop by hop, forwards and backwards, with its lesson, by keys.
 
-Plain ANSI sequences and the standard library: no terminal lacks what it needs. `Screen.lines` returns what is shown, as
+It uses ANSI sequences and the standard library, so it runs in every terminal. `Screen.lines` returns the screen as
 text of a given size; `show` draws it and follows keys until `q`. Eighty columns and 24 lines are enough.
 """
 
@@ -409,10 +409,10 @@ class Screen:
         "?": _help,
     }
 
-    # ---- what is shown
+    # ---- output
 
     def lines(self, width: int, height: int) -> list[str]:
-        """Return what is shown, at most `height` lines of at most `width` columns; without colours."""
+        """Return the screen: at most `height` lines of at most `width` columns, without colours."""
         if self.menu is not None:
             return [cut(line, width) for line in self.menu.lines(width, height)]
         state = self.trace.state(self.at)

@@ -126,7 +126,7 @@ def check_views(views: Mapping[str, Any]) -> None:
 
 
 def view_error(station: str, view: Any) -> str | None:
-    """Return what is wrong with a station's view, None for nothing."""
+    """Return the error in a station's view, or None."""
     fields = SCHEMA.get(station)
     if fields is None:
         return f"there is no station {station}"

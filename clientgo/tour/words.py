@@ -68,15 +68,15 @@ class Words:
         return text
 
     def kind(self, station: str, kind: str) -> str:
-        """Return what a hop of this kind is."""
+        """Return the description of a kind of hop."""
         return self._chinese(f"{station}.{kind}") or KINDS[station][kind]
 
     def fault(self, name: str) -> str:
-        """Return what a fault does."""
+        """Return the description of a fault."""
         return self._chinese(name) or FAULTS[name].title
 
     def about(self, name: str) -> str:
-        """Return the name of one thing that a hop contains beside its kind."""
+        """Return the name of one field of a hop."""
         return self._chinese(f"more.{name}") or name
 
     def _chinese(self, name: str) -> str:

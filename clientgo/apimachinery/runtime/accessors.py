@@ -17,7 +17,7 @@ from clientgo.apimachinery.runtime.view import child, copy_json
 
 
 class MetaAccessors(Struct):
-    """The accessors of what the metadata of objects and of lists share. Go: metav1.Common.
+    """The accessors of the metadata that objects and lists share. Go: metav1.Common.
 
     They serve the metadata structs themselves, and the objects and lists that have one: what differs stands first.
     """
@@ -253,9 +253,9 @@ class ListMetaAccessors(MetaAccessors):
 
 
 class LenientAccessors(MetaAccessors):
-    """Of objects of any kind: what is of a wrong type reads as absent, and the metadata is no declared field."""
+    """The accessors of objects of any kind. A field of a wrong type reads as absent."""
 
-    # What the metadata is a view of: metav1.ObjectMeta or ListMeta.
+    # The class of the metadata: metav1.ObjectMeta or ListMeta.
     METADATA: ClassVar[type[Struct]]
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:

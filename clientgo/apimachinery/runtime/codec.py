@@ -1,6 +1,6 @@
-"""Encoding and decoding in one call, codecs made of codecs, and who chooses the version. Mirrors runtime/codec.go.
+"""Encoding and decoding in one call, codecs made of codecs, and the choice of the version. Mirrors runtime/codec.go.
 
-Differs: the parameter codec stands in parameters.py, with what it needs.
+Differs: the parameter codec is in parameters.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Views of JSON arrays and objects whose elements have one type: what a list or map field reads as. No Go file."""
+"""Views of JSON arrays and objects whose elements have one type: the values of list and map fields. No Go file."""
 
 from __future__ import annotations
 

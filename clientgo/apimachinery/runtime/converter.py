@@ -75,7 +75,7 @@ def decode_as_go(cls: type[_S], document: Any) -> _S:
 def check_fields(obj: Struct) -> None:
     """Read every field that the classes of `obj` declare, at any depth.
 
-    For those who must know now what would be found at reading. Raises json.UnmarshalTypeError for a wrong type.
+    So errors are found now, not at a later read. Raises json.UnmarshalTypeError for a wrong type.
     """
     for key in ("apiVersion", "kind"):
         name = obj._document.get(key)
@@ -172,7 +172,7 @@ def drop_unknown_fields(obj: Struct) -> None:
     """Remove, at any depth, what a Go struct does not write again: undeclared fields, nulls, and empty values of fields
     with omitempty.
 
-    For what imitates a Go program that decodes into structs; objects here keep such fields otherwise.
+    For code that imitates a Go program that decodes into structs. Objects keep such fields otherwise.
     """
     _drop_unknown(obj, obj._writable())
 

@@ -125,7 +125,7 @@ class CustomResource:
     namespaced: bool | None = None
     short_names: Sequence[str] = ()
     categories: Sequence[str] = ()
-    # What the server takes when they are "": the kind in lower case, and the kind with "List".
+    # The server's defaults: the kind in lower case, and the kind with "List".
     singular: str = ""
     list_kind: str = ""
     # Of several versions of a kind one is stored.

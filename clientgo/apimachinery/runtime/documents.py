@@ -82,7 +82,7 @@ def replace_document(obj: Struct, document: JSONObject) -> None:
     if obj._parent is None:
         obj._source = document
         return
-    # Its document stands in that of another object, and has to stay there.
+    # Its document is a part of another object's document, and must stay there.
     if own is not document:
         own.clear()
         own.update(document)

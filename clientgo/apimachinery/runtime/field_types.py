@@ -28,7 +28,7 @@ class FieldType:
     is_scalar = True
     # Whether an absent one reads as something that is made at each read: the default EMPTY.
     has_empty = False
-    # What JSON has for it, when all is well; and all it may have.
+    # The types of valid JSON values; and all types that it may have.
     plain: type = object
     accepted: tuple[type, ...] = (object,)
     # What null is among the elements of a list or map.
@@ -305,7 +305,7 @@ class _Quantity(FieldType):
         return super().checked(parent, key, raw)
 
     def load(self, parent: View, raw: Any) -> Any:
-        # Go trims what it reads from JSON, and only there.
+        # Go removes white space around quantities in JSON, and only there.
         return parse_quantity(str(raw).strip())
 
     def empty(self, parent: View, key: str) -> Any:

@@ -62,7 +62,7 @@ def encode_list(encoder: Encoder, objects: list[Object]) -> None:
 
 
 def decode_list(objects: list[Object], *decoders: Decoder) -> list[Exception]:
-    """Put what the first decoder that knows its kind reads in the place of each Unknown; returns the errors.
+    """Replace each Unknown by its object, read by the first decoder that knows its kind. Return the errors.
 
     An Unknown of a kind that none of them knows stays. Go: DecodeList.
     """
@@ -113,7 +113,7 @@ def set_zero_value(obj: Object) -> None:
 
 
 class _DefaultFramer:
-    """No frames: what is read and written is one object."""
+    """No frames: each read and write is one object."""
 
     def new_frame_reader(self, reader: Any) -> Any:
         return reader
@@ -157,7 +157,7 @@ class WithVersionEncoder:
 
 
 class WithoutVersionDecoder:
-    """Takes apiVersion and kind from what it decodes, as typed clients want it. Go: WithoutVersionDecoder."""
+    """A decoder that removes apiVersion and kind, as typed clients need it. Go: WithoutVersionDecoder."""
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder

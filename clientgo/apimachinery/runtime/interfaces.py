@@ -140,7 +140,7 @@ class NegotiatedSerializer(Protocol):
 
 @runtime_checkable
 class MoreMediaTypes(Protocol):
-    """A NegotiatedSerializer that speaks more than it offers: what a config has to ask for by name."""
+    """A NegotiatedSerializer with more media types, which a config must request by name."""
 
     def serializer_info(self, media_type: str) -> SerializerInfo | None:
         """Return the serializer of the media type; None for an unknown one."""

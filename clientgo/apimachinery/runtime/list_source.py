@@ -36,7 +36,7 @@ class ListSource(Source):
         self.api_version, self.kind = document.get("apiVersion"), document.get("kind")
         self._metadata = document.get("metadata") or _NO_METADATA
         self._rest = document
-        # The array of the items and the document, once they were asked for.
+        # The array of the items and the document, after their first use.
         self._documents: list[JSONObject] | None = None
         self._document: JSONObject | None = None
         self._items = items
