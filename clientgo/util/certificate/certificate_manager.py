@@ -8,8 +8,8 @@
     manager.start()
     config.cert = GetCertHolder(manager.current)
 
-Differences: a template is a builder of `cryptography`. `stop` waits for the threads, and ends the wait for the next
-renewal, which Go's continues.
+Differences: a template is a builder of `cryptography`. `stop` also ends a wait for the next renewal, which goes on
+in Go, and waits for the threads.
 """
 
 from __future__ import annotations

@@ -84,9 +84,9 @@ class Authenticator:
         return self.review(token, API_AUDIENCES)[0]
 
     def review(self, token: str, audiences: Sequence[str]) -> tuple[User | None, list[str], str]:
-        """Return the user of a token, those of `audiences` that it is for, and if there is no user the reason.
+        """Return the user of a token, the `audiences` for which it is valid, and the reason if there is no user.
 
-        The token is read as from a header, so that it ends at a space; one that begins with a space is ignored.
+        The token ends at its first space, as in a header. A token that begins with a space is ignored.
         """
         found = _bearer_token(f"Bearer {token}")
         return self._review(found, audiences) if found else (None, [], "")
