@@ -1,4 +1,4 @@
-"""A list whose items are objects already, and not yet the documents of a list. No Go file."""
+"""The source of a list whose items are objects and not documents of the list yet. No Go file."""
 
 from __future__ import annotations
 

@@ -1,27 +1,27 @@
-"""The states an object may be in: a document, or the JSON text or the protobuf message it arrived as. No Go file.
+"""The sources of an object's fields: a document, or the JSON text or protobuf message that arrived. No Go file.
 
 Go decodes an object when it arrives. A controller caches tens of thousands of objects and reads a few fields of a few
-of them, so here an object keeps the bytes it arrived as until a field is read. Every object has exactly one source:
+of them, so here an object keeps the bytes that arrived until a field is read. Every object has exactly one source:
 
 * a document, a plain dict, which holds everything (`Struct.from_dict`);
 * a `TextSource`, the text of a JSON object (needs the extra `fast`);
 * a `MessageSource`, a protobuf message;
 * a `ListSource`, for a list whose items are objects already.
 
-A dict is used as it is. `Source` is the protocol of the others: `key` and `version` answer what the informer machinery
-asks of every object, `get` reads a field, `document` returns the document, `copy` starts another object of the same
-bytes. `get` returns what the dict's own `get` would: a scalar, a dict, a list, or a `Part`, which reads like the dict
-or list that it will become. `test/property/test_lazy_objects.py` compares every field of every kind.
+A dict is used as it is. `Source` is the protocol of the others: `key` and `version` return the fields that the informer
+machinery reads of every object, `get` reads a field, `document` returns the document, `copy` starts another object of
+the same bytes. `get` returns what the dict's own `get` would: a scalar, a dict, a list, or a `Part`, which reads like
+the dict or list that it will become. `test/property/test_lazy_objects.py` compares every field of every kind.
 
 **Threads.** Objects follow Go's rule: any number of threads may read, and a thread that writes must be the only user. A
 frozen object refuses writes, so any thread may use it. This is why the implementations obey that rule without holding
 a lock while they decode, with the GIL and without it:
 
-* The bytes, and what a source says of them (key, version), do not change after the object was made.
+* The bytes, and the key and version of a source, do not change after the object's creation.
 * A document is built completely before it is stored. The write that needs it then replaces the object's source in one
   assignment. A thread that has loaded the old source still reads correct values from it. If another thread froze the
   object in between, the source stays and the write raises ReadOnlyError.
-* A frozen object is never turned into a document. The parts that a thread has read of it last are kept per thread (see
+* A frozen object is never turned into a document. The parts that a thread read last are kept per thread (see
   `_recent`). Views that threads pass to each other share parts, and a part only caches: two threads that miss compute
   equal values, and `dict.setdefault` picks one of them for both.
 * An object that may be written to keeps its parts, because views of them must follow a write. `_LOCK` makes two steps
@@ -111,7 +111,7 @@ class Part(Lazy):
             return self.kept.setdefault(key, value)
 
     def turn(self, written: Any) -> None:
-        """Refer to the document from now on, and put what was handed out into it. For holders of `_LOCK`."""
+        """Refer to the document from now on, and put the returned dicts and lists into it. For holders of `_LOCK`."""
         for key, value in self.kept.items():
             if isinstance(value, Part):
                 value.turn(written[key])

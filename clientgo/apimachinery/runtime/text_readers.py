@@ -1,4 +1,4 @@
-"""Types by which msgspec reads the texts of objects: they select what is decoded and what is only checked.
+"""Types for msgspec, which reads the texts of objects: they select the parts to decode; other parts are only checked.
 
 No Go file. For `text_source`.
 """
@@ -12,7 +12,7 @@ from typing import Any, Final, TypedDict
 
 
 class Metadata(TypedDict, total=False):
-    """The metadata that is read from the text each time it is asked for; all but the header and managedFields."""
+    """The metadata that each access reads from the text: all fields except the header and managedFields."""
 
     annotations: Any
     creationTimestamp: Any

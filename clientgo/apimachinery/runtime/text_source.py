@@ -1,8 +1,8 @@
-"""Objects that are still the JSON text they arrived as. No Go file: Go decodes an object when it arrives.
+"""Objects that keep the JSON text that the server sent. No Go file: Go decodes an object when it arrives.
 
 As text an object takes a fifth of the memory of its document, and the cyclic garbage collector has nothing to walk.
-What the informer machinery asks of every object (name, version, labels ...) is read when the object arrives, in the
-pass that checks the text. A frozen object is decoded anew for each reader, except the objects that it read last.
+The fields that the informer machinery reads of every object (name, version, labels ...) are read when the object
+arrives, in the pass that checks the text. Each read of a frozen object decodes it again, except for the last objects.
 
 This needs msgspec (`pip install clientgo[fast]`). Without it, or with CLIENTGO_LAZY_DECODING=false in the environment
 when the library is imported, `read_event` and `read_list` return None and everything is decoded when it arrives.

@@ -1,4 +1,4 @@
-"""Content types, and objects of unknown kinds. Mirrors runtime/types.go, and of runtime/embedded.go what is left.
+"""Content types, and objects of unknown kinds. Mirrors runtime/types.go, and a part of runtime/embedded.go.
 
 Differs: a field of type RawExtension holds a plain JSON value here, so there is no such class, nor conversions to it.
 """
@@ -33,7 +33,7 @@ class Unknown(Object):
     raw: bytes
     # How the bytes were compressed, "" for not at all.
     content_encoding: str
-    # What they are, "" for unspecified.
+    # The media type of the bytes; "" if unspecified.
     content_type: str
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The fields of a protobuf message that no table has: a newer server sent them. No Go file: Go drops them.
+"""The fields of a protobuf message that are missing in the tables: a newer server sent them. No Go file: Go drops them.
 
-Over JSON such a field simply stays in the document. Protobuf gives it a number instead of a name, so that only its
-bytes can be kept: beside the document, for the one who writes the object back.
+In JSON such a field stays in the document. In protobuf it has a number and no name. So only its bytes can be kept,
+beside the document, until the object is written back.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def has_unknown_fields(document: Any) -> bool:
     return UnknownFields.made and any(type(part) is UnknownFields for part in _values_in(document))
 
 
-# What the names of no fields begin with.
+# A prefix that no name of a field has.
 _MARK: Final = "\0unknown:"
 
 

@@ -1,9 +1,9 @@
-"""Typed views over JSON documents: the one way API objects are represented here. No Go file: Go decodes into structs.
+"""Typed views of JSON documents, which represent all API objects. No Go file: Go decodes into structs.
 
-The port keeps the JSON document and lays a class of declared fields over it. A read looks the field up in the document,
-a write changes the document, and what the class does not declare is simply still there when the object is written back
-(Go's typed clients lose it). This module has what all views share; `structs` has the classes with fields, `fields` how
-a field is declared and read, `field_types` the types it may have, `collection_views` lists and maps.
+An object keeps its JSON document, and its class declares fields for it. A read takes the field from the document, a
+write changes the document, and undeclared fields are still there when the object is written back (Go's typed clients
+lose them). This module has the base of all views; `structs` has the classes with fields, `fields` the declaration and
+reading of a field, `field_types` the types of fields, `collection_views` lists and maps.
 
 Reading follows Go's zero values: an absent value field reads as "", 0, False, or as an empty struct, list or map; an
 absent pointer reads as None. Reading never changes the document. The first write through an empty view attaches it.
@@ -37,9 +37,9 @@ class UnreadableTextError(ValueError):
 
 
 def copy_json(value: Any) -> Any:
-    """Copy a JSON value: dicts and lists anew, everything else shared, since it cannot change. O(size).
+    """Copy a JSON value. Dicts and lists are copied, immutable values are shared. O(size).
 
-    What stands for a dict or list, such as an OrderedDict, a tuple or a view, becomes a plain one.
+    An OrderedDict, a tuple, a view and the like become a plain dict or list.
     """
     kind = type(value)
     try:
@@ -210,7 +210,7 @@ class View:
                 return found
         fields = list(self._document.items())
         same = [key for key, value in fields if value is part]
-        # What is not decoded, or not by this thread, is decoded anew.
+        # A part that this thread has not decoded yet is decoded again.
         return next(iter(same or [key for key, value in fields if value == part]), "")
 
     def _owner_text(self) -> str:

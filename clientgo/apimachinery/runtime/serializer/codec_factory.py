@@ -1,8 +1,8 @@
 """The codecs of a scheme. Mirrors runtime/serializer/codec_factory.go.
 
-Differs: there are no internal versions, so that every codec is one without conversion; and protobuf is for those who
-ask for it by name, as typed clients of built-in groups do. It is smaller on the wire, cheaper than JSON for who reads a
-few fields of an object, and dearer for who reads all.
+Differs: there are no internal versions, so no codec converts. Protobuf is only used on request, as by typed clients of
+built-in groups. It is smaller on the wire; it is cheaper than JSON for a program that reads a few fields of an object,
+and more expensive for a program that reads all.
 """
 
 from __future__ import annotations

@@ -45,10 +45,10 @@ def parse_json(data: bytes | str) -> Any:
 
 
 class JSONSerializer:
-    """Reads and writes the kinds of a scheme.
+    """A serializer of the kinds of a scheme. Thread-safe.
 
-    `strip` makes what is decoded come without apiVersion and kind, as Go's typed clients give it
-    (WithoutVersionDecoder); `version` is what objects of several versions are written as. Thread-safe.
+    With `strip` decoded objects have no apiVersion and kind, as from Go's typed clients (WithoutVersionDecoder).
+    `version` is the written version of objects that have several.
     """
 
     def __init__(
@@ -295,9 +295,9 @@ def written_kind(own: GroupVersionKind, version: GroupVersion | None) -> GroupVe
 
 
 def check_header(cls: type[Object], document: JSONObject) -> None:
-    """Raise UnmarshalTypeError when what the machinery asks of every object is of a wrong type, as Go's decoder does.
+    """Raise UnmarshalTypeError if a field that the machinery reads of every object has a wrong type, as in Go.
 
-    All else is looked at when it is read. `text_source` accepts the same.
+    Other fields are checked when they are read. `text_source` accepts the same objects.
     """
     if issubclass(cls, ResourceObject):
         _check_metadata(document.get("metadata"), cls, "metadata")

@@ -1,8 +1,8 @@
 """Kubernetes' protobuf. Mirrors k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
 
-Loaded when protobuf is first used. `messages` describes the built-in kinds on the wire, `decoding` and
-`encoding` go from a message to a JSON document and back, `message_source` has objects that stay messages (`parts`, and
-`upb` or `walk`, read them), `protobuf` is the serializer.
+Loaded when protobuf is first used. `messages` describes the messages of the built-in kinds. `decoding` and `encoding`
+convert a message to a JSON document and back. `message_source` has objects that stay messages; `parts`, and `upb` or
+`walk`, read their fields. `protobuf` is the serializer.
 """
 
 from clientgo.apimachinery.runtime.serializer.protobuf.decoding import decode_message

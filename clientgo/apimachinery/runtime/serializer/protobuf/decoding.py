@@ -1,8 +1,7 @@
-"""From a message to the JSON document it stands for.
+"""The conversion of a message to a JSON document.
 
-The document equals the server's JSON: fields that are empty stand there or not as Go's tags
-say, a quantity is its text, a time is RFC 3339. Unlike in Go's generated code, a field that the table does not have is
-kept (see unknown_fields).
+The document equals the server's JSON: Go's tags decide whether an empty field is in it, a quantity is a text, a time is
+in RFC 3339. Unlike Go's generated code, this keeps fields that the table does not have (see unknown_fields).
 
 A string that is not valid UTF-8, such as a termination message that was cut inside a character, is decoded with
 `surrogateescape` in every position that has text: each invalid byte becomes one of U+DC80 to U+DCFF, and `encoding`
@@ -200,7 +199,7 @@ def _merge(
     depth: int,
     reading: _Reading,
 ) -> None:
-    """Put the fields of a message into what an earlier one of the same field has become."""
+    """Merge a message into the result of an earlier message of the same field."""
     known = out[field.json]
     if field.json == "metadata":
         _read(known, unknown, field.message, data, at, end, depth, reading)
@@ -344,7 +343,7 @@ def _double(data: bytes) -> float:
     return number(value)
 
 
-# --- what has a form of its own in JSON
+# --- types with their own form in JSON
 
 
 def _read_text(field: Field, data: bytes, at: int, end: int, depth: int, reading: _Reading) -> Any:

@@ -1,7 +1,7 @@
-"""From a JSON document to the message that says the same, byte for byte as Go's generated code writes it.
+"""The conversion of a JSON document to a message, with the same bytes as from Go's generated code.
 
-Fields stand in the order of their numbers, maps in that of their keys; what is no pointer in Go is written also when it
-is empty. Text is written as its bytes, also text that is not valid UTF-8 (see `decoding`).
+Fields are in the order of their numbers, map entries in the order of their keys. A field that is no pointer in Go is
+written even if it is empty. Text is written as its bytes, also text that is not valid UTF-8 (see `decoding`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from clientgo.utils.shortcache import short_cache
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ZERO_TIME: Final = datetime(1, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
-# What a kind has in JSON alone.
+# Fields that only exist in JSON.
 _TYPE_META: Final = frozenset(("apiVersion", "kind"))
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -70,7 +70,7 @@ def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _M
     steps = plan.steps
     parts = plan.empty.copy()
     unknown = document if type(document) is UnknownFields else None
-    # By what the document has, which is far less than what a message may have.
+    # Over the fields of the document, which are far fewer than those of the message.
     for name, value in document.items():
         if value is None:
             continue
@@ -97,7 +97,7 @@ def _encode(message: Message, document: dict[str, Any], depth: int, may_have: _M
         except (TypeError, ValueError) as err:
             raise EncodeError(str(err), name) from None
     for place, field in plan.embedded:
-        # The fields of both stand in the same document.
+        # The fields of both are in the same document.
         parts[place] = put_bytes(field.tag, _encode(field.message, document, depth + 1, _is_anything))
     if unknown is not None:
         parts.append(unknown.fields.get(message.name, b""))
@@ -174,7 +174,7 @@ def _many(field: Field, value: Any, depth: int) -> bytes:
     return b"".join(parts)
 
 
-# What an element that is null means to Go.
+# Go's values for elements that are null.
 _NULLS: Final[dict[int, Any]] = {
     Kind.STRING: "",
     Kind.MESSAGE: {},

@@ -1,12 +1,12 @@
-"""Objects that are still the protobuf messages they arrived as: a field is decoded when it is read.
+"""Objects that keep the protobuf message that the server sent: a field is decoded when it is read.
 
-No Go file: Go decodes an object when it arrives. Nothing is kept of a frozen object: no tree of dicts, nothing for the
-cyclic garbage collector to walk. Each field reads as in the decoded document (see `decoding`). With the extra `fast`
-the `protobuf` package parses the object that a thread reads (see `upb`); otherwise a walk in plain Python finds the
-fields on the path to what is read (see `walk`).
+No Go file: Go decodes an object when it arrives. A frozen object keeps no tree of dicts, so the cyclic garbage
+collector has nothing to walk. Each field reads as in the decoded document (see `decoding`). With the extra `fast` the
+`protobuf` package parses an object when a thread reads it (see `upb`). Otherwise a walk in plain Python finds the
+fields on the path to the requested one (see `walk`).
 
-When an object arrives, its own fields and those of its metadata are checked. A malformed message deeper in it shows
-when it is read or decoded: as a WireError, which is a ValueError. (No server sends that.)
+When an object arrives, its own fields and those of its metadata are checked. A malformed message inside of it is found
+when it is read or decoded: that raises WireError, a ValueError. (No server sends such a message.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from clientgo.apimachinery.runtime.source import JSONObject, ObjectSource, Part,
 from clientgo.apimachinery.runtime.unknown_fields import OBJECT_META
 from clientgo.golang import utf8
 
-# The keys in ObjectMeta of what the machinery asks of every object.
+# The tags of the fields in ObjectMeta that the informer machinery reads of every object.
 _NAME, _NAMESPACE, _VERSION = _HEADER_KEYS = 1 << 3 | BYTES, 3 << 3 | BYTES, 6 << 3 | BYTES
 # Their names in messages that the `protobuf` package parsed.
 _HEADER = "f1", "f3", "f6"

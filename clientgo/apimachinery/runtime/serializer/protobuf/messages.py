@@ -5,10 +5,10 @@ each field, in the order of the numbers:
 
     4 terminationGracePeriodSeconds? *int
 
-is field 4, which JSON calls terminationGracePeriodSeconds and leaves out when it is empty (`?`, omitempty), a pointer
-(`*`). A name of `-` is a struct that is embedded: on the wire a message, while in JSON its fields stand among the
-others. A type is `[]T`, `map:T` (the keys are strings), a scalar (string, bool, int, double, bytes), one with a form of
-its own (see `decoding`), or a message, of another package by the name that package is imported by: corev1.PodSpec.
+describes field 4. Its name in JSON is terminationGracePeriodSeconds, JSON omits it when it is empty (`?`, omitempty),
+and it is a pointer (`*`). The name `-` marks an embedded struct: a message on the wire, while in JSON its fields are
+among the others. A type is `[]T`, `map:T` (the keys are strings), a scalar (string, bool, int, double, bytes), a type
+with its own form (see `decoding`), or a message. A message of another package has its import name: corev1.PodSpec.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ZEROS: Final[dict[int, Any]] = {
 _NEVER_EMPTY: Final = frozenset(
     (Kind.MESSAGE, Kind.TIME, Kind.MICROTIME, Kind.DURATION, Kind.QUANTITY, Kind.INTORSTRING, Kind.RAW)
 )
-# What is not written when it is nil; of all else Go writes the zero value too.
+# Kinds that Go does not write when they are nil. Of all other kinds it also writes zero values.
 _NILABLE: Final = frozenset((Kind.BYTES, Kind.STRINGS))
 
 
@@ -148,12 +148,12 @@ class Message:
         self.fields = [Field(line, package) for line in lines]
         self.by_key = {field.key: field for field in self.fields}
         self.numbers = {field.number: field for field in self.fields}
-        # What JSON may have in the object, and what it always has.
+        # The names that the JSON object may have; the fields that it always has.
         self.names: frozenset[str] = frozenset(field.json for field in self.fields if field.json)
         self.shown = [field for field in self.fields if field.is_shown]
         # By name in JSON, the functions that read a field of a parsed message (see `upb`). Only grows.
         self.readers: dict[str, Any] = {}
-        # By what JSON calls it; for a field of an embedded struct, the struct.
+        # By the name in JSON; for a field of an embedded struct, the struct.
         self.by_name = {field.json: field for field in self.fields if field.json}
         for field in self.fields:
             if not field.json:

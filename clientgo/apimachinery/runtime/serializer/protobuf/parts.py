@@ -1,7 +1,7 @@
-"""Parts of objects that are still protobuf messages: what the two engines share.
+"""The parts of objects that are still protobuf messages: the code that both engines share.
 
-`walk` finds the fields of a message in its bytes, in plain Python. `upb` has the `protobuf` package parse the whole
-object. Both return for each field what the decoded document has (see `decoding`).
+`walk` finds the fields of a message in its bytes, in plain Python. `upb` lets the `protobuf` package parse the whole
+object. Both return for each field the value of the decoded document (see `decoding`).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class MessageListPart(ListPart):
 
 
 def absent(field: Field, key: str) -> Any:
-    """Return what the document has for a field that the message does not have."""
+    """Return the document's value for a field that is missing in the message."""
     if not field.json:  # A field of an embedded struct.
         return absent(field.message.by_name[key], key)
     if field.kind == Kind.MESSAGE and field.shape == Shape.ONE and field.is_shown and field.always:

@@ -1,8 +1,8 @@
 """Objects as Kubernetes' protobuf. Mirrors runtime/serializer/protobuf/protobuf.go.
 
-Differs: a message is read into the JSON document that it stands for, so that the object is the same in both formats,
-and fields that this version does not know survive, as do strings that are not valid UTF-8 (see `decoding`). There is
-no RawSerializer: a message without an envelope stands in no body.
+Differs: a message is converted to a JSON document, so the object is the same in both formats. Fields that this version
+does not know survive, and so do strings that are not valid UTF-8 (see `decoding`). There is no RawSerializer, because
+no body has a message without an envelope.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from clientgo.golang.strconv import quote
 
 # The beginning of every object, which no JSON text has.
 MAGIC: Final = b"k8s\0"
-# What stands in an envelope behind the message: that it has no encoding and no type of its own.
+# The end of an envelope after the message: empty fields for its encoding and its type.
 ENVELOPE_END: Final = b"\x1a\0\x22\0"
 
 _TYPE_META, _RAW, _CONTENT_ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
 
-# What an event is made of, when it is written as servers do: the tags before its type, its object and what the
-# RawExtension holds; what its object begins with, the tag of the message, and what stands behind that.
+# The parts of an event as servers write it: the tags before its type, its object and the RawExtension's content; the
+# start of its object, the tag of the message, and the end.
 _EVENT: Final = (1 << 3 | BYTES, 2 << 3 | BYTES, 1 << 3 | BYTES)
 _MAGIC_AND_TYPE: Final = MAGIC + bytes((_TYPE_META << 3 | BYTES,))
 _RAW_TAG: Final = _RAW << 3 | BYTES
@@ -105,9 +105,9 @@ def begin_envelope(api_version: str, kind: str) -> bytes:
 
 
 class ProtobufSerializer:
-    """Reads and writes the kinds of a scheme that have messages: all built-in ones. Go: protobuf.Serializer.
+    """A serializer of the kinds of a scheme that have messages: all built-in ones. Go: protobuf.Serializer.
 
-    What is said about documents of JSON (JSONSerializer) is so here too. Thread-safe.
+    It treats documents like JSONSerializer. Thread-safe.
     """
 
     def __init__(

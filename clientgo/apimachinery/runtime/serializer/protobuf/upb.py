@@ -1,14 +1,14 @@
 """Parts of messages that the `protobuf` package parses (its C library is called upb). Needs the extra `fast`.
 
-The descriptors are made at run time from the tables in the packages of API types. They declare as bytes what `decoding`
-reads in a form of its own: strings, since those may be invalid UTF-8, times, quantities and so on. Maps are declared as
-lists of their entries, since keys of type bytes are not allowed in maps.
+The descriptors are created at run time from the tables in the packages of API types. They declare fields as bytes if
+`decoding` reads these in its own way: strings, which may be invalid UTF-8, times, quantities and so on. Maps are
+declared as lists of their entries, since keys of type bytes are not allowed in maps.
 
 The package is used only where it is fast and safe: with its C library, and with a GIL. Importing it into a build
 without a GIL would turn the GIL on.
 
-The package ignores a known field of another wire type, which `decoding` refuses. It keeps such a field among the
-unknown ones, so each part looks through these when the first field of it is read.
+The package ignores a known field of another wire type, which `decoding` rejects. It keeps such a field among the
+unknown ones, so each part checks these when its first field is read.
 """
 
 from __future__ import annotations
