@@ -96,7 +96,7 @@ def conversion_text(err: schema.DecodeError) -> str:
 
     Go converts maps to structs there.
     """
-    wanted, got = err.go_type, _GO_KINDS.get(type(err.value), "")
+    wanted, got = err.underlying, _GO_KINDS.get(type(err.value), "")
     if not wanted or not got:
         return str(err)
     if wanted.startswith("map["):
@@ -105,4 +105,4 @@ def conversion_text(err: schema.DecodeError) -> str:
         return f"cannot restore slice from {got}"
     if "." in wanted:
         return f"cannot restore struct from: {got}"
-    return f"cannot convert {got} to {wanted}" if (got, wanted) in _UNCONVERTED else f"unrecognized type: {wanted}"
+    return f"cannot convert {got} to {err.go_type}" if (got, wanted) in _UNCONVERTED else f"unrecognized type: {wanted}"

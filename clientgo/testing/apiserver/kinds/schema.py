@@ -51,13 +51,15 @@ _PLAIN_QUANTITY = re.compile(r"^[1-9]\d{0,2}(Ki|Mi|Gi|Ti|Pi|m|k|M|G|T|P)?$")
 class DecodeError(Exception):
     """A value that does not fit its Go type. The text is that of encoding/json.
 
-    `value` and `go_type` allow callers to write another text. `go_type` is empty if the error has none.
+    `value`, `go_type` and `underlying`, the type without its name, allow callers to write another text. The types are
+    empty if the error has none.
     """
 
-    def __init__(self, text: str, value: Any = None, go_type: str = "") -> None:
+    def __init__(self, text: str, value: Any = None, go_type: str = "", underlying: str = "") -> None:
         super().__init__(text)
         self.value = value
         self.go_type = go_type
+        self.underlying = underlying or go_type
 
 
 class Context:
@@ -213,7 +215,7 @@ def _plan(place: int, field: Field, *, omitzero: bool) -> _Plan:
 _INDEX = re.compile(r"\[\d+\]")
 
 
-def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
+def mismatch(value: Any, field: str, go_type: str, underlying: str = "") -> DecodeError:
     """Return encoding/json's error for a JSON value of the wrong type."""
     if isinstance(value, bool):
         kind = "bool"
@@ -230,7 +232,7 @@ def mismatch(value: Any, field: str, go_type: str) -> DecodeError:
         kind = "object"
     # Go's path of a field says nothing of the places in lists.
     where = f"struct field {_INDEX.sub('', field)}" if field else "value"
-    return DecodeError(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}", value, go_type)
+    return DecodeError(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}", value, go_type, underlying)
 
 
 # ---- scalars and the types with their own JSON form
@@ -242,10 +244,15 @@ def _string(value: Any, ctx: Context, path: str, field: str) -> Any:
     raise mismatch(value, field, "string")
 
 
-def _uid(value: Any, ctx: Context, path: str, field: str) -> Any:
-    if isinstance(value, str):
-        return value
-    raise mismatch(value, field, "types.UID")
+def _text(go_name: str) -> Codec:
+    """Return the codec of a named string type, whose name Go's errors have."""
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        if isinstance(value, str):
+            return value
+        raise mismatch(value, field, go_name, "string")
+
+    return Codec(go_name, decode, "", plain=str)
 
 
 def _bool(value: Any, ctx: Context, path: str, field: str) -> Any:
@@ -369,8 +376,8 @@ _SPECIAL = {
     "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec("resource.Quantity", _quantity, "0", _never),
     "k8s.io/apimachinery/pkg/runtime.RawExtension": Codec("runtime.RawExtension", _any, None, _never),
     "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec("intstr.IntOrString", _int_or_string, 0, _never),
-    "k8s.io/apimachinery/pkg/types.UID": Codec("types.UID", _uid, "", plain=str),
-    "k8s.io/apimachinery/pkg/types.NodeName": Codec("types.NodeName", _string, "", plain=str),
+    "k8s.io/apimachinery/pkg/types.UID": _text("types.UID"),
+    "k8s.io/apimachinery/pkg/types.NodeName": _text("types.NodeName"),
 }
 _SCHEMA_OR = {
     "JSONSchemaPropsOrBool": lambda value: isinstance(value, bool),
@@ -397,13 +404,13 @@ def _are_plain(values: Iterable[Any], kind: Codec) -> bool:
     return kind.plain is not None and kind.bounds is None and set(map(type, values)) <= {kind.plain}
 
 
-def _list(inner: Codec) -> Codec:
-    go_name = f"[]{inner.go_name}"
+def _list(inner: Codec, go_name: str = "") -> Codec:
+    go_name = go_name or f"[]{inner.go_name}"
     zero = {} if inner.struct is not None else inner.zero
 
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
         if not isinstance(value, list):
-            raise mismatch(value, field, go_name)
+            raise mismatch(value, field, go_name, "[]")
         if _are_plain(value, inner):
             return list(value)
         each = inner.decode
@@ -413,14 +420,14 @@ def _list(inner: Codec) -> Codec:
     return Codec(go_name, decode, None)
 
 
-def _map(key: str, inner: Codec) -> Codec:
-    go_name = f"map[{key}]{inner.go_name}"
+def _map(key: str, inner: Codec, go_name: str = "") -> Codec:
+    go_name = go_name or f"map[{key}]{inner.go_name}"
     # Bytes that are null in a map come back from protobuf, in which objects are stored, as empty ones.
     zero = "" if inner.go_name == "[]uint8" else inner.zero
 
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
         if not isinstance(value, dict):
-            raise mismatch(value, field, go_name)
+            raise mismatch(value, field, go_name, "map[]")
         if _are_plain(value.values(), inner):
             return {sys.intern(name): value[name] for name in sorted(value)}
         each = inner.decode
@@ -467,12 +474,18 @@ def _named(package: str, name: str) -> Codec:
     if name not in known:
         return Codec(name, _any, None)
     fact = known[name]
+    go_name = f"{package.rsplit('/', 1)[1]}.{name}"
+    if fact == "string":
+        return _text(go_name)
+    if isinstance(fact, str) and fact.startswith("map["):
+        key, _, value = fact[4:].partition("]")
+        return _map(key, codec(value, package), go_name)
+    if isinstance(fact, str) and fact.startswith("[]"):
+        return _list(codec(fact[2:], package), go_name)
     if isinstance(fact, str):
-        inner = codec(fact, package)
-        return Codec(inner.go_name if fact != "string" else f"{package.rsplit('/', 1)[1]}.{name}",
-                     inner.decode, inner.zero, inner.is_empty, inner.struct, inner.plain, inner.bounds)  # fmt: skip
+        return codec(fact, package)
     struct = structure(package, name)
-    return Codec(f"{package.rsplit('/', 1)[1]}.{name}", struct.decode, {}, _never, struct)
+    return Codec(go_name, struct.decode, {}, _never, struct)
 
 
 _STRUCTS: dict[tuple[str, str], Struct] = {}

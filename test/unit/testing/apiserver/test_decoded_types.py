@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds import patchrules, schema
 
 Json = dict[str, Any]
 DEFINITIONS = "apiextensions.k8s.io/v1"
@@ -98,3 +98,37 @@ def test_a_limit_of_a_schema_is_a_number() -> None:
     version = {"name": "v1", "schema": {"openAPIV3Schema": {"maximum": "1"}}}
     with pytest.raises(schema.DecodeError, match="of type float64"):
         decoded(DEFINITIONS, "CustomResourceDefinition", {"spec": {"versions": [version]}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field", "go_type"),
+    [
+        ("Service", {"type": 5}, "ServiceSpec.spec.type", "v1.ServiceType"),
+        ("Service", {"ports": [{"protocol": 5}]}, "ServicePort.spec.ports.protocol", "v1.Protocol"),
+        ("Pod", {"nodeName": 5}, "PodSpec.spec.nodeName", "string"),
+        ("PersistentVolumeClaim", {"accessModes": [5]}, "PersistentVolumeClaimSpec.spec.accessModes",
+         "v1.PersistentVolumeAccessMode"),
+        ("PersistentVolumeClaim", {"accessModes": 5}, "PersistentVolumeClaimSpec.spec.accessModes",
+         "[]v1.PersistentVolumeAccessMode"),
+        ("ResourceQuota", {"hard": 5}, "ResourceQuotaSpec.spec.hard", "v1.ResourceList"),
+    ],
+)  # fmt: skip
+def test_the_error_of_a_named_type_has_its_name(kind: str, spec: Any, field: str, go_type: str) -> None:
+    with pytest.raises(schema.DecodeError) as raised:
+        decoded("v1", kind, {"spec": spec})
+    assert str(raised.value) == f"json: cannot unmarshal number into Go struct field {field} of type {go_type}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "text"),
+    [
+        ("Service", {"type": 5}, "cannot convert int64 to v1.ServiceType"),
+        ("Service", {"type": True}, "unrecognized type: string"),
+        ("ResourceQuota", {"hard": 5}, "cannot restore map from int64"),
+        ("PersistentVolumeClaim", {"accessModes": 5}, "cannot restore slice from int64"),
+    ],
+)
+def test_a_strategic_patch_to_a_named_type_names_it_as_gos_converter(kind: str, spec: Any, text: str) -> None:
+    with pytest.raises(schema.DecodeError) as raised:
+        decoded("v1", kind, {"spec": spec})
+    assert patchrules.conversion_text(raised.value) == text
