@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from clientgo import klog
+
 _ARGUMENT = re.compile(r"\s*(\w+)\s*=\s*")
 _VALUE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|`([^`]*)`|([^,;{}\"`]*))\s*")
 
@@ -66,19 +68,28 @@ def read_all(root: Path, folder: Path, name: str) -> list[Marker]:
 
 
 def read(path: Path, name: str, shown: str) -> Iterator[Marker]:
-    """Yield the markers of a name (`kubebuilder:rbac`) in one module, which messages call `shown`."""
+    """Yield the markers of a name (`kubebuilder:rbac`) in one module, which messages call `shown`.
+
+    Logs comments that look like a marker and are none.
+    """
     data = path.read_bytes()
     prefix = f"+{name}:"
-    if prefix.encode() not in data:
+    if name.partition(":")[0].encode() not in data.lower():
         return
+    # With an argument, since other comments may be about markers.
+    similar = re.compile(r"\+?\s*" + name.replace(":", r"\s*:\s*") + r"\s*:?\s*\w+\s*=", re.IGNORECASE)
     try:
         for token in tokenize.tokenize(io.BytesIO(data).readline):
-            text = token.string.lstrip("#").strip()
-            if token.type == tokenize.COMMENT and text.startswith(prefix):
-                place = f"{shown}:{token.start[0]}"
+            if token.type != tokenize.COMMENT:
+                continue
+            text, place = token.string.lstrip("#").strip(), f"{shown}:{token.start[0]}"
+            if text.startswith(prefix):
                 yield Marker(_arguments(text.removeprefix(prefix), place), place)
+            elif similar.match(text):
+                klog.warning(f"{place}: the comment has no effect: a marker begins with '# {prefix}'")
     except (SyntaxError, tokenize.TokenError) as err:
-        raise ValueError(f"{shown}: {err}") from err
+        if prefix.encode() in data:
+            raise ValueError(f"{shown}: {err}") from err
 
 
 def _arguments(text: str, place: str) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ joined as it joins them. Unlike controller-gen it logs a warning for a value tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,8 @@ _REQUEST_VERBS = ("get", "list", "watch", "create", "update", "patch", "delete",
 _SPECIAL_VERBS = ("approve", "attest", "bind", "escalate", "impersonate", "sign", "use")
 # A request for a URL that is no resource has its HTTP method as its verb.
 _URL_VERBS = ("get", "post", "put", "patch", "delete", "head", "options", "*")
+
+_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
 
 _Strings = tuple[str, ...]
 
@@ -72,6 +75,10 @@ def _warnings(marker: Marker) -> Iterator[str]:
         for value in marker.list(name):
             if value != value.lower():
                 yield f"{value!r} in {name} grants nothing: API {name} are in lower case; use {value.lower()!r}"
+    for group in marker.list("groups"):
+        name, _, version = group.rpartition("/")
+        if _VERSION.fullmatch(version):
+            yield f"{group!r} in groups grants nothing: a group has no version; use {name or 'core'!r}"
     for url in urls:
         if url != "*" and not url.startswith("/"):
             yield f"the URL {url!r} grants nothing: a request's path begins with a slash; use {'/' + url!r}"

@@ -113,6 +113,9 @@ def test_a_bad_marker_is_reported_with_its_place(tmp_path: Path, arguments: str,
         ("urls=metrics,verbs=get", "the URL 'metrics' grants nothing: a request's path begins with a slash"),
         ("groups=apps,resources=Deployments,verbs=get", "'Deployments' in resources grants nothing"),
         ("groups=Apps,resources=deployments,verbs=get", "'Apps' in groups grants nothing"),
+        ("groups=v1,resources=pods,verbs=get", "'v1' in groups grants nothing: a group has no version; use 'core'"),
+        ("groups=apps/v1,resources=a,verbs=get", "'apps/v1' in groups grants nothing: a group has no version; use"),
+        ("groups=b.io/v2alpha1,resources=a,verbs=get", "'b.io/v2alpha1' in groups grants nothing"),
     ],
 )
 def test_a_value_that_grants_nothing_is_logged_with_its_place_and_the_remedy(
@@ -123,6 +126,43 @@ def test_a_value_that_grants_nothing_is_logged_with_its_place_and_the_remedy(
     [line] = [record.getMessage() for record in caplog.records]
     assert line.startswith(f"program.py:2: {warning}")
     assert caplog.records[0].levelname == "WARNING"
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# +kubebuilder:rbac groups=apps,resources=deployments,verbs=get",
+        "# +kubebuilder:RBAC:groups=apps,resources=deployments,verbs=get",
+        "# + kubebuilder:rbac:groups=apps,resources=deployments,verbs=get",
+        "# kubebuilder:rbac:groups=apps,resources=deployments,verbs=get",
+        "#kubebuilder:rbac: groups = apps, resources=deployments, verbs=get",
+        "# +kubebuilder: rbac:verbs=get,groups=apps,resources=deployments",
+    ],
+)
+def test_a_comment_that_looks_like_a_marker_is_logged_with_the_remedy(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, comment: str
+) -> None:
+    assert roles(tmp_path, f"\n{comment}\n") == []
+    (line,) = caplog.messages
+    assert line == "program.py:2: the comment has no effect: a marker begins with '# +kubebuilder:rbac:'"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# The markers of kubebuilder:rbac are comments.",
+        "# See +kubebuilder:rbac:groups=apps in the guide.",
+        "# kubebuilder:rbac grants the rights",
+        "x = '+kubebuilder:RBAC:verbs=get'",
+        "# +kubebuilder:rbacs:verbs=get",
+        "kubebuilder = (",
+    ],
+)
+def test_other_comments_about_markers_are_not_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, source: str
+) -> None:
+    assert roles(tmp_path, f"{source}\n") == []
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize(
