@@ -24,6 +24,7 @@ from clientgo.golang.strconv import escape_unprintable
 
 __all__ = [
     "Failure",
+    "as_operational",
     "cause_text",
     "crash_error",
     "describe",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 E = TypeVar("E", bound=type[BaseException])
+T = TypeVar("T", bound=BaseException)
 
 # Replaced as a whole, since any thread may import a module that registers a class.
 _operational: tuple[type[BaseException], ...] = (Canceled, ConnectionError, TimeoutError)
@@ -95,6 +97,12 @@ def mark_operational(err: BaseException) -> None:
     """Mark one exception as operational, whose class alone does not show it: a ValueError about a server's response."""
     with contextlib.suppress(Exception):  # a class without a __dict__, or with its own __setattr__
         setattr(err, _MARK, True)
+
+
+def as_operational(err: T) -> T:
+    """Mark an exception like `mark_operational` and return it, for an error about a file of the configuration."""
+    mark_operational(err)
+    return err
 
 
 # The attribute of an exception that `name_subject` sets.

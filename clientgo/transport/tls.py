@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from clientgo.klog.exceptions import as_operational
+
 if TYPE_CHECKING:
     from clientgo.transport.config import Certificate
 
@@ -73,7 +75,7 @@ def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
     if not certificates:
         known = b"-----BEGIN" in ca
         reason = "no valid certificate authority data seen" if known else "unable to parse bytes as PEM block"
-        raise ValueError(f"unable to load root certificates: {reason}")
+        raise as_operational(ValueError(f"unable to load root certificates: {reason}"))
     failures = []
     for certificate in certificates:
         try:
@@ -81,9 +83,8 @@ def _load_ca(context: ssl.SSLContext, ca: bytes) -> None:
         except (ssl.SSLError, UnicodeDecodeError) as err:
             failures.append(err)
     if len(failures) == len(certificates):
-        raise ValueError(f"unable to load root certificates: failed to parse certificate: {failures[0]}") from failures[
-            0
-        ]
+        text = f"unable to load root certificates: failed to parse certificate: {failures[0]}"
+        raise as_operational(ValueError(text)) from failures[0]
 
 
 def check_certificate(certificate: Certificate) -> None:

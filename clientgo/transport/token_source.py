@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from clientgo import klog
 from clientgo.golang.http import Request, Response, RoundTripper
 from clientgo.golang.io import read_file
+from clientgo.klog.exceptions import as_operational
 from clientgo.transport.config import WrapperFunc
 from clientgo.utils.clock import Clock, RealClock
 
@@ -110,9 +111,10 @@ class _FileTokenSource:
         try:
             token = read_file(self._path).decode("utf-8", "surrogateescape").strip()
         except OSError as err:
-            raise OSError(f'failed to read token file "{self._path}": {err.strerror or err}') from err
+            text = f'failed to read token file "{self._path}": {err.strerror or err}'
+            raise as_operational(OSError(text)) from err
         if not token:
-            raise ValueError(f'read empty token from file "{self._path}"')
+            raise as_operational(ValueError(f'read empty token from file "{self._path}"'))
         return Token(token, self._now() + self._period)
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from clientgo.golang.duration import parse_duration
 from clientgo.golang.http import redacted_url
 from clientgo.golang.strconv import parse_int, quote
+from clientgo.klog.exceptions import as_operational
 
 
 def parse_timeout(duration: str) -> float:
@@ -48,4 +49,4 @@ def parse_proxy_url(proxy_url: str) -> str:
 
 def file_error(operation: str, path: str, err: OSError) -> OSError:
     """Return an error of the same class with Go's text: "open PATH: no such file or directory"."""
-    return type(err)(f"{operation} {path}: {(err.strerror or str(err)).lower()}")
+    return as_operational(type(err)(f"{operation} {path}: {(err.strerror or str(err)).lower()}"))

@@ -18,7 +18,7 @@ from clientgo import klog
 from clientgo.apimachinery.util.errors import AggregateError
 from clientgo.golang.http import redacted_url
 from clientgo.golang.io import read_file
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import as_operational, operational_error
 from clientgo.rest.config import Config as RESTConfig
 from clientgo.tools.clientcmd.api import AuthInfo, Cluster, Config, latest, new_config
 from clientgo.tools.clientcmd.config import ConfigAccess
@@ -195,7 +195,7 @@ class ClientConfigLoadingRules:
         if not self.explicit_path:
             return [name for name in self.precedence if name]
         if not os.path.exists(self.explicit_path):
-            raise FileNotFoundError(f"stat {self.explicit_path}: no such file or directory")
+            raise as_operational(FileNotFoundError(f"stat {self.explicit_path}: no such file or directory"))
         return [self.explicit_path]
 
     def migrate(self) -> None:
