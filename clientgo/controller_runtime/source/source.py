@@ -15,7 +15,7 @@ from clientgo.controller_runtime.client.object import Object, require_object
 from clientgo.controller_runtime.event.event import TypedGenericEvent
 from clientgo.controller_runtime.handler.eventhandler import EventHandler, TypedEventHandler
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
-from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
+from clientgo.controller_runtime.internal.source.event_handler import new_event_handler, require_methods
 from clientgo.controller_runtime.internal.source.kind import Kind
 from clientgo.controller_runtime.predicate.predicate import Predicate, TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import Request
@@ -175,6 +175,7 @@ class _Channel(Generic[AnyT, RequestT]):
             raise ValueError("must specify Channel.Source")
         if self.handler is None:
             raise ValueError("must specify Channel.Handler")
+        require_methods(self.handler, self.predicates, ("generic",))
         size = _DEFAULT_BUFFER_SIZE if self.buffer_size is None else self.buffer_size
         destination: Channel[TypedGenericEvent[AnyT]] = Channel(size)
         with self._lock:
@@ -251,6 +252,7 @@ class Informer:
             raise ValueError("must specify Informer.Informer")
         if self.handler is None:
             raise ValueError("must specify Informer.Handler")
+        require_methods(self.handler, self.predicates, ("create", "update", "delete"))
         self.informer.add_event_handler_with_options(
             new_event_handler(ctx, queue, self.handler, self.predicates),
             toolscache.HandlerOptions(logger=_LOG_INFORMER),

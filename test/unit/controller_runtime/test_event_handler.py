@@ -8,8 +8,9 @@ import pytest
 
 from clientgo import context
 from clientgo.api.core import v1 as corev1
-from clientgo.controller_runtime import event, handler, predicate, reconcile
+from clientgo.controller_runtime import event, handler, predicate, reconcile, source
 from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
+from clientgo.golang.channel import Channel
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_handler
 
@@ -104,3 +105,36 @@ def test_a_map_function_that_returns_a_string_is_an_error() -> None:
     mapped: Any = handler.enqueue_requests_from_map_func(lambda ctx, obj: "default/web")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="returns a string, not a list of requests"):
         mapped.create(context.background(), event.CreateEvent(POD), object())
+
+
+class OnlyCreations:
+    """A part with one method of four, which is not enough for the objects of a kind."""
+
+    def create(self, *args: Any) -> bool:
+        return True
+
+
+class Informer:
+    def add_event_handler_with_options(self, *args: Any) -> None:
+        raise AssertionError("the handler was added")
+
+
+_WRONG = [lambda *args: True, OnlyCreations(), OnlyCreations, predicate.Funcs]
+
+
+@pytest.mark.parametrize("wrong", _WRONG, ids=["function", "part", "class", "alias"])
+@pytest.mark.parametrize("place", ["handler", "predicate"])
+@pytest.mark.parametrize("kind", ["kind", "informer", "channel"])
+def test_a_source_rejects_a_part_without_a_method(kind: str, place: str, wrong: Any) -> None:
+    """Each event would fail."""
+    handles = wrong if place == "handler" else handler.EnqueueRequestForObject()
+    predicates = [wrong] if place == "predicate" else []
+    made: Any
+    if kind == "kind":
+        made = source.kind(Informer(), corev1.Pod, handles, *predicates)  # type: ignore[arg-type]
+    elif kind == "informer":
+        made = source.Informer(Informer(), handles, predicates)  # type: ignore[arg-type]
+    else:
+        made = source.channel(Channel(1), handles, source.with_predicates(*predicates))
+    with pytest.raises(TypeError, match="has no method (update|generic|create): a (handler|predicate) is"):
+        made.start(context.background(), object())

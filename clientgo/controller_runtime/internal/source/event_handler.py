@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin
 
 from clientgo import context
 from clientgo.context import Context
@@ -16,12 +16,27 @@ from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_function, name_for_functions, name_for_type
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
-__all__ = ["EventHandler", "new_event_handler"]
+__all__ = ["EventHandler", "new_event_handler", "require_methods"]
 
 _LOG = RUNTIME_LOG.with_name("source").with_name("EventHandler")
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 RequestT = TypeVar("RequestT", bound=Hashable)
+
+
+def require_methods(handler: object, predicates: Sequence[object], events: Sequence[str]) -> None:
+    """Raise TypeError unless the handler and the predicates have the methods `events`.
+
+    A function or a class in the place of an object would fail for each event.
+    """
+    for part, remedy in (
+        (handler, "a handler is an object with create, update, delete and generic, such as a handler.Funcs"),
+        *((each, "a predicate is such an object too, as from predicate.new_predicate_funcs") for each in predicates),
+    ):
+        is_class = isinstance(part, type) or get_origin(part) is not None
+        for event in events:
+            if is_class or not callable(getattr(part, event, None)):
+                raise TypeError(f"{part!r} has no method {event}: {remedy}")
 
 
 def new_event_handler(

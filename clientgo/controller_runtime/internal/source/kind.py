@@ -18,7 +18,7 @@ from clientgo.controller_runtime.cache.cache import Cache, Informer
 from clientgo.controller_runtime.client.object import Object
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
-from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
+from clientgo.controller_runtime.internal.source.event_handler import new_event_handler, require_methods
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.stop import is_crash
@@ -66,6 +66,7 @@ class Kind(Generic[ObjectT, RequestT]):
             raise ValueError("must create Kind with a non-nil cache")
         if self.handler is None:
             raise ValueError("must create Kind with non-nil handler")
+        require_methods(self.handler, self.predicates, ("create", "update", "delete"))
         # Only this source cancels this context; it is the parent of the handlers' contexts.
         ctx, self._start_cancel = context.with_cancel(ctx)
         started: Channel[Exception | None] = Channel(1)
