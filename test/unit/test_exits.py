@@ -19,6 +19,7 @@ from clientgo import context, klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util.errors import aggregate_goroutines
+from clientgo.controller_runtime import handler
 from clientgo.controller_runtime.controller import priorityqueue
 from clientgo.controller_runtime.internal import controller
 from clientgo.controller_runtime.internal.source.kind import Kind
@@ -142,7 +143,7 @@ def cache_that_exits() -> Any:
         def get_informer(self, *_: Any) -> Any:
             leave()
 
-    return Kind(type=corev1.Pod(), cache=Cache(), handler=object())  # type: ignore[arg-type, call-arg]
+    return Kind(type=corev1.Pod(), cache=Cache(), handler=handler.Funcs())  # type: ignore[arg-type, call-arg]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_another_base_exception_of_a_source_ends_the_controller_at_once(other: B
     class Cache:
         get_informer = staticmethod(raising(other))
 
-    kind: Any = Kind(type=corev1.Pod(), cache=Cache(), handler=object())  # type: ignore[arg-type, call-arg]
+    kind: Any = Kind(type=corev1.Pod(), cache=Cache(), handler=handler.Funcs())  # type: ignore[arg-type, call-arg]
     with synctest.bubble() as bubble:
         tested: controller.Controller[str] = controller.Controller(
             controller.Options(
