@@ -48,6 +48,9 @@ class Engine:
         self._files: dict[str, str] = {}
         # The functions that parse each message. Only grows.
         self._parsers: dict[str, Callable[[bytes], Any]] = {}
+        # The package finds the class of a message by a pointer that the garbage collector does not know. It may create
+        # a message of a class that the collector is deleting, which crashes the process. So all classes are kept here.
+        self._classes: list[type] = []
 
     def parse(self, message: Message, data: bytes) -> Any:
         """Return the parsed message, None if the package refuses it."""
@@ -88,6 +91,10 @@ class Engine:
         parts += [(_FILE_DEPENDENCY, other.encode()) for other in sorted(used)]
         parts += [(_FILE_MESSAGE, _message_descriptor(each)) for each in added.values()]
         self._pool.AddSerializedFile(_descriptor(parts))
+        for each in added.values():
+            descriptor = self._pool.FindMessageTypeByName(_full_name(each))
+            # The nested types are the entries of its maps.
+            self._classes += map(self._factory.GetMessageClass, (descriptor, *descriptor.nested_types))
         self._files |= dict.fromkeys(added, file)
 
 
