@@ -7,7 +7,9 @@ None.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 _MICRO_DIGITS = 6
 
@@ -17,20 +19,12 @@ def parse_time(text: str) -> datetime:
 
     Raises ValueError with Go's text when it is not one. Digits beyond microseconds are dropped: `datetime` has none.
     """
-    moment = _parsed(text)
-    if moment is None:
-        check_time(text)
-        raise ValueError(f"not an RFC 3339 time: {text!r}")
-    return moment
+    return _parsed(text) or _reject(text, check_time)
 
 
 def parse_micro_time(text: str) -> datetime:
     """Read the text of a metav1.MicroTime, like `parse_time`. Accepts more than Go: not only six fractional digits."""
-    moment = _parsed(text)
-    if moment is None:
-        check_micro_time(text)
-        raise ValueError(f"not an RFC 3339 time: {text!r}")
-    return moment
+    return _parsed(text) or _reject(text, check_micro_time)
 
 
 def check_time(text: str) -> None:
@@ -45,6 +39,12 @@ def check_micro_time(text: str) -> None:
     from clientgo.golang import rfc3339  # Here: few texts are wrong.
 
     rfc3339.parse(text, rfc3339.RFC3339_MICRO)
+
+
+def _reject(text: str, check: Callable[[str], None]) -> NoReturn:
+    """Raise the error of `check`; a text that `check` accepts has an error of this module."""
+    check(text)
+    raise ValueError(f"not an RFC 3339 time: {text!r}")
 
 
 def _parsed(text: str) -> datetime | None:
