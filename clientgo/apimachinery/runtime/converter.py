@@ -6,6 +6,7 @@ where Go adds the zero values of fields without omitempty (`status: {}`), and no
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeVar
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
@@ -64,7 +65,7 @@ def decode_as_go(cls: type[_S], document: Any) -> _S:
     obj = cls.from_dict(document)
     try:
         check_fields(obj)
-        _check_micro_times(obj)
+        _visit(obj, _check_micro_time)
     except (UnmarshalTypeError, UnreadableTextError) as err:
         err.args = (err.text,)  # Go does not name the object.
         raise
@@ -81,43 +82,33 @@ def check_fields(obj: Struct) -> None:
         name = obj._document.get(key)
         if name is not None and not isinstance(name, str):
             raise obj._mistyped(key, name, "string")
-    _check_value(obj)
+    _visit(obj, _check_range)
 
 
 _INT_BITS: Final = {"int32": 32, "int64": 64, "int": 64}
 
 
-def _check_value(value: Any) -> None:
+def _visit(value: Any, check: Callable[[Struct, FieldInfo, Any], None]) -> None:
+    """Read the declared fields of a value at any depth, and call `check` with each struct, field and read value."""
     if isinstance(value, Struct):
         document = value._document
         for info in type(value)._fields.values():
             if info.json in document:
                 found = getattr(value, info.attr)
-                _check_value(found)
-                _check_range(value, info, found)
+                _visit(found, check)
+                check(value, info, found)
     elif isinstance(value, ListView):
         for each in value:
-            _check_value(each)
+            _visit(each, check)
     elif isinstance(value, MapView):
         for each in value.values():
-            _check_value(each)
+            _visit(each, check)
 
 
-def _check_micro_times(value: Any) -> None:
-    """Raise ValueError for the text of a metav1.MicroTime that Go does not read."""
-    if isinstance(value, Struct):
-        for info in type(value)._fields.values():
-            raw = value._document.get(info.json)
-            if isinstance(raw, str) and info.type.lstrip("*") == "microtime":
-                check_micro_time(raw)
-            elif isinstance(raw, (dict, list)):
-                _check_micro_times(getattr(value, info.attr))
-    elif isinstance(value, ListView):
-        for each in value:
-            _check_micro_times(each)
-    elif isinstance(value, MapView):
-        for each in value.values():
-            _check_micro_times(each)
+def _check_micro_time(struct: Struct, info: FieldInfo, value: Any) -> None:
+    raw = struct._document[info.json]
+    if isinstance(raw, str) and info.type.lstrip("*") == "microtime":
+        check_micro_time(raw)
 
 
 def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:
