@@ -1,6 +1,6 @@
 """Validation of labels and annotations, of stored objects and of converted ones.
 
-Mirrors the functions of these names in apimachinery's apis/meta/v1/validation and api/validation/objectmeta.go.
+Mirrors ValidateLabels of apimachinery's apis/meta/v1/validation, and ValidateAnnotations of api/validation.
 """
 
 from __future__ import annotations
