@@ -116,8 +116,10 @@ def import_order(line: str) -> list[tuple[int, int, str]]:
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 
 
-def _rank(name: str) -> tuple[int, str]:
-    """Return a key that sorts the names of an `__all__`: constants, classes, functions."""
-    if name.isupper():
-        return 0, name
-    return (1 if name[0].isupper() else 2), name
+def _rank(name: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """Return a key that sorts the names of an `__all__` like isort: constants, classes, functions.
+
+    A single letter is no constant.
+    """
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2
+    return kind, import_order(name)

@@ -24,6 +24,7 @@ from clientgo.scaffold.workspace import Workspace
 # The files of a new project. The name in braces is the project's package.
 _PROJECT_FILES = {
     "pyproject.toml": "project/pyproject.toml",
+    "conftest.py": "project/root_conftest.py",
     "requirements.txt": "project/requirements.txt",
     "Dockerfile": "project/Dockerfile",
     "config/namespace.yaml": "project/namespace.yaml",

@@ -10,18 +10,21 @@ from clientgo.codegen import naming
 from clientgo.scaffold.marks import import_order
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+_TEST_CLASS = re.compile(r'^class Test\w*(?:\(.*\))?:\n    """.*"""\n', re.MULTILINE)
 _IMPORTS = re.compile(r"(?:^from \S+ import [^(\n]+\n)+", re.MULTILINE)
 
 
 def render(name: str, values: Mapping[str, str]) -> str:
     """Return the template with the values filled in. Raises KeyError for a missing value.
 
-    The imports are sorted again, since their order depends on the names.
+    The imports are sorted again, since their order depends on the names. Classes of a kind such as Test are marked for
+    pytest, which otherwise warns wherever a test imports them.
     """
     template = resources.files(__package__).joinpath("templates", f"{name}.tmpl").read_text(encoding="utf-8")
     text = _PLACE.sub(lambda match: values[match[1]], template)
     if not name.endswith(".py"):
         return text
+    text = _TEST_CLASS.sub(lambda match: f"{match[0]}\n    __test__ = False  # It is no class of tests.\n", text)
     return naming.wrap_imports(_IMPORTS.sub(lambda match: _arranged(match[0], values["package"]), text))
 
 

@@ -11,6 +11,8 @@ import importlib.metadata
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -170,6 +172,28 @@ def test_a_group_with_a_dash_and_a_kind_named_as_a_word_of_pythons_get_clients(p
     clientset = (generated / "clientset/versioned/clientset.py").read_text()
     assert "def fleetops_v1(self)" in clientset
     assert (generated / "clientset/versioned/typed/fleetops/v1/class_.py").exists()
+
+
+def test_pytest_takes_nothing_of_the_package_for_a_test(project: Path, run: Run) -> None:
+    for group, kind in (("shop", "Test"), ("test", "Conftest"), ("shop", "TestingOrder")):
+        run("create", "api", "--group", group, "--version", "v1", "--kind", kind)
+        run("create", "webhook", "--group", group, "--version", "v1", "--kind", kind, "--defaulting")
+
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider", "-W", "error", "."]
+    ended = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=100)
+
+    assert ended.returncode == 0, ended.stdout
+    assert {line.partition("/")[0] for line in ended.stdout.splitlines() if line} == {"test"}
+
+
+def test_exports_of_many_kinds_are_sorted_as_ruff_sorts_them(project: Path, run: Run) -> None:
+    for kind in ("Order10", "Order2", "X", "AB"):
+        run("create", "api", "--group", "shop", "--version", "v1", "--kind", kind, "--controller=false")
+
+    package = (project / "shop_operator/api/shop/v1/__init__.py").read_text()
+    (names,) = re.findall(r"__all__ = \[(.*?)\]", package, re.DOTALL)
+    kinds = [name for name in re.findall(r'"(\w+)"', names) if re.fullmatch(r"AB|X|Order\d*", name)]
+    assert kinds == ["AB", "Order", "Order2", "Order10", "X"]
 
 
 def test_a_second_api_leaves_what_the_user_wrote(project: Path, run: Run) -> None:
