@@ -103,7 +103,7 @@ def test_every_link_of_a_page_in_the_wheel_leads_to_a_file_of_the_wheel(wheel: P
     assert [link for link in links if link[1] not in names] == []
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(8)
 def test_two_builds_of_equal_sources_give_identical_bytes(
     wheel: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -121,7 +121,7 @@ def test_two_builds_of_equal_sources_give_identical_bytes(
     assert hashlib.sha256(second.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(8)
 def test_the_source_distribution_tests_itself(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     source = unpack_sdist(tmp_path_factory)
     venv.create(tmp_path / "venv")

@@ -19,7 +19,7 @@ from patience import PATIENCE
 from processes import ROOT, Program, kubectl
 from wheel import build_wheel, find_python, made_once, run
 
-pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(4)]
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(8)]
 START = (ROOT / "hack/site/pages/start.md").read_text(encoding="utf-8")
 PROPERTIES = (ROOT / "test/property/README.md").read_text(encoding="utf-8")
 VERSIONS = ("3.11", "3.12", "3.13")

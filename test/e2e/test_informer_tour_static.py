@@ -17,7 +17,7 @@ from programs import ImportedProgram
 from tourbrowser import MOMENT, Page
 from wheel import made_once
 
-pytestmark = pytest.mark.takes_turns(4, together=True)
+pytestmark = pytest.mark.takes_turns(8, together=True)
 
 # One with a DeltaFIFO, one with two machines.
 LESSONS = {"02-deltas": "deltas", "03-queue": "queue", "10-resync": "resync"}

@@ -11,7 +11,7 @@ import pytest
 from processes import ROOT
 from wheel import build_wheel, made_once, run
 
-pytestmark = pytest.mark.takes_turns(4, together=True)
+pytestmark = pytest.mark.takes_turns(8, together=True)
 
 CLIENTS = ["kubernetes", "lightkube", "kr8s", "kubernetes_asyncio", "kopf"]
 

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from processes import ROOT, Program, kubectl, kubectl_binary
 from wheel import build_wheel, find_python, run
 
-pytestmark = pytest.mark.takes_turns(3)
+pytestmark = pytest.mark.takes_turns(8)
 
 README = (ROOT / "README.md").read_text()
 # The first line of the output by which a program in the background is ready.

@@ -10,7 +10,7 @@ from dockerfile import build
 from processes import Program
 from wheel import build_wheel
 
-pytestmark = pytest.mark.takes_turns(4, together=True)
+pytestmark = pytest.mark.takes_turns(8, together=True)
 
 
 def scaffold(folder: Path, *arguments: str) -> None:

@@ -14,7 +14,7 @@ BENCH = Path(__file__).parents[1] / "bench" / "scale" / "bench_shards.py"
 OBJECTS = 300
 
 
-@pytest.mark.takes_turns(4)
+@pytest.mark.takes_turns(8)
 def test_two_replicas_have_half_of_the_objects_each_and_the_curve_shows_it(tmp_path: Path) -> None:
     drawing = tmp_path / "curve.svg"
     options = f"--objects {OBJECTS} --changes 100 --shards 4 --replicas 1 2 --lease 3 --patience 120"
