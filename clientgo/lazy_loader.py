@@ -37,7 +37,10 @@ def attach(package: str, modules: Mapping[str, Iterable[str]]) -> tuple[Callable
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *module_of})
+        found = {*vars(sys.modules[package]), *module_of}
+        if vars(sys.modules[package]).get("attach") is attach and "attach" not in module_of:
+            found.remove("attach")  # the package imported this function for itself
+        return sorted(found)
 
     return get, names
 

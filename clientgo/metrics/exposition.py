@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from clientgo.metrics import need_prometheus_client
+
+need_prometheus_client(__name__)
+
 from prometheus_client.exposition import choose_encoder
 
 from clientgo.golang.http import server as http

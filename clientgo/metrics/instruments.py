@@ -15,6 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
+from clientgo.metrics import need_prometheus_client
+
+need_prometheus_client(__name__)
+
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 __all__ = ["Distribution", "Number", "Vec", "counter_vec", "gauge_vec", "histogram_vec"]

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from clientgo.metrics import need_prometheus_client
+
+need_prometheus_client(__name__)
+
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from clientgo.golang.http import server as http

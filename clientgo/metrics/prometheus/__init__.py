@@ -13,13 +13,9 @@ Only queues with a name, and informers of a factory with a name (`with_informer_
 the extra `metrics`: `pip install 'clientgo[metrics]'`.
 """
 
-from importlib.util import find_spec
+from clientgo.metrics import need_prometheus_client
 
-if find_spec("prometheus_client") is None:
-    raise ModuleNotFoundError(
-        "clientgo.metrics.prometheus needs prometheus-client: pip install 'clientgo[metrics]'",
-        name="prometheus_client",
-    )
+need_prometheus_client(__name__)
 
 from clientgo.metrics.legacyregistry import REGISTRY, handler
 from clientgo.metrics.prometheus import fifo, leaderelection, restclient, workqueue
