@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
+from clientgo.golang.stop import is_crash
+from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
@@ -373,8 +375,11 @@ class _Cache(InspectableCache):
         assert self._transformer is not None
         try:
             return self._transformer(obj)
-        except Exception as err:
-            raise ValueError(f"transforming: {err}") from err
+        except BaseException as err:
+            if not is_crash(err):
+                raise
+            failure = err if isinstance(err, Exception) else crash_error("the transform function", err)
+            raise ValueError(f"transforming: {failure}") from failure
 
     def __repr__(self) -> str:
         return f"<Store over {self._cache_storage!r}>"

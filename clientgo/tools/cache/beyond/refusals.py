@@ -21,9 +21,8 @@ from clientgo import klog
 from clientgo.apimachinery.api import meta
 from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import quote
-from clientgo.klog.exceptions import crash_error, name_subject
+from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
-from clientgo.tools.cache.notifications import name_of
 from clientgo.tools.cache.store import KeyFunc
 from clientgo.utils.clock import PassiveClock
 
@@ -116,11 +115,11 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
             return obj
         try:
             transformed = transform(obj)
-        except Exception as err:
-            return Untransformed(obj, err)
         except BaseException as err:
-            name_subject(err, object=name_of(obj), function="transform")
-            raise
+            if not is_crash(err):
+                raise
+            failure = err if isinstance(err, Exception) else crash_error("the transform function", err)
+            return Untransformed(obj, failure)
         if transformed is None:
             return Untransformed(obj, TypeError("the transform function returned None: return the object"))
         return transformed

@@ -280,8 +280,8 @@ class Drained(BaseException):
 
 @pytest.mark.parametrize("crash", [SystemExit(3), Drained("dry"), GeneratorExit()], ids=["exit", "own", "generator"])
 @_BOTH
-def test_an_index_function_that_raises_no_exception_loses_one_object_and_reports_it(
-    shared: bool, crash: BaseException, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_a_function_that_raises_no_exception_loses_one_object_and_reports_it(
+    shared: bool, failing: str, crash: BaseException, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A panic ends a Go program. Here the batch would be lost, with a cache that reports to be complete."""
 
@@ -309,7 +309,7 @@ def test_an_index_function_that_raises_no_exception_loses_one_object_and_reports
     assert "mend the index or transform function that fails for it" in line
     first = caplog.messages[0].splitlines()[0]
     assert re.search(r'at="test_refusals.py:\d+ in by_name"', first), first
-    assert f"the index function {_RAISED[type(crash)]}" in first
+    assert f"the {failing} function {_RAISED[type(crash)]}" in first
     assert 'default/bad' in first
 
 

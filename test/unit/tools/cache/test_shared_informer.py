@@ -597,7 +597,7 @@ def test_a_handler_that_calls_sys_exit_is_logged_and_receives_the_next(caplog: p
     assert caplog.text.count('"Observed a panic"') == caplog.text.count("remedy=") == 2
 
 
-def test_a_transform_that_calls_sys_exit_is_logged_and_the_reflector_continues(
+def test_a_transform_that_calls_sys_exit_is_logged_and_its_object_is_listed_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with world() as w:
@@ -614,7 +614,9 @@ def test_a_transform_that_calls_sys_exit_is_logged_and_the_reflector_continues(
         w.start()
         w.bubble.sleep(60.0)
         assert w.informer.has_synced()
-    assert caplog.text.count('"Observed a panic"') == 1
+        assert calls == ["a", "a"]
+    (line,) = [line for line in caplog.text.splitlines() if " at=" in line]
+    assert "the transform function called sys.exit(1): raise an exception instead" in line and '"default/a' in line
 
 
 _CALLED = {
@@ -622,13 +624,12 @@ _CALLED = {
     "update": 'object="default/web" event="update" handler=',
     "delete": 'object="default/web" event="delete" handler=',
     "filter": 'object="default/web" event="add" handler=',
-    "transform": 'object="default/web" function="transform" type="*v1.Pod" reflector=',
     "list": 'type="*v1.Pod" reflector=',
 }
 
 
 @pytest.mark.parametrize("failure", [SystemExit(1), ValueError("bad")], ids=["exit", "error"])
-@pytest.mark.parametrize("function", [*_CALLED, "index"])
+@pytest.mark.parametrize("function", [*_CALLED, "transform", "index"])
 def test_the_first_line_about_a_function_that_fails_names_the_object(
     function: str, failure: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -656,7 +657,7 @@ def test_the_first_line_about_a_function_that_fails_names_the_object(
         w.source.delete(web)
         w.bubble.sleep(1.0)
     line = next(line for line in caplog.text.splitlines() if " at=" in line)
-    if function in ("add", "update", "delete", "filter") or (isinstance(failure, SystemExit) and function != "index"):
+    if function in ("add", "update", "delete", "filter") or (isinstance(failure, SystemExit) and function == "list"):
         assert '"Observed a panic"' in line and _CALLED[function] in line
     else:
         assert "default/web" in line or 'type="*v1.Pod"' in line
