@@ -11,6 +11,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResource, parse_group_version
 from clientgo.apimachinery.version import Info
 from clientgo.golang.strconv import quote
+from clientgo.klog.answers import is_true
 
 if TYPE_CHECKING:
     from clientgo.discovery.discovery_client import DiscoveryInterface
@@ -71,14 +72,14 @@ class ResourcePredicateFunc:
         self._fn = fn
 
     def match(self, group_version: str, r: metav1.APIResource) -> bool:
-        return self._fn(group_version, r)
+        return is_true(self._fn, group_version, r)
 
 
 def filtered_by(pred: ResourcePredicate, rls: Iterable[metav1.APIResourceList]) -> list[metav1.APIResourceList]:
     """Return the lists with only the resources that the predicate accepts; omits empty ones. Go: FilteredBy."""
     result = []
     for rl in rls:
-        chosen = [resource for resource in rl.api_resources if pred.match(rl.group_version, resource)]
+        chosen = [resource for resource in rl.api_resources if is_true(pred.match, rl.group_version, resource)]
         if chosen:
             filtered = rl.deep_copy()
             filtered.api_resources = chosen

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread"]
+__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread", "describe_function"]
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
@@ -152,7 +152,7 @@ def _run_named(fn: Callable[[], object]) -> None:
     try:
         _run_logging_exit(fn)
     except Exception:
-        threading.current_thread().name += f" of {_description(fn)}"
+        threading.current_thread().name += f" of {describe_function(fn)}"
         raise
 
 
@@ -191,12 +191,12 @@ def _place(err: BaseException, fn: Callable[[], object]) -> str:
     for _ in range(2):
         at = at.tb_next if at is not None else at
     if at is None:
-        return _description(fn)
+        return describe_function(fn)
     code = at.tb_frame.f_code
     return f"{os.path.basename(code.co_filename)}:{at.tb_lineno} in {code.co_name}"
 
 
-def _description(fn: Callable[[], object]) -> str:
+def describe_function(fn: Callable[[], object]) -> str:
     """Return the name of a function and the place of its definition, if it is no builtin one."""
     while isinstance(fn, functools.partial):
         fn = fn.func

@@ -136,7 +136,7 @@ def test_a_server_starts_with_few_modules_loaded() -> None:
     assert loaded & {*LATER, *WITH_THE_FIRST} == {"argparse"}, "which the program has for its flags"
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WITH_THE_FIRST), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 195, "more than before: does each have to be there for every server?"
+    assert len(ours) <= 196, "more than before: does each have to be there for every server?"
 
 
 def test_an_informer_is_made_with_few_modules_loaded() -> None:
@@ -146,8 +146,8 @@ def test_an_informer_is_made_with_few_modules_loaded() -> None:
     assert loaded & {*LATER, *WITH_THE_FIRST_REQUEST, *WHEN_ASKED_FOR} == set()
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WHEN_ASKED_FOR), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 229, "more than before: does each have to be there for every program?"
-    assert len(loaded) <= 346, "more than before: does each have to be there for every program?"
+    assert len(ours) <= 230, "more than before: does each have to be there for every program?"
+    assert len(loaded) <= 347, "more than before: does each have to be there for every program?"
     kinds = {name for name in ours if name.startswith(("clientgo.api.", "clientgo.kubernetes.typed."))}
     assert all(".core" in name or name.count(".") < 3 for name in kinds), sorted(kinds)
 

@@ -18,6 +18,7 @@ from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
 from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog import Logger
+from clientgo.klog.answers import is_true
 from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = ["ErrRunnableGroupStopped", "ErrorSink", "RunnableGroup", "Runnables", "StartFunc"]
@@ -304,7 +305,7 @@ class Runnables:
             if callable(warmup):
                 self.warmup.add(f"{name}-warmup", warmup)
             need_leader_election = getattr(fn, "need_leader_election", None)
-            is_for_leaders = need_leader_election is None or need_leader_election()
+            is_for_leaders = need_leader_election is None or is_true(need_leader_election)
             (self.leader_election if is_for_leaders else self.others).add(name, start)
 
     def all(self) -> list[RunnableGroup]:

@@ -20,6 +20,7 @@ from clientgo.controller_runtime.event.event import (
     TypedUpdateEvent,
 )
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.klog.answers import is_true
 
 __all__ = [
     "AnnotationChangedPredicate",
@@ -85,19 +86,19 @@ class TypedFuncs(Generic[ObjectT]):
 
     def create(self, e: TypedCreateEvent[ObjectT], /) -> bool:
         """Return the result of `create_func`."""
-        return self.create_func is None or self.create_func(e)
+        return self.create_func is None or is_true(self.create_func, e)
 
     def delete(self, e: TypedDeleteEvent[ObjectT], /) -> bool:
         """Return the result of `delete_func`."""
-        return self.delete_func is None or self.delete_func(e)
+        return self.delete_func is None or is_true(self.delete_func, e)
 
     def update(self, e: TypedUpdateEvent[ObjectT], /) -> bool:
         """Return the result of `update_func`."""
-        return self.update_func is None or self.update_func(e)
+        return self.update_func is None or is_true(self.update_func, e)
 
     def generic(self, e: TypedGenericEvent[ObjectT], /) -> bool:
         """Return the result of `generic_func`."""
-        return self.generic_func is None or self.generic_func(e)
+        return self.generic_func is None or is_true(self.generic_func, e)
 
 
 Funcs: TypeAlias = TypedFuncs[Object]
@@ -118,10 +119,10 @@ def new_typed_predicate_funcs(filter: Callable[[ObjectT], bool]) -> TypedFuncs[O
     Go: predicate.NewTypedPredicateFuncs.
     """
     return TypedFuncs(
-        create_func=lambda e: filter(e.object),
-        update_func=lambda e: filter(e.object_new),
-        delete_func=lambda e: filter(e.object),
-        generic_func=lambda e: filter(e.object),
+        create_func=lambda e: is_true(filter, e.object),
+        update_func=lambda e: is_true(filter, e.object_new),
+        delete_func=lambda e: is_true(filter, e.object),
+        generic_func=lambda e: is_true(filter, e.object),
     )
 
 
@@ -201,10 +202,10 @@ def and_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
     Go: predicate.And.
     """
     return TypedFuncs(
-        create_func=lambda e: all(p.create(e) for p in predicates),
-        update_func=lambda e: all(p.update(e) for p in predicates),
-        delete_func=lambda e: all(p.delete(e) for p in predicates),
-        generic_func=lambda e: all(p.generic(e) for p in predicates),
+        create_func=lambda e: all(is_true(p.create, e) for p in predicates),
+        update_func=lambda e: all(is_true(p.update, e) for p in predicates),
+        delete_func=lambda e: all(is_true(p.delete, e) for p in predicates),
+        generic_func=lambda e: all(is_true(p.generic, e) for p in predicates),
     )
 
 
@@ -214,20 +215,20 @@ def or_(*predicates: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
     Go: predicate.Or.
     """
     return TypedFuncs(
-        create_func=lambda e: any(p.create(e) for p in predicates),
-        update_func=lambda e: any(p.update(e) for p in predicates),
-        delete_func=lambda e: any(p.delete(e) for p in predicates),
-        generic_func=lambda e: any(p.generic(e) for p in predicates),
+        create_func=lambda e: any(is_true(p.create, e) for p in predicates),
+        update_func=lambda e: any(is_true(p.update, e) for p in predicates),
+        delete_func=lambda e: any(is_true(p.delete, e) for p in predicates),
+        generic_func=lambda e: any(is_true(p.generic, e) for p in predicates),
     )
 
 
 def not_(predicate: TypedPredicate[ObjectT]) -> TypedPredicate[ObjectT]:
     """Return a predicate that accepts an event if the other one rejects it. Go: predicate.Not."""
     return TypedFuncs(
-        create_func=lambda e: not predicate.create(e),
-        update_func=lambda e: not predicate.update(e),
-        delete_func=lambda e: not predicate.delete(e),
-        generic_func=lambda e: not predicate.generic(e),
+        create_func=lambda e: not is_true(predicate.create, e),
+        update_func=lambda e: not is_true(predicate.update, e),
+        delete_func=lambda e: not is_true(predicate.delete, e),
+        generic_func=lambda e: not is_true(predicate.generic, e),
     )
 
 

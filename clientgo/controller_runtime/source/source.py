@@ -20,6 +20,7 @@ from clientgo.controller_runtime.internal.source.kind import Kind
 from clientgo.controller_runtime.predicate.predicate import Predicate, TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import Request
 from clientgo.golang.channel import Channel, Receive, Send, select
+from clientgo.klog.answers import is_true
 from clientgo.tools import cache as toolscache
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
@@ -218,7 +219,7 @@ class _Channel(Generic[AnyT, RequestT]):
         guard = utilruntime.handle_crash_with_context(ctx, go_on=True)
         for event in events:
             with guard:
-                if not all(predicate.generic(event) for predicate in self.predicates):
+                if not all(is_true(predicate.generic, event) for predicate in self.predicates):
                     continue
                 event_ctx, cancel = context.with_cancel(ctx)
                 try:

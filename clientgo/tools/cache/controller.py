@@ -26,6 +26,7 @@ from clientgo import context, features, klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.golang.channel import StopChannel
+from clientgo.klog.answers import is_true
 from clientgo.tools.cache import delta_fifo, the_real_fifo
 from clientgo.tools.cache.beyond.inspection import CacheHealth, InspectableController
 from clientgo.tools.cache.beyond.processing import (
@@ -370,7 +371,7 @@ class FilteringResourceEventHandler:
 
     def on_add(self, obj: Any, is_in_initial_list: bool) -> None:
         """Notify the handler of an addition if the object passes the filter. Go: OnAdd."""
-        if self.filter_func(obj):
+        if is_true(self.filter_func, obj):
             self.handler.on_add(obj, is_in_initial_list)
 
     def on_update(self, old_obj: Any, new_obj: Any) -> None:
@@ -378,8 +379,8 @@ class FilteringResourceEventHandler:
 
         If only the new state passes, the notification is an addition; if only the old one does, a deletion.
         """
-        newer = self.filter_func(new_obj)
-        older = self.filter_func(old_obj)
+        newer = is_true(self.filter_func, new_obj)
+        older = is_true(self.filter_func, old_obj)
         if newer and older:
             self.handler.on_update(old_obj, new_obj)
         elif newer:
@@ -389,7 +390,7 @@ class FilteringResourceEventHandler:
 
     def on_delete(self, obj: Any) -> None:
         """Notify the handler of a deletion if the object passes the filter. Go: OnDelete."""
-        if self.filter_func(obj):
+        if is_true(self.filter_func, obj):
             self.handler.on_delete(obj)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from clientgo.klog.answers import is_true
 from clientgo.tools.cache.store import KeyError as CacheKeyError
 from clientgo.tools.cache.store import KeyFunc, Store
 from clientgo.tools.cache.thread_safe_store import ThreadSafeStore, new_thread_safe_store
@@ -41,7 +42,7 @@ class ExpirationCache:
             entry, exists = self._cache_storage.get(key)
             if not exists:
                 return None, False
-            if self._expiration_policy.is_expired(entry):
+            if is_true(self._expiration_policy.is_expired, entry):
                 self._cache_storage.delete(key)
                 return None, False
             return entry.obj, True

@@ -42,6 +42,7 @@ from clientgo.golang.channel import StopChannel, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.goroutine import go
 from clientgo.hops import hop
+from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import name_subject, operational_error
 from clientgo.rest.watch.reader import Reader, new_reader
 from clientgo.tools import pager
@@ -302,7 +303,7 @@ class Reflector:
         logger = klog.from_context(ctx)
         while context.sleep(ctx, self._resync_period, self._clock):
             try:
-                if self.should_resync is None or self.should_resync():
+                if self.should_resync is None or is_true(self.should_resync):
                     logger.v(4).info("Forcing resync", reflector=self._name)
                     self._store.resync()
             except Exception as err:

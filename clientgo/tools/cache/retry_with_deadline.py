@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from clientgo.klog.answers import is_true
 from clientgo.utils.clock import Clock
 
 
@@ -48,7 +49,7 @@ class _RetryWithDeadlineImpl:
         self._last_error_time = None
 
     def after(self, err: BaseException | None) -> None:
-        if not self._is_retryable(err):
+        if not is_true(self._is_retryable, err):
             return
         now = self._clock.now()
         if self._last_error_time is None or now - self._last_error_time >= self._min_reset_period:

@@ -39,6 +39,7 @@ from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
 from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
+from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import name_subject
 from clientgo.tools.cache import mutation_detector
 from clientgo.tools.cache.beyond.backlog import Backlog, HandlerProgress, Overflow, check_handler, stamp
@@ -330,7 +331,9 @@ def wait_for_cache_sync(stop_ch: StopChannel, *cache_syncs: InformerSynced) -> b
     """
     try:
         with reporting_unstarted(cache_syncs):
-            wait.poll_immediate_until(_SYNCED_POLL_PERIOD, lambda: all(synced() for synced in cache_syncs), stop_ch)
+            wait.poll_immediate_until(
+                _SYNCED_POLL_PERIOD, lambda: all(is_true(synced) for synced in cache_syncs), stop_ch
+            )
     except Exception as err:
         if not wait.interrupted(err):
             raise

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from clientgo import klog
 from clientgo.apimachinery.util import httpstream
+from clientgo.klog.answers import is_true
 
 __all__ = ["FallbackDialer", "new_fallback_dialer"]
 
@@ -31,7 +32,7 @@ class FallbackDialer:
         try:
             return self._primary.dial(*protocols)
         except Exception as err:
-            if not self._should_fallback(err):
+            if not is_true(self._should_fallback, err):
                 raise
             klog.v(4).info("fallback to secondary dialer from primary dialer", err=err)
         return self._secondary.dial(*protocols)

@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.runtime.view import JSONObject, copy_json
 from clientgo.apimachinery.util.json import marshal
 from clientgo.hops import hop
+from clientgo.klog.answers import is_true
 from clientgo.util.flowcontrol import PassiveRateLimiter, new_token_bucket_passive_rate_limiter_with_clock
 from clientgo.utils import lru
 from clientgo.utils.clock import PassiveClock, RealClock
@@ -318,7 +319,7 @@ class EventCorrelator:
             raise ValueError("event is nil")
         aggregate_event, key = self._aggregator.event_aggregate(new_event)
         observed_event, patch = self._logger.event_observe(aggregate_event, key)
-        if self._filter_func(observed_event):
+        if is_true(self._filter_func, observed_event):
             return EventCorrelateResult(skip=True)
         return EventCorrelateResult(observed_event, patch)
 

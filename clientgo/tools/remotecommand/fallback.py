@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from clientgo import klog
 from clientgo.context import Context, background
+from clientgo.klog.answers import is_true
 from clientgo.tools.remotecommand.remotecommand import Executor, StreamOptions
 
 __all__ = ["FallbackExecutor", "new_fallback_executor"]
@@ -34,7 +35,7 @@ class FallbackExecutor:
             self._primary.stream_with_context(ctx, options)
             return
         except Exception as err:
-            if not self._should_fallback(err):
+            if not is_true(self._should_fallback, err):
                 raise
             klog.from_context(ctx).v(4).info("RemoteCommand fallback", err=err)
         self._secondary.stream_with_context(ctx, options)

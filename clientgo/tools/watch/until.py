@@ -12,6 +12,7 @@ from clientgo.apimachinery.util.wait import ErrWaitTimeout
 from clientgo.apimachinery.watch import Event, Interface
 from clientgo.context import CancelFunc, Context
 from clientgo.golang.channel import Case, select
+from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import cache
 from clientgo.tools.watch.informerwatcher import new_indexer_informer_watcher_with_logger
@@ -65,7 +66,7 @@ def until_without_retry(ctx: Context, watcher: Interface, *conditions: Condition
     try:
         last_event: Event | None = None
         for condition in conditions:
-            if last_event is None or not condition(last_event):
+            if last_event is None or not is_true(condition, last_event):
                 last_event = _next_match(ctx, watcher, condition, last_event)
         return last_event
     finally:
@@ -81,7 +82,7 @@ def _next_match(ctx: Context, watcher: Interface, condition: ConditionFunc, last
         if not ok:
             raise ErrWatchClosed(last_event)
         latest: Event = event
-        if condition(latest):
+        if is_true(condition, latest):
             return latest
         last_event = latest
 
@@ -125,7 +126,7 @@ def until_with_sync(
         if precondition is not None:
             if not cache.wait_for_cache_sync(ctx.done(), informer.has_synced):
                 raise RuntimeError(f"UntilWithSync: unable to sync caches: {ctx.err()}") from ctx.err()
-            if precondition(indexer):
+            if is_true(precondition, indexer):
                 return None
         return until_without_retry(ctx, watcher, *conditions)
     finally:

@@ -21,6 +21,7 @@ from clientgo.apimachinery.runtime.object import ResourceObject
 from clientgo.apimachinery.watch import Event, EventType, Interface
 from clientgo.context import Context
 from clientgo.golang.strconv import quote
+from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import cache
 from clientgo.tools.watch.until import until_with_sync
@@ -78,7 +79,7 @@ def wait_for(ctx: Context, client: Client[T], name: str, condition: str | Callab
     meets = _has_condition(condition) if isinstance(condition, str) else condition
 
     def is_met(obj: T | None) -> bool:
-        return obj is not None and bool(meets(obj))
+        return obj is not None and is_true(meets, obj)
 
     met: T | None = waiting.run(ctx, client, is_met, timeout)
     assert met is not None

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from clientgo.klog.answers import is_true
 from clientgo.utils.clock import REAL_CLOCK, RESOLUTION, PassiveClock
 
 __all__ = [
@@ -119,7 +120,7 @@ class Backoff:
 
     def _has_expired(self, event_time: float, last_update: float) -> bool:
         if self.has_expired_func is not None:
-            return self.has_expired_func(event_time, last_update, self._max_duration)
+            return is_true(self.has_expired_func, event_time, last_update, self._max_duration)
         return event_time - last_update > self._max_duration * 2 + RESOLUTION
 
     def __repr__(self) -> str:

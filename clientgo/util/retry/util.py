@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.util import wait
+from clientgo.klog.answers import is_true
 
 __all__ = ["DEFAULT_BACKOFF", "DEFAULT_RETRY", "on_error", "retry_on_conflict"]
 
@@ -30,7 +31,7 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
             fn()
         except Exception as err:
             last_err = err
-            if not retriable(err):
+            if not is_true(retriable, err):
                 raise
             return False
         return True

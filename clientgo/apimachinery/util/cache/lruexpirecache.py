@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from clientgo.klog.answers import is_true
 from clientgo.utils.clock import PassiveClock, RealClock
 
 
@@ -61,7 +62,7 @@ class LRUExpireCache:
     def remove_all(self, predicate: Callable[[Any], bool]) -> None:
         """Drop the values of all keys for which `predicate` returns True. It runs under the lock."""
         with self._lock:
-            for key in [key for key in self._entries if predicate(key)]:
+            for key in [key for key in self._entries if is_true(predicate, key)]:
                 del self._entries[key]
 
     def keys(self) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from clientgo.apimachinery.util.errors.chain import is_error
 from clientgo.golang.stop import is_crash
+from clientgo.klog.answers import is_true
 
 MessageCountMap: TypeAlias = dict[str, int]
 """Error text -> number of occurrences. Go: errors.MessageCountMap."""
@@ -87,7 +88,7 @@ def filter_out(err: BaseException | None, *fns: Matcher) -> BaseException | None
         return None
     if isinstance(err, Aggregate):
         return new_aggregate(filter_out(each, *fns) for each in err.errors())
-    return None if any(fn(err) for fn in fns) else err
+    return None if any(is_true(fn, err) for fn in fns) else err
 
 
 def flatten(agg: Aggregate | None) -> AggregateError | None:

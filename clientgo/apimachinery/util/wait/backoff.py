@@ -17,6 +17,7 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
+from clientgo.klog.answers import is_true
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
 from clientgo.utils.clock.clock import Timer as ClockTimer
 
@@ -263,7 +264,7 @@ def exponential_backoff(backoff: Backoff, condition: Callable[[], bool]) -> None
     """
     backoff = dataclasses.replace(backoff)
     while backoff.steps > 0:
-        if condition():
+        if is_true(condition):
             return
         if backoff.steps == 1:
             break
@@ -281,7 +282,7 @@ def exponential_backoff_with_context(ctx: Context, backoff: Backoff, condition: 
         err = ctx.err()
         if err is not None:
             raise err
-        if condition(ctx):
+        if is_true(condition, ctx):
             return
         if backoff.steps == 1:
             break

@@ -6,6 +6,7 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc
 from clientgo.context import Context
 from clientgo.golang.channel import select
+from clientgo.klog.answers import is_true
 
 __all__ = ["loop_condition_until_context"]
 
@@ -21,7 +22,7 @@ def loop_condition_until_context(
     try:
         if not sliding:
             t.c()  # starts the first interval before the condition runs
-        if immediate and condition(ctx):
+        if immediate and is_true(condition, ctx):
             return
         fired = t.c()
         done = ctx.done()
@@ -33,7 +34,7 @@ def loop_condition_until_context(
                 raise err
             if not sliding:
                 t.next()
-            if condition(ctx):
+            if is_true(condition, ctx):
                 return
             if sliding:
                 t.next()

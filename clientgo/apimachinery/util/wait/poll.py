@@ -16,6 +16,7 @@ from clientgo.apimachinery.util.wait.loop import loop_condition_until_context
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
+from clientgo.klog.answers import is_true
 
 __all__ = [
     "poll",
@@ -66,7 +67,7 @@ def poll(interval: float, timeout: float, condition: _Condition) -> None:
 
     A timeout of 0 is unlimited. Calls the condition once more at the timeout. Go: wait.Poll.
     """
-    poll_with_context(context.background(), interval, timeout, lambda _ctx: condition())
+    poll_with_context(context.background(), interval, timeout, lambda _ctx: is_true(condition))
 
 
 def poll_with_context(ctx: Context, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
@@ -76,7 +77,7 @@ def poll_with_context(ctx: Context, interval: float, timeout: float, condition: 
 
 def poll_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
     """Poll like `poll`, without a timeout, until `stop_ch` is set. Go: wait.PollUntil."""
-    poll_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
+    poll_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: is_true(condition))
 
 
 def poll_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
@@ -86,7 +87,7 @@ def poll_until_with_context(ctx: Context, interval: float, condition: ConditionW
 
 def poll_infinite(interval: float, condition: _Condition) -> None:
     """Poll like `poll`, without a timeout. Go: wait.PollInfinite."""
-    poll_infinite_with_context(context.background(), interval, lambda _ctx: condition())
+    poll_infinite_with_context(context.background(), interval, lambda _ctx: is_true(condition))
 
 
 def poll_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
@@ -96,7 +97,7 @@ def poll_infinite_with_context(ctx: Context, interval: float, condition: Conditi
 
 def poll_immediate(interval: float, timeout: float, condition: _Condition) -> None:
     """Poll like `poll`, with the first call immediately. Go: wait.PollImmediate."""
-    poll_immediate_with_context(context.background(), interval, timeout, lambda _ctx: condition())
+    poll_immediate_with_context(context.background(), interval, timeout, lambda _ctx: is_true(condition))
 
 
 def poll_immediate_with_context(
@@ -111,7 +112,7 @@ def poll_immediate_with_context(
 
 def poll_immediate_until(interval: float, condition: _Condition, stop_ch: StopChannel) -> None:
     """Poll like `poll_until`, with the first call immediately. Go: wait.PollImmediateUntil."""
-    poll_immediate_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: condition())
+    poll_immediate_until_with_context(context_for_channel(stop_ch), interval, lambda _ctx: is_true(condition))
 
 
 def poll_immediate_until_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
@@ -121,7 +122,7 @@ def poll_immediate_until_with_context(ctx: Context, interval: float, condition: 
 
 def poll_immediate_infinite(interval: float, condition: _Condition) -> None:
     """Poll like `poll_infinite`, with the first call immediately. Go: wait.PollImmediateInfinite."""
-    poll_immediate_infinite_with_context(context.background(), interval, lambda _ctx: condition())
+    poll_immediate_infinite_with_context(context.background(), interval, lambda _ctx: is_true(condition))
 
 
 def poll_immediate_infinite_with_context(ctx: Context, interval: float, condition: ConditionWithContextFunc) -> None:
@@ -133,7 +134,7 @@ def poll_immediate_infinite_with_context(ctx: Context, interval: float, conditio
 
 
 def _poll(ctx: Context, immediate: bool, interval: float, timeout: float, condition: ConditionWithContextFunc) -> None:
-    if immediate and condition(ctx):
+    if immediate and is_true(condition, ctx):
         return
     if ctx.done().is_set():
         raise ErrWaitTimeout()

@@ -15,6 +15,7 @@ from clientgo.apimachinery.util import runtime
 from clientgo.context import Canceled, Context
 from clientgo.golang import channel
 from clientgo.golang.channel import Done, Signal, StopChannel
+from clientgo.klog.answers import is_true
 
 __all__ = [
     "FOREVER_TEST_TIMEOUT",
@@ -123,12 +124,12 @@ class ConditionFunc:
         self._fn = fn
 
     def __call__(self) -> bool:
-        return self._fn()
+        return is_true(self._fn)
 
     def with_context(self) -> ConditionWithContextFunc:
         """Return a condition that receives a context and ignores it. Go: ConditionFunc.WithContext."""
         fn = self._fn
-        return lambda _ctx: fn()
+        return lambda _ctx: is_true(fn)
 
 
 ConditionWithContextFunc = Callable[[Context], bool]

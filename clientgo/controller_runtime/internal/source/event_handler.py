@@ -12,6 +12,7 @@ from clientgo.controller_runtime.event.event import TypedCreateEvent, TypedDelet
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler, TypedFuncs
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
+from clientgo.klog.answers import is_true
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_function, name_for_functions, name_for_type
 from clientgo.util.workqueue import TypedRateLimitingInterface
@@ -80,7 +81,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
             return
         event: TypedCreateEvent[Any] = TypedCreateEvent(obj, is_in_initial_list)
         for predicate in self._predicates:
-            if not predicate.create(event):
+            if not is_true(predicate.create, event):
                 return
         ctx, cancel = context.with_cancel(self._ctx)
         try:
@@ -98,7 +99,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
             return
         event: TypedUpdateEvent[Any] = TypedUpdateEvent(old_obj, new_obj)
         for predicate in self._predicates:
-            if not predicate.update(event):
+            if not is_true(predicate.update, event):
                 return
         ctx, cancel = context.with_cancel(self._ctx)
         try:
@@ -119,7 +120,7 @@ class EventHandler(Generic[ObjectT, RequestT]):
             return
         event: TypedDeleteEvent[Any] = TypedDeleteEvent(obj, unknown)
         for predicate in self._predicates:
-            if not predicate.delete(event):
+            if not is_true(predicate.delete, event):
                 return
         ctx, cancel = context.with_cancel(self._ctx)
         try:
