@@ -51,7 +51,7 @@ class Cluster:
         env = stack.enter_context(Environment())
         self._admin = Path(env.kubeconfig)
         self.programs: list[Program] = []
-        self.run("apply", "-f", f"{CONFIG}/crd", "-f", f"{CONFIG}/rbac/namespace.yaml")
+        self.run("apply", "-f", f"{CONFIG}/crd")
         self.run("apply", "-f", f"{CONFIG}/rbac")
         token = self.run("create", "token", "operator-patterns", "-n", "operator-patterns").strip()
         self.kubeconfig = folder / "service-account"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.kubectl
 SAMPLE = ROOT / "cmd/sample-controller/artifacts"
 ACCOUNT = "system:serviceaccount:sample-controller:sample-controller"
 RBAC = list(read_manifests([SAMPLE / "deploy/rbac.yaml"]))
-MANIFESTS = [SAMPLE / "deploy" / file for file in ("namespace.yaml", "rbac.yaml", "deployment.yaml")]
+MANIFESTS = [SAMPLE / "deploy" / file for file in ("0-namespace.yaml", "rbac.yaml", "deployment.yaml")]
 # Only a cluster with the admission plugin OwnerReferencesPermissionEnforcement asks for this one.
 NOT_ASKED_FOR_HERE = ("foos/finalizers", "update")
 
@@ -55,7 +55,6 @@ class Cluster:
 
     def __init__(self, env: Environment, folder: Path) -> None:
         self._admin = Path(env.kubeconfig)
-        self.kubectl("apply", "-f", str(SAMPLE / "deploy/namespace.yaml"))
         self.deploy("deploy")
         token = self.kubectl("create", "token", "sample-controller", "-n", "sample-controller").strip()
         self.kubeconfig = service_account(env, folder, token)

@@ -25,7 +25,7 @@ from pkg.generated.clientset import versioned as clientset
 CTX = context.background()
 ARTIFACTS = ROOT / "cmd/sample-controller/artifacts"
 NAME = "sample-controller"
-MANIFESTS = [ARTIFACTS / "deploy" / file for file in ("namespace.yaml", "rbac.yaml", "deployment.yaml")]
+MANIFESTS = [ARTIFACTS / "deploy" / file for file in ("0-namespace.yaml", "rbac.yaml", "deployment.yaml")]
 (DEPLOYMENT,) = [appsv1.Deployment.from_dict(each) for each in read_manifests(MANIFESTS[2:])]
 (CONTAINER,) = DEPLOYMENT.spec.template.spec.containers
 

@@ -71,7 +71,6 @@ RUN_BY = {
     "python -m clientgo.scaffold create api --group shop --version v1 --kind Order": SCAFFOLD,
     "pip install --editable '.[test]'": SCAFFOLD,
     "hack/ci": SCAFFOLD,
-    "kubectl apply -f cmd/sample-controller/artifacts/deploy/namespace.yaml": "test_sample_controller_deploy.py",
     "kubectl apply -f cmd/sample-controller/artifacts/deploy": "test_sample_controller_deploy.py",
     "kubectl apply -f cmd/sample-controller/artifacts/deploy-shards": "test_sample_controller_deploy.py",
 }

@@ -68,3 +68,27 @@ def test_only_the_programs_own_account_has_its_rights(folder: str) -> None:
             account["name"],
             account["namespace"],
         )
+
+
+FOLDERS = sorted({str(path.parent.relative_to(CMD)) for path in CMD.glob("*/**/*.yaml")})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_that_makes_its_namespace_makes_it_first(folder: str) -> None:
+    # kubectl applies the files of a folder by name.
+    applied = documents(folder)
+    made = [each["metadata"]["name"] for each in applied if each["kind"] == "Namespace"]
+    missing = set(made)
+    for each in applied:
+        assert each["metadata"].get("namespace") not in missing, f"{each['kind']} before its namespace"
+        if each["kind"] == "Namespace":
+            missing.discard(each["metadata"]["name"])
+
+
+def test_folders_that_make_namespaces_are_found() -> None:
+    assert [each for each in FOLDERS if any(document["kind"] == "Namespace" for document in documents(each))] == [
+        "elasticsearch-operator/config/rbac",
+        "guestbook-operator/config/rbac",
+        "operator-patterns/config/rbac",
+        "sample-controller/artifacts/deploy",
+    ]
