@@ -62,7 +62,7 @@ def group_version_resources(rls: Iterable[metav1.APIResourceList]) -> set[GroupV
 class ResourcePredicate(Protocol):
     """A filter of resources."""
 
-    def match(self, group_version: str, r: metav1.APIResource) -> bool: ...
+    def match(self, group_version: str, r: metav1.APIResource, /) -> bool: ...
 
 
 class ResourcePredicateFunc:

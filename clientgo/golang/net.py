@@ -33,11 +33,11 @@ class ErrClosed(ConnectionError):
 class Conn(Protocol):
     """A stream of bytes in both directions. One thread may read while another one writes. Go: net.Conn."""
 
-    def read(self, size: int = _READ_SIZE) -> bytes:
+    def read(self, size: int = _READ_SIZE, /) -> bytes:
         """Wait for at least one byte and return at most `size` bytes; b"" at the end. Raises OSError."""
         ...
 
-    def write(self, data: bytes | bytearray | memoryview) -> None:
+    def write(self, data: bytes | bytearray | memoryview, /) -> None:
         """Send all of `data`. Blocks while the peer does not read. Raises OSError."""
         ...
 

@@ -10,17 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from clientgo import logr, rest, testing
+from clientgo import discovery, logr, rest, testing
 from clientgo.api.core import v1 as corev1
 from clientgo.api.events import v1 as eventsv1
+from clientgo.apimachinery import fields, labels, watch
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.kubernetes.typed.core import v1 as typedcorev1
 from clientgo.kubernetes.typed.events import v1 as typedeventsv1
+from clientgo.testing import synctest
 from clientgo.tools import cache, events, metrics, record
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.util import workqueue
+from clientgo.utils.clock import clock
 
 
 class Sink:
@@ -252,6 +255,71 @@ class Refusal:
 
     def react(self, call: testing.Action) -> tuple[bool, Any]:
         raise NotImplementedError
+
+
+class Pairs:
+    """Labels, or fields."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self.values = values
+
+    def has(self, wanted: str) -> bool:
+        return wanted in self.values
+
+    def get(self, wanted: str) -> str:
+        return self.values.get(wanted, "")
+
+    def lookup(self, wanted: str) -> tuple[str, bool]:
+        return self.get(wanted), self.has(wanted)
+
+
+class Stopped:
+    """A clock that stands still."""
+
+    def now(self) -> float:
+        return 0.0
+
+    def since(self, earlier: float) -> float:
+        return 0.0
+
+
+class Report:
+    """An object of an error in a watch."""
+
+    def as_object(self, failure: BaseException) -> metav1.Status:
+        return metav1.Status(message=str(failure))
+
+
+class Readable:
+    """Resources that can be read."""
+
+    def match(self, version: str, resource: metav1.APIResource) -> bool:
+        return "get" in resource.verbs
+
+
+def last(number: int, must_switch: bool) -> int:
+    """Choose the thread that was ready last."""
+    return number - 1
+
+
+def selected(pairs: Pairs) -> bool:
+    return labels.everything().matches(pairs) and fields.everything().matches(pairs)
+
+
+def clocks() -> clock.PassiveClock:
+    return Stopped()
+
+
+def reporter() -> watch.Reporter:
+    return Report()
+
+
+def readable(lists: list[metav1.APIResourceList]) -> list[metav1.APIResourceList]:
+    return discovery.filtered_by(Readable(), lists)
+
+
+def bubbles() -> list[synctest.Bubble]:
+    return [synctest.bubble(last), synctest.bubble(lambda number, _: number - 1)]
 
 
 def lines() -> logr.LogSink:

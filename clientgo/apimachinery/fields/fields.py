@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class Fields(Protocol):
     """A source of field values. Go: fields.Fields."""
 
-    def has(self, field: str) -> bool:
+    def has(self, field: str, /) -> bool:
         """Report whether the field exists."""
         ...
 
-    def get(self, field: str) -> str:
+    def get(self, field: str, /) -> str:
         """Return the field's value, or "" if it does not exist."""
         ...
 

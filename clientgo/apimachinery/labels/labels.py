@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 class Labels(Protocol):
     """A source of label values. Go: labels.Labels."""
 
-    def has(self, label: str) -> bool:
+    def has(self, label: str, /) -> bool:
         """Report whether the label exists."""
         ...
 
-    def get(self, label: str) -> str:
+    def get(self, label: str, /) -> str:
         """Return the label's value, or "" if it does not exist."""
         ...
 
-    def lookup(self, label: str) -> tuple[str, bool]:
+    def lookup(self, label: str, /) -> tuple[str, bool]:
         """Return the label's value, and whether it exists."""
         ...
 

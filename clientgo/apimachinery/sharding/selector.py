@@ -20,7 +20,7 @@ class Selector(Protocol):
     Thread-safe; no method blocks. Go: sharding.Selector.
     """
 
-    def matches(self, obj: Any) -> bool:
+    def matches(self, obj: Any, /) -> bool:
         """Report whether the object is in the shard. Raises ValueError if the object does not have the field."""
         ...
 

@@ -36,7 +36,7 @@ class Decoder(Protocol):
 class Reporter(Protocol):
     """A converter of exceptions into the objects of ERROR events. Go: watch.Reporter."""
 
-    def as_object(self, err: BaseException) -> Any:
+    def as_object(self, err: BaseException, /) -> Any:
         """Return the object for an exception, usually a metav1.Status."""
         ...
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Chooser(Protocol):
     """A function that chooses the next thread."""
 
-    def __call__(self, candidates: int, forced: bool) -> int:
+    def __call__(self, candidates: int, forced: bool, /) -> int:
         """Choose one of `candidates` (at least 2) threads.
 
         0 is the default: the running thread continues or, if it is blocked or has ended (`forced`), the longest-ready

@@ -53,7 +53,7 @@ class PassiveClock(Protocol):
         """Return the seconds since the Unix epoch. Go: PassiveClock.Now."""
         ...
 
-    def since(self, ts: float) -> float:
+    def since(self, ts: float, /) -> float:
         """Return the seconds from `ts` until now. Go: PassiveClock.Since."""
         ...
 
@@ -73,7 +73,7 @@ class Timer(Protocol):
         """Keep the timer from firing; False when it has fired or was stopped already. Go: Timer.Stop."""
         ...
 
-    def reset(self, d: float) -> bool:
+    def reset(self, d: float, /) -> bool:
         """Fire `d` seconds from now instead; True when the timer had been active. Go: Timer.Reset."""
         ...
 
@@ -93,23 +93,23 @@ class Ticker(Protocol):
 class Clock(PassiveClock, Protocol):
     """A source of time with timers. Go: clock.Clock."""
 
-    def after(self, d: float) -> Channel[float]:
+    def after(self, d: float, /) -> Channel[float]:
         """Return the channel of a new timer that cannot be stopped. Go: Clock.After."""
         ...
 
-    def new_timer(self, d: float) -> Timer:
+    def new_timer(self, d: float, /) -> Timer:
         """Return a timer that fires in `d` seconds; at once if `d` is not positive. Go: Clock.NewTimer."""
         ...
 
-    def sleep(self, d: float) -> None:
+    def sleep(self, d: float, /) -> None:
         """Block for `d` seconds. Nothing can wake it: prefer `context.sleep`. Go: Clock.Sleep."""
         ...
 
-    def tick(self, d: float) -> Channel[float] | None:
+    def tick(self, d: float, /) -> Channel[float] | None:
         """Return the channel of a new ticker that cannot be stopped; None when `d` is not positive. Go: Clock.Tick."""
         ...
 
-    def wait(self, cond: threading.Condition, timeout: float | None = None) -> bool:
+    def wait(self, cond: threading.Condition, timeout: float | None = None, /) -> bool:
         """Wait on `cond`, which the caller holds, until notified or until this clock has advanced by `timeout` seconds.
 
         Returns False only when the time ran out. As with any Condition, check again what you waited for.
@@ -121,7 +121,7 @@ class Clock(PassiveClock, Protocol):
 class WithTicker(Clock, Protocol):
     """A Clock that makes tickers. Go: clock.WithTicker."""
 
-    def new_ticker(self, d: float) -> Ticker:
+    def new_ticker(self, d: float, /) -> Ticker:
         """Return a ticker with period `d` seconds. Raises ValueError when `d` is not positive. Go:
         WithTicker.NewTicker.
         """
@@ -132,7 +132,7 @@ class WithTicker(Clock, Protocol):
 class WithDelayedExecution(Clock, Protocol):
     """A Clock that runs functions later. Go: clock.WithDelayedExecution."""
 
-    def after_func(self, d: float, f: Callable[[], None]) -> Timer:
+    def after_func(self, d: float, f: Callable[[], None], /) -> Timer:
         """Run `f` in a thread of its own in `d` seconds, unless the returned timer is stopped before.
 
         Go: WithDelayedExecution.AfterFunc.
@@ -144,7 +144,7 @@ class WithDelayedExecution(Clock, Protocol):
 class WithTickerAndDelayedExecution(WithTicker, Protocol):
     """A Clock with tickers that also runs functions later. Go: clock.WithTickerAndDelayedExecution."""
 
-    def after_func(self, d: float, f: Callable[[], None]) -> Timer:
+    def after_func(self, d: float, f: Callable[[], None], /) -> Timer:
         """Call `f` after `d` seconds. Go: WithTickerAndDelayedExecution.AfterFunc."""
         ...
 
@@ -153,7 +153,7 @@ class WithTickerAndDelayedExecution(WithTicker, Protocol):
 class WithWatchdog(Protocol):
     """A clock that can call a function later without a timer that counts. Beyond Go: see `watchdog`."""
 
-    def call_later(self, d: float, fn: Callable[[], None]) -> Callable[[], bool]:
+    def call_later(self, d: float, fn: Callable[[], None], /) -> Callable[[], bool]:
         """Call `fn` in `d` seconds, never in the calling thread of a real clock; `fn` must be quick and not raise.
 
         Returns a function that cancels the call: True if it prevented the call. Takes no lock of the caller.
@@ -171,11 +171,11 @@ class TimeSource(Protocol):
         """Return the seconds since the Unix epoch, as a `Time` if the wall clock can be set. Locks may be held."""
         ...
 
-    def wait(self, cond: threading.Condition, timeout: float | None) -> bool:
+    def wait(self, cond: threading.Condition, timeout: float | None, /) -> bool:
         """See `Clock.wait`."""
         ...
 
-    def call_at(self, when: float, fn: Callable[[], None]) -> Callable[[], bool]:
+    def call_at(self, when: float, fn: Callable[[], None], /) -> Callable[[], bool]:
         """Run `fn`, which must be quick and not raise, once `now()` reaches `when`; never in the calling thread.
 
         Returns a function that cancels the call: True if it will not happen, False if it has or is happening.

@@ -13,7 +13,7 @@ from clientgo.apimachinery.runtime.schema.group_version import GroupVersionKind
 class ObjectKind(Protocol):
     """The group, version and kind of an object, to read and to set. Go: schema.ObjectKind."""
 
-    def set_group_version_kind(self, kind: GroupVersionKind) -> None:
+    def set_group_version_kind(self, kind: GroupVersionKind, /) -> None:
         """Store the kind; the empty value clears it."""
         ...
 

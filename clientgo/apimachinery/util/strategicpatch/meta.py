@@ -37,11 +37,11 @@ class PatchMeta:
 class LookupPatchMeta(Protocol):
     """A source of patch rules for the fields of a type. Go: strategicpatch.LookupPatchMeta."""
 
-    def lookup_patch_metadata_for_struct(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
+    def lookup_patch_metadata_for_struct(self, key: str, /) -> tuple[LookupPatchMeta, PatchMeta]:
         """Return the field's type and its rules. Raises ValueError for an unknown one."""
         ...
 
-    def lookup_patch_metadata_for_slice(self, key: str) -> tuple[LookupPatchMeta, PatchMeta]:
+    def lookup_patch_metadata_for_slice(self, key: str, /) -> tuple[LookupPatchMeta, PatchMeta]:
         """Return the type of a list field's elements, and the field's rules. Raises ValueError."""
         ...
 
