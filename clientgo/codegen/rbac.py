@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from clientgo import klog
 from clientgo.apimachinery.runtime import JSONObject
+from clientgo.codegen import rbac_resources
 from clientgo.codegen.markers import Marker
 
 MARKER = "kubebuilder:rbac"
@@ -79,6 +80,7 @@ def _warnings(marker: Marker) -> Iterator[str]:
         name, _, version = group.rpartition("/")
         if _VERSION.fullmatch(version):
             yield f"{group!r} in groups grants nothing: a group has no version; use {name or 'core'!r}"
+    yield from rbac_resources.warnings(marker.list("groups"), marker.list("resources"))
     for url in urls:
         if url != "*" and not url.startswith("/"):
             yield f"the URL {url!r} grants nothing: a request's path begins with a slash; use {'/' + url!r}"

@@ -104,11 +104,11 @@ def test_a_bad_marker_is_reported_with_its_place(tmp_path: Path, arguments: str,
 @pytest.mark.parametrize(
     ("arguments", "warning"),
     [
-        ("groups=apps,resources=a,verbs=get;read", "the verb 'read' grants nothing: no request has it; use get, list,"),
-        ("groups=apps,resources=a,verbs=Get", "the verb 'Get' grants nothing"),
-        ("groups=apps,resources=a,verbs=post", "the verb 'post' grants nothing"),
-        ("groups=apps,resources=a,verbs={get,lsit}", "the verb 'lsit' grants nothing"),
-        ('groups=apps,resources=a,verbs="get list"', "the verb 'get list' grants nothing"),
+        ("groups=apps,resources=deployments,verbs=get;read", "the verb 'read' grants nothing: no request has it"),
+        ("groups=apps,resources=deployments,verbs=Get", "the verb 'Get' grants nothing"),
+        ("groups=apps,resources=deployments,verbs=post", "the verb 'post' grants nothing"),
+        ("groups=apps,resources=deployments,verbs={get,lsit}", "the verb 'lsit' grants nothing"),
+        ('groups=apps,resources=deployments,verbs="get list"', "the verb 'get list' grants nothing"),
         ("urls=/metrics,verbs=list", "the verb 'list' grants nothing: no request has it; use get, post,"),
         ("urls=metrics,verbs=get", "the URL 'metrics' grants nothing: a request's path begins with a slash"),
         ("groups=apps,resources=Deployments,verbs=get", "'Deployments' in resources grants nothing"),
@@ -116,6 +116,16 @@ def test_a_bad_marker_is_reported_with_its_place(tmp_path: Path, arguments: str,
         ("groups=v1,resources=pods,verbs=get", "'v1' in groups grants nothing: a group has no version; use 'core'"),
         ("groups=apps/v1,resources=a,verbs=get", "'apps/v1' in groups grants nothing: a group has no version; use"),
         ("groups=b.io/v2alpha1,resources=a,verbs=get", "'b.io/v2alpha1' in groups grants nothing"),
+        ("groups=core,resources=pod,verbs=get", "'pod' in resources grants nothing: resources are plural; use 'pods'"),
+        ("groups=apps,resources=deploy;daemonsets,verbs=get", "'deploy' in resources grants nothing: resources are"),
+        ("groups=core,resources=podz;secrets,verbs=get", "'podz' in resources grants nothing: use 'pods'"),
+        ("groups=batch,resources=cronjob/status,verbs=get", "'cronjob/status' in resources grants nothing: resources"),
+        ("groups=core,resources=deployments,verbs=get", "'deployments' in resources grants nothing: it is a resource of"
+         " 'apps'; use groups=apps"),
+        ("groups=apps;batch,resources=wombats,verbs=get", "'wombats' in resources grants nothing: 'apps' and 'batch'"),
+        ("groups=core,resources=pods/logs,verbs=get", "'pods/logs' in resources grants nothing: use 'pods/log'"),
+        ("groups=apps,resources=deployments/finalizer,verbs=update", "'deployments/finalizer' in resources grants"),
+        ("groups=core,resources=pods/*,verbs=get", "'pods/*' in resources grants nothing: name each subresource"),
     ],
 )
 def test_a_value_that_grants_nothing_is_logged_with_its_place_and_the_remedy(
@@ -168,16 +178,27 @@ def test_other_comments_about_markers_are_not_logged(
 @pytest.mark.parametrize(
     "arguments",
     [
-        "groups=apps,resources=a,verbs=get;list;watch;create;update;patch;delete;deletecollection;*",
+        "groups=apps,resources=deployments,verbs=get;list;watch;create;update;patch;delete;deletecollection;*",
         "groups=certificates.k8s.io,resources=signers,verbs=approve;sign;attest",
         "groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind;escalate",
         "groups=authentication.k8s.io,resources=users,verbs=impersonate;impersonate:user-info;use",
         "groups=shop.example.com,resources=orders,verbs=shop.example.com/refund",
         "urls=/metrics;/healthz/*,verbs=get;post;put;patch;delete;head;options;*",
         "urls=*,verbs=*",
+        "groups=shop.example.com,resources=pod;podz;order/logs,verbs=get",
+        "groups=core;shop.example.com,resources=pods;orders,verbs=get",
+        "groups=core,resources=pods/log;nodes/metrics;nodes/stats;namespaces/finalize;endpoints/restricted,verbs=get",
+        "groups=apps;batch,resources=deployments;jobs;*/scale;deployments/finalizers,verbs=get",
+        "groups=core;apps;policy,resources=*,verbs=*",
+        "groups=*,resources=podz,verbs=get",
+        "groups=core,resources=users;groups;serviceaccounts;serviceaccounts/token;bindings,verbs=impersonate;create",
+        "groups=resource.k8s.io,resources=resourceclaims/driver;resourceclaims/binding;devicetaintrules,verbs=get",
+        "groups=core;events.k8s.io,resources=events,verbs=create;patch",
+        "groups=extensions,resources=ingresses;deployments,verbs=get",
+        "groups=policy,resources=podsecuritypolicies,verbs=use",
     ],
 )
-def test_verbs_that_api_servers_check_are_not_logged(
+def test_values_that_api_servers_check_are_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, arguments: str
 ) -> None:
     assert roles(tmp_path, f"# +kubebuilder:rbac:{arguments}\n") != []
