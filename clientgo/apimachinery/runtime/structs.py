@@ -62,6 +62,9 @@ class Struct(View, metaclass=StructMeta):
         for attr, declared in list(vars(cls).items()):
             if not isinstance(declared, FieldInfo):
                 continue
+            if attr in _TAKEN or callable(getattr(super(cls, cls), attr, None)) or attr.startswith("__"):
+                remedy = f"call it {attr.strip('_')}_, and keep the JSON name {declared.json!r}"
+                raise TypeError(f"{cls.__name__}.{attr}: every struct has an attribute of that name; {remedy}")
             info = declared if declared.attr == attr else dataclasses.replace(declared, attr=attr)
             fields[attr] = info
             if info.default is EMPTY and not has_empty(info.type):
@@ -152,3 +155,7 @@ class Struct(View, metaclass=StructMeta):
         unknown = [key for key in document if key not in declared]
         if unknown:
             yield f"...{', '.join(unknown)}"
+
+
+# A field of such a name would replace a method, or it could not be given to the constructor.
+_TAKEN = frozenset(dir(Struct)) | {"self"}

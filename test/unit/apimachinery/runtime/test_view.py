@@ -346,6 +346,39 @@ def test_a_declaration_that_means_nothing_is_an_error_in_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("base", "attr"),
+    [
+        (runtime.Struct, "self"),
+        (runtime.Struct, "deep_copy"),
+        (runtime.Struct, "from_dict"),
+        (runtime.Struct, "_source"),
+        (runtime.Struct, "__class__"),
+        (runtime.Struct, "__len__"),
+        (runtime.ResourceObject, "freeze"),
+        (runtime.ResourceObject, "get_name"),
+    ],
+)
+def test_a_field_that_would_replace_an_attribute_of_every_object_is_an_error(base: type[Any], attr: str) -> None:
+    declared = runtime.field("x", "string", default="")
+
+    with pytest.raises(TypeError, match=f"Bad.{attr}: every struct has .* call it .*_, and keep the JSON name 'x'"):
+        type(base)("Bad", (base,), {attr: declared})
+
+
+@pytest.mark.parametrize("attr", ["cls", "match", "type", "kind", "items", "fields", "None_", "get", "größe", "_own"])
+def test_other_names_of_fields_are_read_written_and_copied(attr: str) -> None:
+    declared = runtime.field("x", "string", default="")
+    made = type(runtime.Struct)("Made", (runtime.Struct,), {attr: declared})
+
+    value = made(**{attr: "a"})
+    setattr(value, attr, "b")
+
+    assert getattr(value.deep_copy(), attr) == "b"
+    assert value.to_dict() == {"x": "b"}
+    assert repr(value) == f"Made({attr}='b')"
+
+
+@pytest.mark.parametrize(
     ("build", "error", "text"),
     [
         (lambda: metav1.ObjectMeta(deletion_timestamp="2024-01-02"), TypeError, "expected datetime, got str"),
