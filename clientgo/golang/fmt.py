@@ -5,7 +5,8 @@ Go, a format that does not match its arguments never raises, and the result desc
 error cannot fail.
 
 Differences from Go: a format without arguments is not changed except for %%, since in Python it is often an f-string.
-Objects are formatted with `str`, and with `repr` for %+v and %#v. %s accepts numbers too.
+Objects are formatted with `str`, and with `repr` for %+v and %#v. %s accepts numbers too. A byte that is not valid
+UTF-8 is kept, as in Go (see `clientgo.golang.utf8`); `printf` and `println` print U+FFFD for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Final
 
+from clientgo.golang import utf8
 from clientgo.golang.strconv import quote
 
 __all__ = ["errorf", "go_value", "printf", "println", "sprint", "sprintf"]
@@ -79,12 +81,12 @@ def errorf(format: str, *args: Any) -> RuntimeError:
 
 def printf(format: str, *args: Any) -> None:
     """Write the formatted arguments to standard output. Go: fmt.Printf."""
-    sys.stdout.write(sprintf(format, *args))
+    sys.stdout.write(utf8.to_valid(sprintf(format, *args)))
 
 
 def println(*args: Any) -> None:
     """Write the arguments, separated by spaces, and a newline to standard output. Go: fmt.Println."""
-    sys.stdout.write(" ".join(map(go_value, args)) + "\n")
+    sys.stdout.write(utf8.to_valid(" ".join(map(go_value, args))) + "\n")
 
 
 class _Filler:
@@ -218,8 +220,8 @@ class _Verb:
         return None
 
     def _text(self, value: Any) -> str:
-        raw = value if isinstance(value, bytes) else go_value(value).encode("utf-8", "surrogatepass")
-        text = raw.decode("utf-8", "replace")
+        raw = value if isinstance(value, bytes) else utf8.encode(go_value(value))
+        text = utf8.decode(raw)
         if self._precision is not None and self._verb in "sq":
             text = text[: self._precision]
         if self._verb == "q":

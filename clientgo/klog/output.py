@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
-from clientgo.golang import callers
+from clientgo.golang import callers, utf8
 
 if TYPE_CHECKING:
     from clientgo.klog.klog_file import LogFile
@@ -278,8 +278,10 @@ def install(
 def emit(level: int, message: str, depth: int) -> None:
     """Pass a finished line to `logging`, with the position `depth` frames above the caller of this function.
 
-    Never raises, with any handlers and filters of the program; their failures are reported on stderr.
+    Never raises, with any handlers and filters of the program; their failures are reported on stderr. U+FFFD replaces
+    bytes that are not valid UTF-8, because a handler cannot write them.
     """
+    message = utf8.to_valid(message)
     frame = callers.caller(depth + 2)
     path, line, name = ("(unknown)", 0, "(unknown)")
     if frame is not None:

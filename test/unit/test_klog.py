@@ -461,6 +461,16 @@ def test_a_program_with_logging_gets_records():
     assert done.stderr == "WARNING clientgo hi\n"
 
 
+def test_a_line_can_always_be_written(caplog):
+    cut = "cut \udce2"
+
+    klog.infof("%s %v", cut, cut)
+    klog.info(cut)
+    klog.info_s(cut, "key", cut)
+
+    assert caplog.messages == ["cut \ufffd cut \ufffd", "cut \ufffd", r'"cut \xe2" key="cut \xe2"']
+
+
 def test_fatal_ends_the_process():
     done = run_program("from clientgo import klog; klog.fatalf('no %s', 'way'); print('not reached')")
     assert done.returncode == 255

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clientgo.golang.fmt import go_value, sprint, sprintf
+from clientgo.golang import utf8
+from clientgo.golang.fmt import go_value, printf, println, sprint, sprintf
 from clientgo.golang.strconv import quote
 
 
@@ -159,3 +160,21 @@ def test_what_holds_itself_ends():
 def test_values_are_joined_with_spaces_between_two_that_are_no_texts():
     assert sprint(("a", 1, 2, "b", "c", None, True)) == "a1 2bc<nil> true"
     assert sprint((ValueError("bad"), 5)) == "bad 5"
+
+
+def test_bytes_that_are_not_valid_utf_8_are_kept():
+    cut = utf8.decode(b"cut \xe2\x82")
+
+    assert [sprintf(verb, cut) for verb in ("%s", "%v", "%8s", "%.5s")] == [cut, cut, f"  {cut}", cut[:5]]
+    assert [sprintf(verb, cut) for verb in ("%q", "%x")] == [r'"cut \xe2\x82"', "63757420e282"]
+    assert sprintf("%s", ValueError(cut)) == cut
+    assert utf8.encode(sprintf("%s", b"\xff")) == b"\xff"
+
+
+def test_such_bytes_are_printed_as_replacement_characters(capsys):
+    cut = utf8.decode(b"cut \xe2")
+
+    printf("%s %v\n", cut, cut)
+    println(cut)
+
+    assert capsys.readouterr().out == "cut \ufffd cut \ufffd\ncut \ufffd\n"

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import operational_error
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 
@@ -234,7 +235,7 @@ class FieldError:
 
 def shown(value: Any) -> str:
     """Return an invalid value as Go's field.Error prints it: strings quoted, other values as JSON."""
-    return dumps_text(value)
+    return quote(value) if isinstance(value, str) else dumps_text(value)
 
 
 def field_invalid(field: str, value: Any, detail: str) -> FieldError:

@@ -86,6 +86,14 @@ def test_a_review_of_such_a_token_is_negative(api: Api, token: str) -> None:
     assert made["status"] == {"user": {}, "error": "invalid bearer token"}
 
 
+def test_an_error_quotes_an_invalid_value_as_go_does(api: Api) -> None:
+    body = {"metadata": {"name": "bad", "labels": {"a": "x\x01\x7f<é"}}}
+
+    (cause,) = api("POST", "/api/v1/namespaces/default/configmaps", body, want=422)["details"]["causes"]
+
+    assert cause["message"].startswith('Invalid value: "x\\x01\\x7f<é": a valid label must be')
+
+
 def test_the_description_of_a_definition_is_in_every_document(api: Api) -> None:
     schema = {"type": "object", "description": f"cut{CUT}", "properties": {"a": {"type": "string", "title": CUT}}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
