@@ -38,15 +38,17 @@ class LogFile:
         if self._file is None:
             self._file = self._open(startup=True)
         elif self._size + size > self._max_size:
-            self._file.close()
+            self.close()
             self._file = self._open(startup=False)
         self._file.write(line)
         self._file.flush()
         self._size += size
 
     def close(self) -> None:
+        """Close the file. Drops a rest that cannot be written, since the lines of a full disk are lost anyway."""
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):
+                self._file.close()
             self._file = None
 
     def _open(self, startup: bool) -> IO[str]:

@@ -181,6 +181,7 @@ class _Handler(logging.Handler):
         """Apply SETTINGS. Files are opened with the next line."""
         self.setFormatter(_new_formatter(SETTINGS.format, SETTINGS.skip_headers, SETTINGS.add_dir_header))
         self._close_files()
+        self._has_failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
         if not self.is_configured and logging.getLogger().handlers:
@@ -190,10 +191,22 @@ class _Handler(logging.Handler):
             if SETTINGS.to_stderr or SETTINGS.also_to_stderr or severity >= SETTINGS.stderr_threshold:
                 self._to_stderr(line)
             if not SETTINGS.to_stderr:
-                for name in self._file_names(severity):
-                    self._file(name).write(line)
+                self._to_files(line, severity)
         except Exception:
             self.handleError(record)
+
+    def _to_files(self, line: str, severity: int) -> None:
+        try:
+            for name in self._file_names(severity):
+                self._file(name).write(line)
+        except OSError as err:
+            # Reported once: the lines that follow would fill stderr with the same report. Go ends the program.
+            if not self._has_failed:
+                self._has_failed = True
+                problem = f"{type(err).__name__}: {err}"
+                self._to_stderr(f"log: cannot write to the log file, and drops its lines: {problem}\n")
+        else:
+            self._has_failed = False
 
     def _to_stderr(self, line: str) -> None:
         if sys.stderr is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clientgo import transport
 from clientgo.golang import http
+from clientgo.rest.url_utils import default_server_url_for
 
 if TYPE_CHECKING:
     import ssl
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def http_client_for(config: Config) -> http.Client:
-    """Return an HTTP client with the config's TLS and authentication. Raises ValueError, OSError. Go: HTTPClientFor."""
+    """Return an HTTP client with the config's TLS and authentication. Go: HTTPClientFor.
+
+    Raises ValueError, also for a host that is no URL, which in Go the constructor of the first client reports. Raises
+    OSError.
+    """
+    default_server_url_for(config)
     return http.Client(transport_for(config), config.timeout, config.max_silence)
 
 

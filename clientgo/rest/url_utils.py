@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.golang.http import redacted_url
 from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import as_operational
 
 if TYPE_CHECKING:
     from clientgo.rest.config import Config
@@ -22,14 +23,15 @@ def default_server_url(host: str, api_path: str, group_version: GroupVersion, de
     Go: DefaultServerURL.
     """
     if not host:
-        raise ValueError("host must be a URL or a host:port pair")
+        raise as_operational(ValueError("host must be a URL or a host:port pair"))
     parts = _parse(host)
     if parts is None:
         parts = _parse(("https://" if default_tls else "http://") + host)
         if parts is None:
-            raise ValueError(f'parse "{redacted_url(host)}": invalid host')
+            raise as_operational(ValueError(f'parse "{redacted_url(host)}": invalid host'))
         if parts.path not in ("", "/"):
-            raise ValueError(f'host must be a URL or a host:port pair: "{redacted_url(host)}"')
+            text = f'host must be a URL or a host:port pair: "{redacted_url(host)}"'
+            raise as_operational(ValueError(text))
     return parts.geturl(), default_versioned_api_path(api_path, group_version)
 
 

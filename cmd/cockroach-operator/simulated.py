@@ -24,6 +24,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.context import Context
 from clientgo.controller_runtime import client
+from clientgo.klog.exceptions import as_operational, mark_operational
 from clientgo.utils.clock import REAL_CLOCK
 
 RANGES = 12
@@ -204,12 +205,16 @@ class SimulatedDatabase:
             state = json.loads(self._path.read_text())
         except FileNotFoundError:
             return {}
+        except OSError as err:
+            mark_operational(err)
+            raise
         except (ValueError, RecursionError) as err:
-            raise ValueError(f"{self._path} is no state of a simulated database: {err}") from err
+            raise as_operational(ValueError(f"{self._path} is no state of a simulated database: {err}")) from err
         if not isinstance(state, dict) or not all(
             isinstance(each, dict) and "nodes" in each for each in state.values()
         ):
-            raise ValueError(f"{self._path} is no state of a simulated database: expected an object of clusters")
+            text = f"{self._path} is no state of a simulated database: expected an object of clusters"
+            raise as_operational(ValueError(text))
         return state
 
     def _save(self) -> None:

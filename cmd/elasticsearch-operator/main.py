@@ -8,6 +8,7 @@ Elasticsearch itself is simulated (elasticsearch/simulated): only its nodes, the
 from __future__ import annotations
 
 import argparse
+import math
 
 from api import v1 as esv1
 from clientgo import controller_runtime as ctrl
@@ -36,7 +37,7 @@ def parse_flags(zap_options: zap.Options, arguments: list[str] | None = None) ->
     add("elasticsearch-state", default="", metavar="FILE", help="Where simulated clusters outlive the operator.")
     add("simulated-indices", type=_indices, default=(), metavar="NAME=PRIMARIES:REPLICAS,...",
         help="What each simulated cluster holds.")  # fmt: skip
-    add("simulated-speed", type=float, default=1.0, help="How many times as fast it recovers and moves it.")
+    add("simulated-speed", type=_speed, default=1.0, help="How many times as fast it recovers and moves it.")
     add("requeue-after", type=parse_duration, default=REQUEUE_AFTER,
         help="How often a cluster is looked at without any event. (default 10s)")  # fmt: skip
     add("metrics-bind-address", default="0", help='Where metrics are served; "0" (the default) for nowhere.')
@@ -56,6 +57,13 @@ def _indices(text: str) -> tuple[tuple[str, int, int], ...]:
         return parse_indices(text)
     except ValueError as err:
         raise argparse.ArgumentTypeError(str(err)) from None
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not 0 < speed < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {text!r}")
+    return speed
 
 
 def new_scheme() -> Scheme:

@@ -11,6 +11,8 @@ import os
 import threading
 from pathlib import Path
 
+from clientgo.klog.exceptions import as_operational, mark_operational
+
 
 class Directory:
     """Addresses by name, in a file. Thread-safe; for one process at a time, which leader election ensures.
@@ -31,10 +33,14 @@ class Directory:
             entries = json.loads(self._path.read_text())
         except FileNotFoundError:
             return {}
+        except OSError as err:
+            mark_operational(err)
+            raise
         except (ValueError, RecursionError) as err:
-            raise ValueError(f"{self._path} is no directory of guestbooks: {err}") from err
+            raise as_operational(ValueError(f"{self._path} is no directory of guestbooks: {err}")) from err
         if not isinstance(entries, dict) or not all(isinstance(address, str) for address in entries.values()):
-            raise ValueError(f"{self._path} is no directory of guestbooks: expected an object of strings")
+            text = f"{self._path} is no directory of guestbooks: expected an object of strings"
+            raise as_operational(ValueError(text))
         return entries
 
     def register(self, name: str, address: str) -> bool:

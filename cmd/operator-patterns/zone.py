@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clientgo.apimachinery.util import validation
+from clientgo.klog.exceptions import as_operational
 
 
 class HostTakenError(Exception):
@@ -36,9 +37,12 @@ class Zone:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Create the folder if necessary. Raises OSError."""
+        """Create the folder if necessary. Raises OSError, which is about the flag that names the folder."""
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as err:
+            raise as_operational(OSError(f"{folder} cannot be the folder of a zone: {err}")) from err
 
     def records(self) -> dict[str, Record]:
         """Return all records by host. Blocks while it reads the files; raises as `publish` does."""

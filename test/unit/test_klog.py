@@ -483,3 +483,14 @@ def test_exit_ends_the_process_with_code_1():
     done = run_program("from clientgo import klog; klog.exit('no ', 'way'); print('not reached')")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("no way\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_full_disk_is_reported_once_and_drops_the_lines(capsys):
+    parse("-log_file=/dev/full")
+    for _ in range(3):
+        klog.info("wombat")
+    parse("-log_file=")
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "log: cannot write to the log file, and drops its lines: OSError: [Errno 28] No space left on device"

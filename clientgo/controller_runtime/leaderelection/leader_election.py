@@ -11,6 +11,7 @@ from pathlib import Path
 
 from clientgo import rest
 from clientgo.controller_runtime.recorder.recorder import Provider
+from clientgo.klog.exceptions import as_operational
 from clientgo.kubernetes.typed.coordination.v1 import coordination_client
 from clientgo.kubernetes.typed.core.v1 import core_client
 from clientgo.tools.leaderelection import resourcelock
@@ -45,7 +46,7 @@ def new_resource_lock(
     if not options.leader_election:
         return None
     if not options.leader_election_id:
-        raise ValueError("LeaderElectionID must be configured")
+        raise as_operational(ValueError("LeaderElectionID must be configured"))
     namespace = options.leader_election_namespace or _in_cluster_namespace()
     # Unique for each process, also for later processes in the same pod.
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
@@ -71,7 +72,7 @@ def _in_cluster_namespace() -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         message = "not running in-cluster, please specify LeaderElectionNamespace"
-        raise ValueError(f"unable to find leader election namespace: {message}") from None
+        raise as_operational(ValueError(f"unable to find leader election namespace: {message}")) from None
     except OSError as err:
         message = f"error reading namespace file: {os.strerror(err.errno or 0)}"
-        raise ValueError(f"unable to find leader election namespace: {message}") from err
+        raise as_operational(ValueError(f"unable to find leader election namespace: {message}")) from err

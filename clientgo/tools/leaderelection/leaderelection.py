@@ -33,7 +33,7 @@ from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
 from clientgo.hops import hop
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import as_operational, operational_error
 from clientgo.tools.leaderelection import metrics
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor
@@ -140,7 +140,7 @@ def _validate(lec: LeaderElectionConfig) -> None:
     ]
     for wrong, text in checks:
         if wrong:
-            raise ValueError(text)
+            raise as_operational(ValueError(text))  # the text names the setting
 
 
 class LeaderElector:

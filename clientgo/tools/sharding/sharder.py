@@ -13,14 +13,20 @@ from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.context import CancelFunc, Context
+from clientgo.klog.exceptions import as_operational
 from clientgo.tools import leaderelection
 from clientgo.tools.leaderelection import resourcelock
+from clientgo.tools.leaderelection.resourcelock.interface import require_names
 from clientgo.tools.sharding.assignment import assign, shard_of
 from clientgo.tools.sharding.informer import ShardedInformers
 from clientgo.tools.sharding.membership import SHARD_LABEL, MemberLeasesGetter, Membership
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock
 
 __all__ = ["Sharder", "ShardingConfig", "ShardingStatistics", "new_sharder"]
+
+
+# Each shard has a Lease, which its replica renews every few seconds, and a thread that does so.
+_MAX_SHARDS = 10_000
 
 
 @dataclass(kw_only=True)
@@ -64,7 +70,10 @@ class ShardingStatistics(NamedTuple):
 def new_sharder(config: ShardingConfig, clock: Clock | None = None) -> Sharder:
     """Return a sharder. Raises ValueError for an invalid configuration."""
     if config.shards < 1:
-        raise ValueError(f"shards must be at least 1, got {config.shards}")
+        raise as_operational(ValueError(f"shards must be at least 1, got {config.shards}"))
+    if config.shards > _MAX_SHARDS:
+        raise as_operational(ValueError(f"shards must be at most {_MAX_SHARDS}, got {config.shards}"))
+    require_names(config.namespace, config.name)
     if not config.identity:
         raise ValueError("identity must not be empty")
     if config.informers is not None and config.informers.shards != config.shards:

@@ -11,6 +11,8 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.timestamps import format_time
 from clientgo.apimachinery.util.json import encode, escape_html
 from clientgo.context import Context
+from clientgo.golang.strconv import quote
+from clientgo.klog.exceptions import as_operational
 
 if TYPE_CHECKING:
     from clientgo import rest
@@ -137,6 +139,16 @@ class Interface(Protocol):
         ...
 
 
+def require_names(ns: str, name: str) -> None:
+    """Raise ValueError if no request can have the namespace or the name of a Lease. Beyond Go."""
+    from clientgo.rest.request import is_valid_path_segment_name  # a lock of another kind needs no requests
+
+    for what, value in (("namespace", ns), ("name", name)):
+        problems = is_valid_path_segment_name(value) if value else ["may not be empty"]
+        if problems:
+            raise as_operational(ValueError(f"invalid {what} of a Lease {quote(value)}: {', '.join(problems)}"))
+
+
 def new(
     lock_type: str,
     ns: str,
@@ -161,14 +173,18 @@ def new_with_labels(
     rlc: ResourceLockConfig,
     labels: Mapping[str, str] | None,
 ) -> Interface:
-    """Return a lock whose object has these labels; see `new`. Go: resourcelock.NewWithLabels."""
+    """Return a lock whose object has these labels; see `new`. Go: resourcelock.NewWithLabels.
+
+    Also raises ValueError for a namespace or name that no request can have: in Go each try fails, without end.
+    """
     from clientgo.tools.leaderelection.resourcelock.leaselock import LeaseLock  # it implements the Interface above
 
     if lock_type in _REMOVED_RESOURCE_LOCKS:
         advice = _REMOVED_RESOURCE_LOCKS[lock_type]
-        raise ValueError(f"{lock_type} lock is removed, {advice} to {LEASES_RESOURCE_LOCK}")
+        raise as_operational(ValueError(f"{lock_type} lock is removed, {advice} to {LEASES_RESOURCE_LOCK}"))
     if lock_type != LEASES_RESOURCE_LOCK:
-        raise ValueError(f"Invalid lock-type {lock_type}")
+        raise as_operational(ValueError(f"Invalid lock-type {lock_type}"))
+    require_names(ns, name)
     lease_meta = metav1.ObjectMeta(namespace=ns, name=name)
     return LeaseLock(lease_meta, coordination_client, rlc, labels)
 

@@ -21,6 +21,7 @@ from clientgo import context
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.controller_runtime import client
+from clientgo.klog.exceptions import as_operational, mark_operational
 from clientgo.utils.clock import REAL_CLOCK, Clock
 from elasticsearch import label, names
 from elasticsearch.client import Health, NodeShutdown, Shard, ShutdownType
@@ -169,6 +170,11 @@ class SimulatedClients:
             text = self._path.read_text()
         except FileNotFoundError:
             return
+        except OSError as err:
+            mark_operational(err)
+            raise
+        except UnicodeDecodeError as err:
+            raise as_operational(ValueError(f"{self._path} is no state of simulated clusters: {err}")) from err
         if text == self._written:
             return
         try:
@@ -177,7 +183,7 @@ class SimulatedClients:
                 uid: Cluster.from_json(self._pace, self._indices, each) for uid, each in found["clusters"].items()
             }
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as err:
-            raise ValueError(f"{self._path} is no state of simulated clusters: {err}") from err
+            raise as_operational(ValueError(f"{self._path} is no state of simulated clusters: {err}")) from err
         self._written = text
 
     def _save(self) -> None:
