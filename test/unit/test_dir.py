@@ -20,7 +20,7 @@ PACKAGES = {
 
 # In a process of its own, where no other test has asked for a name yet.
 LOOK = """
-import importlib, sys
+import collections, importlib, sys
 for name in sys.argv[1:]:
     package = importlib.import_module(name)
     missing = set(getattr(package, "__all__", ())) - set(dir(package))
@@ -28,6 +28,9 @@ for name in sys.argv[1:]:
         print(f"dir({name}) lacks {sorted(missing)}")
     if "attach" in dir(package):
         print(f"dir({name}) lists a function of the lazy loader")
+    twice = [key for key, count in collections.Counter(getattr(package, "__all__", ())).items() if count > 1]
+    if twice:
+        print(f"{name}.__all__ has twice: {twice}")
 """
 
 # The libraries that the extras install, save pytest, without which no plugin of pytest is imported.
@@ -79,7 +82,7 @@ def test_a_package_that_imports_names_late_lists_them(package: str) -> None:
     assert "__dir__" in _bound(ast.parse(PACKAGES[package].read_text()))
 
 
-def test_dir_of_every_package_lists_its_public_names() -> None:
+def test_dir_of_every_package_lists_its_public_names_once() -> None:
     assert len(PACKAGES) > 400
     # Each of the late ones first, since importing others may ask it for names.
     for packages in ([*LATE[:1]], [*reversed(LATE)], [*PACKAGES]):

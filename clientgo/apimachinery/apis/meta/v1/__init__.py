@@ -121,12 +121,9 @@ else:
     )
 
 __all__ = [
-    "GROUP_NAME",
     "PARAMETER_CODEC",
-    "RFC3339_MICRO",
     "SCHEME_GROUP_VERSION",
     "UNVERSIONED",
-    "WATCH_EVENT_KIND",
     "Common",
     "Duration",
     "InternalEvent",
