@@ -127,6 +127,60 @@ def collection_of(go_type: str, package: str) -> tuple[str, str, str]:
     return collection_of(fact, owner) if isinstance(fact, str) and fact != name else ("", "", "")
 
 
+_TYPES = "k8s.io/apimachinery/pkg/types"
+
+
+def go_name(go_type: str, package: str) -> str:
+    """Return a type, used in `package`, as Go's errors name it: with the packages' last parts and the names of maps.
+
+    >>> go_name("*PullPolicy", "k8s.io/api/core/v1"), go_name("map[ResourceName][]byte", "k8s.io/api/core/v1")
+    ('v1.PullPolicy', 'map[v1.ResourceName][]uint8')
+    """
+    go_type = go_type.lstrip("*")
+    if go_type.startswith("[]"):
+        return f"[]{go_name(go_type[2:], package)}"
+    if go_type.startswith("map["):
+        key, _, value = go_type[len("map[") :].partition("]")
+        return f"map[{go_name(key, package)}]{go_name(value, package)}"
+    if go_type in _BASIC:
+        return {"interface{}": "interface {}", "byte": "uint8"}.get(go_type, go_type)
+    owner, name = resolve(go_type, package)
+    fact = types_of(owner).get(name)
+    if isinstance(fact, str) and fact in types_of(owner):
+        return go_name(fact, owner)  # Go's aliases have no name of their own.
+    return f"{owner.rpartition('/')[2]}.{name}"
+
+
+def is_text(go_type: str, package: str) -> bool:
+    """Report whether a type, used in `package`, is a string or is named after one. Follows pointers."""
+    go_type = go_type.lstrip("*")
+    if go_type == "string":
+        return True
+    owner, name = resolve(go_type, package)
+    fact = types_of(owner).get(name)
+    return owner == _TYPES or fact == "string" or (isinstance(fact, str) and fact in types_of(owner))
+
+
+def package_of_module(module: str) -> str | None:
+    """Return the Go package whose types a module has, or None if it is unknown.
+
+    >>> package_of_module("clientgo.api.core.v1.types")
+    'k8s.io/api/core/v1'
+    """
+    for ours, theirs in _MODULES.items():
+        if module.startswith(ours):
+            package = theirs + module.removeprefix(ours).removesuffix(".types").replace(".", "/")
+            return package if package in data()["packages"] else None
+    return None
+
+
+_MODULES = {
+    "clientgo.api.": "k8s.io/api/",
+    "clientgo.apimachinery.": "k8s.io/apimachinery/pkg/",
+    "clientgo.apiextensions.": "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/",
+}
+
+
 @cache
 def merge_facts(definition: str) -> dict[str, Any]:
     """Return a definition's associative lists (their keys), and fields that are "set" or "atomic"; "" is the type

@@ -9,7 +9,18 @@ from typing import Any, Final
 from clientgo.golang.strconv import quote
 
 _LITERALS = ("true", "false", "null")
-_KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+class NumberLiteral(float):
+    """A number that keeps its text, which Go's errors show."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> NumberLiteral:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 class UnmarshalTypeError(ValueError):
@@ -26,7 +37,7 @@ class UnmarshalTypeError(ValueError):
         """
         self.value = kind_of(value)
         if go_type.lstrip("u").startswith("int") and self.value == "number":
-            self.value = f"number {value}"
+            self.value = f"number {value.text if isinstance(value, NumberLiteral) else value}"
         self.type = go_type
         self.struct = struct
         self.field = field
@@ -43,6 +54,17 @@ def kind_of(value: Any) -> str:
     ('array', 'bool', 'null')
     """
     return _KINDS.get(type(value), "null")
+
+
+_KINDS = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    NumberLiteral: "number",
+}
 
 
 _VALUE_EXPECTED: Final = "Expecting value"

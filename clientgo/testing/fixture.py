@@ -23,14 +23,20 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
-from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go, drop_zero_values, to_go_document
+from clientgo.apimachinery.runtime.converter import (
+    check_fields,
+    decode_as_go,
+    decode_written_as_go,
+    drop_zero_values,
+    to_go_document,
+)
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder, ObjectCreater, ObjectTyper
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.types import NamespacedName, PatchType
 from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, strategicpatch, yaml
-from clientgo.apimachinery.util.json import marshal, unmarshal
+from clientgo.apimachinery.util.json import marshal, unmarshal, unmarshal_literals
 from clientgo.apimachinery.util.managedfields import TypeConverter
 from clientgo.apimachinery.util.mergepatch import ErrBadJSONDoc
 from clientgo.apimachinery.watch import RaceFreeFakeWatcher
@@ -244,31 +250,49 @@ def _written(obj: Object, patch_type: PatchType, patch: bytes) -> dict[str, Any]
 
 
 def _patched_document(obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes) -> Object:
+    merged = _merged(obj, document, patch_type, patch, unmarshal)
+    if isinstance(obj, Unstructured):
+        return _decoded_document(type(obj), merged)
+    if patch_type == PatchType.STRATEGIC_MERGE:
+        return decode_written_as_go(type(obj), merged)
+    try:
+        return decode_as_go(type(obj), merged)
+    except ValueError as err:
+        # Of several errors Go reports one by the order of its document, and it shows numbers as they are there.
+        merged = _merged(obj, document, patch_type, patch, unmarshal_literals)
+        steps = _operations(patch) if patch_type == PatchType.JSON else ()
+        decode_as_go(type(obj), jsonpatch.in_order_of_go(merged, steps))
+        raise err
+
+
+def _merged(
+    obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes, parse: Callable[[bytes], Any]
+) -> Any:
+    """Return the patched document. `parse` reads JSON."""
     if patch_type == PatchType.JSON:
-        return _decoded(type(obj), jsonpatch.apply(document, _operations(patch)))
+        return jsonpatch.apply(document, _operations(patch, parse))
     if patch_type == PatchType.MERGE:
         try:
-            changes = unmarshal(patch)
+            changes = parse(patch)
         except ValueError:
             raise jsonmergepatch.BadJSONPatchError from None
-        return _decoded(type(obj), jsonmergepatch.merge_patch(document, changes))
+        return jsonmergepatch.merge_patch(document, changes)
     if patch_type == PatchType.STRATEGIC_MERGE:
         # Not the function that rejects unstructured objects at once: patches that touch no lists or maps of theirs
         # work.
         schema = strategicpatch.new_patch_meta_from_struct(type(obj))
         changes = _strategic_changes(patch)
         try:
-            merged = strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(document, changes, schema)
+            return strategicpatch.strategic_merge_map_patch_using_lookup_patch_meta(document, changes, schema)
         except (AttributeError, TypeError, KeyError, IndexError) as err:
             raise ValueError(f"the patch does not have the shape of {type(obj).__name__}: {err}") from err
-        return _decoded(type(obj), merged)
     raise ValueError(f"PatchType {patch_type} is not supported")
 
 
-def _operations(patch: bytes) -> list[Any]:
+def _operations(patch: bytes, parse: Callable[[bytes], Any] = unmarshal) -> list[Any]:
     """Return the operations of a JSON patch; null means none. Raises ValueError with Go's text for malformed ones."""
     try:
-        steps = unmarshal(patch)
+        steps = parse(patch)
     except json.JSONDecodeError as err:
         raise ValueError(syntax_error(err)) from None
     if steps is None:
@@ -291,10 +315,8 @@ def _strategic_changes(patch: bytes) -> dict[str, Any]:
     return changes or {}
 
 
-def _decoded(cls: type[T], document: Any) -> T:
-    """Return an object of `cls` as Go's decoder makes it. Raises ValueError with Go's text for a wrong type."""
-    if not issubclass(cls, Unstructured):
-        return decode_as_go(cls, document)
+def _decoded_document(cls: type[T], document: Any) -> T:
+    """Return an object without declared fields as Go's decoder makes it. Raises ValueError with Go's text."""
     if not isinstance(document, dict):
         raise UnmarshalTypeError(document, "map[string]interface {}")
     if not document.get("kind"):

@@ -46,6 +46,16 @@ class CollectionView(View):
     def _name_of(self, part: Any) -> str:
         return ""
 
+    def _declared_type(self, key: str) -> tuple[str, str] | None:
+        parent = self._parent
+        declared = None if parent is None else parent._declared_type(self._key or parent._name_of(self._source))
+        if declared is None:
+            return None
+        from clientgo.api import facts  # Here: for errors only.
+
+        collection, inner, package = facts.collection_of(*declared)
+        return (inner, package) if collection in ("list", "map") else None
+
     def __repr__(self) -> str:
         return repr(self._plain())
 

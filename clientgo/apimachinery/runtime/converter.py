@@ -6,18 +6,20 @@ where Go adds the zero values of fields without omitempty (`status: {}`), and no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
-from clientgo.apimachinery.runtime.field_types import StructType
+from clientgo.apimachinery.runtime.field_types import FieldType, StructType, parse_type
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.timestamps import check_micro_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
-from clientgo.apimachinery.runtime.view import JSONObject, UnreadableTextError
+from clientgo.apimachinery.runtime.view import JSONObject, UnreadableTextError, copy_json
+from clientgo.apimachinery.util.json import marshal, unmarshal
 from clientgo.golang.json import UnmarshalTypeError
 
 
@@ -58,7 +60,8 @@ def decode_as_go(cls: type[_S], document: Any) -> _S:
     """Return an object of `cls` as Go's decoder makes it: checked, without unknown fields and nulls.
 
     For code that imitates a Go program. Takes over `document`. Raises json.UnmarshalTypeError with Go's text for a
-    value of a wrong type, and ValueError for a text that is unreadable, such as a time or a quantity.
+    value of a wrong type, and ValueError for a text that is unreadable, such as a time or a quantity. Go's choice among
+    several errors depends on the order of the document's keys.
     """
     if not isinstance(document, dict):
         raise UnmarshalTypeError(document, f"v1.{cls.__name__}")
@@ -67,10 +70,68 @@ def decode_as_go(cls: type[_S], document: Any) -> _S:
         check_fields(obj)
         _visit(obj, _check_micro_time)
     except (UnmarshalTypeError, UnreadableTextError) as err:
-        err.args = (err.text,)  # Go does not name the object.
-        raise
+        reported = _error_of_go(obj) or err
+        reported.args = (reported.text,)  # Go does not name the object.
+        raise reported from None
     drop_unknown_fields(obj)
     return obj
+
+
+def decode_written_as_go(cls: type[_S], document: Any) -> _S:
+    """Return an object of `cls` as Go decodes it from the JSON that it wrote of a map.
+
+    There, keys are sorted, and 1e3 is the integer 1000. Otherwise like `decode_as_go`.
+    """
+    try:
+        return decode_as_go(cls, copy_json(document))
+    except ValueError:
+        return decode_as_go(cls, unmarshal(marshal(document)))
+
+
+def _error_of_go(obj: Struct) -> UnmarshalTypeError | UnreadableTextError | None:
+    """Return the error that Go's decoder reports: the first of a type that reads its own JSON, or else the first one.
+
+    Such types are times and quantities, for instance. Their errors end the decoding, and others do not.
+    """
+    saved: list[UnmarshalTypeError | UnreadableTextError] = []
+    try:
+        _decode_as_go(obj, saved)
+    except (UnmarshalTypeError, UnreadableTextError) as err:
+        return err
+    return saved[0] if saved else None
+
+
+def _decode_as_go(value: Any, saved: list[UnmarshalTypeError | UnreadableTextError]) -> None:
+    """Read a value in the order of its document. Save its errors, but raise one that ends the decoding."""
+    reads: list[tuple[FieldType, Callable[[], Any]]] = []
+    if isinstance(value, Struct):
+        declared = {info.json: info for info in type(value)._fields.values()}
+        for key, raw in list(value._document.items()):
+            info = declared.get(key)
+            if info is not None and raw is not None:
+                reads.append((parse_type(info.type, type(value).__module__), partial(_read, value, info)))
+            elif key in ("apiVersion", "kind") and not isinstance(raw, str | None):
+                saved.append(value._mistyped(key, raw, "string"))
+    elif isinstance(value, (ListView, MapView)):
+        keys: Iterable[Any] = range(len(value)) if isinstance(value, ListView) else list(value)
+        reads += [(value._item, partial(value.__getitem__, key)) for key in keys]
+    for kind, read in reads:
+        try:
+            found = read()
+        except (UnmarshalTypeError, UnreadableTextError) as err:
+            if kind.ends_decoding:
+                raise
+            saved.append(err)
+        else:
+            _decode_as_go(found, saved)
+
+
+def _read(struct: Struct, info: FieldInfo) -> Any:
+    """Return a field's value after the checks that Go makes. Raises UnmarshalTypeError or UnreadableTextError."""
+    value = getattr(struct, info.attr)
+    _check_range(struct, info, value)
+    _check_micro_time(struct, info, value)
+    return value
 
 
 def check_fields(obj: Struct) -> None:
@@ -108,7 +169,10 @@ def _visit(value: Any, check: Callable[[Struct, FieldInfo, Any], None]) -> None:
 def _check_micro_time(struct: Struct, info: FieldInfo, value: Any) -> None:
     raw = struct._document[info.json]
     if isinstance(raw, str) and info.type.lstrip("*") == "microtime":
-        check_micro_time(raw)
+        try:
+            check_micro_time(raw)
+        except ValueError as err:
+            raise struct._unreadable(info.json, err) from err
 
 
 def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:

@@ -35,6 +35,8 @@ class FieldType:
     zero: Any = None
     # What Go calls the type in errors.
     go_type = "interface {}"
+    # Whether Go's type decodes its own JSON. Then its error ends the decoding of the object.
+    ends_decoding = False
     # What `load` gives, as an expression in this module: structs that refer to each other cannot be named at once.
     hint = "typing.Any"
 
@@ -138,7 +140,7 @@ class _Boolean(FieldType):
 
 
 class _IntOrString(IntegerType):
-    accepted, zero = (int, str), None
+    accepted, zero, ends_decoding = (int, str), None, True
     hint = "int | str"
 
     def dump(self, value: Any) -> Any:
@@ -171,6 +173,7 @@ class _Converted(FieldType):
         self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type, go_type: str = "string"
     ) -> None:
         self.go_type = go_type
+        self.ends_decoding = go_type == "string"
         self._loads = loads
         self._dumps = dumps
         self._accepts = accepts
@@ -294,7 +297,7 @@ class _Quantity(FieldType):
     """A Quantity; text and numbers are taken for one when written."""
 
     is_scalar = False
-    has_empty = True
+    has_empty = ends_decoding = True
     plain, accepted, go_type = str, (str, int, float), "string"
     hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 

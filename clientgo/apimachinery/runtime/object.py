@@ -148,7 +148,8 @@ class Object(MetaAccessors):
         raise self._mistyped("metadata", value, f"v1.{self._META}")
 
     def _mistyped_meta(self, key: str, value: Any, go_type: str) -> None:
-        raise UnmarshalTypeError(value, go_type, self._META, self._path(f"metadata.{key}"), within=self._owner_text())
+        name = "types.UID" if key == "uid" else go_type
+        raise UnmarshalTypeError(value, name, self._META, self._path(f"metadata.{key}"), within=self._owner_text())
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
         raise self._unreadable(f"metadata.{key}", err) from err

@@ -182,7 +182,12 @@ class View:
 
     def _mistyped(self, key: str, value: Any, go_type: str) -> UnmarshalTypeError:
         """Return the error for a field of this view whose value has a wrong type."""
-        return UnmarshalTypeError(value, go_type, self._struct_name(), self._path(key), within=self._owner_text())
+        name = _go_name(self._declared_type(key), go_type)
+        return UnmarshalTypeError(value, name, self._struct_name(), self._path(key), within=self._owner_text())
+
+    def _declared_type(self, key: str) -> tuple[str, str] | None:
+        """Return the type in Go of a field and the package that uses it; None if they are unknown. O(fields)."""
+        return None
 
     def _unreadable(self, key: str, err: ValueError) -> ValueError:
         """Return the error for a field of this view whose text is unreadable."""
@@ -220,6 +225,16 @@ class View:
     def deep_copy(self) -> Any:
         """Return a writable copy that shares nothing with this view. O(size)."""
         raise NotImplementedError
+
+
+def _go_name(declared: tuple[str, str] | None, go_type: str) -> str:
+    """Return the name that Go's errors have for a field's type, whose underlying type is `go_type`."""
+    if declared is None or go_type == "[]uint8":
+        return go_type
+    from clientgo.api import facts  # Here: for errors only.
+
+    is_named = facts.is_text(*declared) if go_type == "string" else go_type.startswith(("[]", "map["))
+    return facts.go_name(*declared) if is_named else go_type
 
 
 # One slot under two names: a cache has many objects, and no view needs both.

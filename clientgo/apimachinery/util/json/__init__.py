@@ -8,6 +8,7 @@ from clientgo.apimachinery.util.json.json import (
     scan,
     scan_at_any_depth,
     unmarshal,
+    unmarshal_literals,
     without_lone_surrogates,
 )
 
@@ -22,5 +23,6 @@ __all__ = [
     "scan",
     "scan_at_any_depth",
     "unmarshal",
+    "unmarshal_literals",
     "without_lone_surrogates",
 ]

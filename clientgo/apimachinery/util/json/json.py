@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from clientgo.apimachinery.util.json import deep
 from clientgo.golang import utf8
+from clientgo.golang.json import NumberLiteral
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
@@ -36,6 +37,7 @@ def _parse_float(text: str) -> float:
 
 
 _STRICT: Final = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_parse_float)
+_LITERAL: Final = json.JSONDecoder(parse_constant=_reject_constant, parse_float=NumberLiteral)
 # Returns the value at a position, and its end. This is the C scanner without the rest of the decoder. Raises
 # StopIteration, ValueError (also for NaN, infinity and 1e999, as in Go) and RecursionError.
 scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(_STRICT)  # type: ignore[attr-defined]
@@ -138,6 +140,17 @@ def unmarshal(data: str | bytes) -> Any:
     text = without_lone_surrogates(utf8.decode_valid(data) if isinstance(data, bytes) else data)
     with contextlib.suppress(RecursionError):
         return _STRICT.decode(text)
+    return _decode_nested(text)
+
+
+def unmarshal_literals(data: str | bytes) -> Any:
+    """Parse a JSON value like `unmarshal`; numbers with a fraction or an exponent are NumberLiterals.
+
+    For errors that show numbers as they were written. Slower than `unmarshal`. No Go identifier.
+    """
+    text = without_lone_surrogates(utf8.decode_valid(data) if isinstance(data, bytes) else data)
+    with contextlib.suppress(RecursionError):
+        return _LITERAL.decode(text)
     return _decode_nested(text)
 
 

@@ -1,7 +1,13 @@
 """JSON patches (RFC 6902) on JSON values."""
 
 from clientgo.apimachinery.util.jsonpatch.create import InvalidDocumentError, Operation, create_patch
-from clientgo.apimachinery.util.jsonpatch.patch import AccumulatedCopySizeError, FailedTestError, PatchError, apply
+from clientgo.apimachinery.util.jsonpatch.patch import (
+    AccumulatedCopySizeError,
+    FailedTestError,
+    PatchError,
+    apply,
+    in_order_of_go,
+)
 
 __all__ = [
     "AccumulatedCopySizeError",
@@ -11,4 +17,5 @@ __all__ = [
     "PatchError",
     "apply",
     "create_patch",
+    "in_order_of_go",
 ]

@@ -11,6 +11,7 @@ Difference: the limit on copies is an argument of `apply`; in Go it is a package
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
@@ -63,6 +64,28 @@ def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: 
         # Copies of a value into itself add nesting levels as fast as bytes.
         raise PatchError(str(TooDeepError(limit_of_stack()))) from None
     return document
+
+
+def in_order_of_go(document: Any, operations: Iterable[Any] = ()) -> Any:
+    """Return a patched document with its keys in the order in which the Go library writes them. No Go identifier.
+
+    It sorts the keys of the objects that it reads, and leaves values of operations as they are. Exception: it also
+    sorts the keys of such a value if a later operation changes the value's inside.
+    """
+    unread = [operation["path"].split("/")[1:] for operation in operations if "value" in (operation or {})]
+    return _sorted_outside(document, [[_unescaped(part) for part in path] for path in unread])
+
+
+def _sorted_outside(value: Any, unread: list[list[str]]) -> Any:
+    """Return a value with sorted keys, except below the paths `unread`. Items of lists match any index."""
+    if [] in unread or not isinstance(value, (dict, list)):
+        return value
+    if isinstance(value, list):
+        below = [path[1:] for path in unread]
+        return [_sorted_outside(item, below) for item in value]
+    return {
+        key: _sorted_outside(value[key], [path[1:] for path in unread if path[0] == key]) for key in sorted(value)
+    }
 
 
 class _Copies:
@@ -184,7 +207,7 @@ def _find(document: Any, path: str, failure: str) -> tuple[Any, str]:
     _, *parts = path.split("/")
     if not parts:
         raise PatchError(f"{failure}: {_MISSING}")
-    *way, key = (part.replace("~1", "/").replace("~0", "~") for part in parts)
+    *way, key = map(_unescaped, parts)
     for part in way:
         try:
             document = _get(document, part, "") if isinstance(document, (dict, list)) else None
@@ -193,6 +216,10 @@ def _find(document: Any, path: str, failure: str) -> tuple[Any, str]:
     if not isinstance(document, (dict, list)):
         raise PatchError(f"{failure}: {_MISSING}")
     return document, key
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
 
 
 def _get(container: Any, key: str, failure: str) -> Any:

@@ -17,7 +17,7 @@ from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Object, Scheme
-from clientgo.apimachinery.runtime.converter import check_fields, decode_as_go, to_go_document
+from clientgo.apimachinery.runtime.converter import check_fields, decode_written_as_go, to_go_document
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util.managedfields import validate_managed_fields
 from clientgo.apimachinery.util.validation.field import ErrorList, new_path, required
@@ -278,7 +278,7 @@ def as_stored(scheme: Scheme, obj: Object) -> Any:
         cls = scheme.class_for(gvk)
         if issubclass(cls, Unstructured):
             return obj
-    return decode_as_go(cls, obj.to_dict())
+    return decode_written_as_go(cls, obj.to_dict())
 
 
 def _with_status_of(obj: ClientObject, other: ClientObject) -> ClientObject:

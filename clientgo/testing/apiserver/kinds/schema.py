@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from clientgo.api import facts
 from clientgo.apimachinery.api import resource
 from clientgo.golang.base64 import decode_string
+from clientgo.golang.json import NumberLiteral
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 META_V1 = facts.META_V1
@@ -75,11 +76,24 @@ class Codec:
     """The codec of one Go type: decodes JSON into normal form and encodes it again.
 
     `decode(value, ctx, path, field)` returns the normal form; `field` is "Struct.json.path" for error texts.
-    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only. A value of the
-    Python type `plain` is already in normal form; an integer also has to be within `bounds`.
+    `go_name` is the type as encoding/json names it in errors. `struct` is set for struct types only, `items` for lists
+    and maps: the Python type, and the codec of the elements. A value of the Python type `plain` is already in normal
+    form; an integer also has to be within `bounds`. `ends_decoding` states whether Go's type decodes its own JSON; then
+    its error ends the decoding of the object. `chosen` returns the codec that such a type calls for a value, or None.
     """
 
-    __slots__ = ("bounds", "decode", "go_name", "is_empty", "plain", "struct", "zero")
+    __slots__ = (
+        "bounds",
+        "chosen",
+        "decode",
+        "ends_decoding",
+        "go_name",
+        "is_empty",
+        "items",
+        "plain",
+        "struct",
+        "zero",
+    )
 
     def __init__(
         self,
@@ -90,8 +104,15 @@ class Codec:
         struct: Struct | None = None,
         plain: type | None = None,
         bounds: range | None = None,
+        items: tuple[type, Codec] | None = None,
+        *,
+        ends_decoding: bool = False,
+        chosen: Callable[[Any], Codec | None] | None = None,
     ) -> None:
         self.go_name = go_name
+        self.items = items
+        self.ends_decoding = ends_decoding
+        self.chosen = chosen
         self.decode = decode
         self.plain = plain
         self.bounds = bounds
@@ -151,7 +172,7 @@ class Struct:
         if value is None:
             value = {}
         elif not isinstance(value, dict):
-            raise mismatch(value, field, f"{self.package.rsplit('/', 1)[1]}.{self.name}")
+            raise mismatch(value, field, facts.go_name(self.name, self.package))
         plans = self._plans
         found = [*filter(None, map(plans.get, value))]
         known = len(found)
@@ -212,6 +233,52 @@ def _plan(place: int, field: Field, *, omitzero: bool) -> _Plan:
     return _Plan(place, field.json, kind.plain, kind.bounds, keeps_zero, _Shown(kind, not is_left_out, drops_empty))
 
 
+def reported_error(struct: Struct, value: Any, path: str = "", field: str = "") -> DecodeError | None:
+    """Return the error that encoding/json reports for a JSON value, or None if the value is right.
+
+    It is the first error of a type that decodes its own JSON, or else the first one, in the order of the document.
+    """
+    return _first_error(Codec("", struct.decode, struct=struct), value, path, field)
+
+
+def _first_error(kind: Codec, value: Any, path: str, field: str) -> DecodeError | None:
+    saved: list[DecodeError] = []
+    try:
+        _save_errors(kind, value, path, field, saved)
+    except DecodeError as err:
+        return err
+    return saved[0] if saved else None
+
+
+def _save_errors(kind: Codec, value: Any, path: str, field: str, saved: list[DecodeError]) -> None:
+    """Append the errors of a value. Raises DecodeError for one that ends the decoding."""
+    if value is None:
+        return
+    if kind.struct is not None and isinstance(value, dict):
+        for name, item in value.items():
+            found = kind.struct.fields.get(name)
+            if found is not None:
+                below = f"{path}.{name}" if path else name
+                of_field = codec(found.type.lstrip("*"), kind.struct.package)
+                _save_errors(of_field, item, below, f"{kind.struct.name}.{below}", saved)
+    elif kind.items is not None and isinstance(value, kind.items[0]):
+        elements: Any = value.values() if isinstance(value, dict) else value
+        for item in elements:
+            _save_errors(kind.items[1], item, path, field, saved)
+    elif kind.chosen is not None:
+        inner = kind.chosen(value)
+        first = None if inner is None else _first_error(inner, value, path, field)
+        if first is not None:
+            raise _of_field(first, field)
+    else:
+        try:
+            kind.decode(value, Context(), path, field)
+        except DecodeError as err:
+            if kind.ends_decoding:
+                raise
+            saved.append(err)
+
+
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -223,7 +290,9 @@ def mismatch(value: Any, field: str, go_type: str, underlying: str = "") -> Deco
         kind = "string"
     elif isinstance(value, (int, float)):
         kind = "number"
-        if go_type in _INT_RANGES:
+        if go_type in _INT_RANGES and isinstance(value, NumberLiteral):
+            kind = f"number {value.text}"
+        elif go_type in _INT_RANGES:
             is_whole = isinstance(value, float) and value.is_integer() and 2**53 <= abs(value) < 1e21
             kind = f"number {int(value) if is_whole else json.dumps(value)}"
     elif isinstance(value, list):
@@ -343,21 +412,41 @@ def _never(value: Any) -> bool:
     return False
 
 
-def _schema_or_other(package: str, other: Callable[[Any], bool]) -> Codec:
-    """Return the codec of a type that holds a JSON schema, a list of schemas, or a value that `other` accepts.
-
-    These are apiextensions' JSONSchemaPropsOrBool, JSONSchemaPropsOrArray and JSONSchemaPropsOrStringArray.
-    """
+def _schema_or_bool(package: str) -> Codec:
+    """Return the codec of apiextensions' JSONSchemaPropsOrBool."""
     schema = codec("JSONSchemaProps", package)
 
-    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
-        if other(value):
-            return value
-        if isinstance(value, list):
-            return [schema.decode(item, ctx, f"{path}[{i}]", field) for i, item in enumerate(value)]
-        return schema.decode(value, ctx, path, field)
+    def chosen(value: Any) -> Codec | None:
+        if isinstance(value, (bool, dict)):
+            return schema if isinstance(value, dict) else None
+        raise DecodeError("boolean or JSON schema expected")
 
-    return Codec("v1.JSONSchemaProps", decode, None, lambda value: value is None)
+    return _choice("v1.JSONSchemaPropsOrBool", chosen, lambda value: value)
+
+
+def _schema_or_list(name: str, element: str, package: str) -> Codec:
+    """Return the codec of JSONSchemaPropsOrArray or JSONSchemaPropsOrStringArray. They read other values as null."""
+    kinds: dict[type, Codec] = {dict: codec("JSONSchemaProps", package), list: codec(f"[]{element}", package)}
+    return _choice(f"v1.{name}", lambda value: kinds.get(type(value)), lambda value: None)
+
+
+def _choice(name: str, chosen: Callable[[Any], Codec | None], scalar: Callable[[Any], Any]) -> Codec:
+    """Return the codec of a type that calls the decoder for the type that its value needs; `scalar` reads the others.
+    """
+
+    def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
+        kind = chosen(value)
+        try:
+            return scalar(value) if kind is None else kind.decode(value, ctx, path, field)
+        except DecodeError as err:
+            raise _of_field(err, field) from None
+
+    return Codec(name, decode, None, lambda value: value is None, ends_decoding=True, chosen=chosen)
+
+
+def _of_field(err: DecodeError, field: str) -> DecodeError:
+    """Return an error of a decoder's inner call. It names the field whose type made the call, not the inner one."""
+    return mismatch(err.value, field, err.go_type, err.underlying) if err.go_type else err
 
 
 _SCALARS = {
@@ -368,24 +457,21 @@ _SCALARS = {
     **{name: _integer(name) for name in _INT_RANGES},
 }
 _SPECIAL = {
-    f"{META_V1}.Time": Codec("v1.Time", _time, None, _never),
-    f"{META_V1}.MicroTime": Codec("v1.MicroTime", _microtime, None, _never),
-    f"{META_V1}.Duration": Codec("v1.Duration", _string, "0s", _never),
+    f"{META_V1}.Time": Codec("v1.Time", _time, None, _never, ends_decoding=True),
+    f"{META_V1}.MicroTime": Codec("v1.MicroTime", _microtime, None, _never, ends_decoding=True),
+    f"{META_V1}.Duration": Codec("v1.Duration", _string, "0s", _never, ends_decoding=True),
     f"{META_V1}.FieldsV1": Codec("v1.FieldsV1", _any, None, _never),
     "time.Duration": Codec("time.Duration", _any, 0),
-    "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec("resource.Quantity", _quantity, "0", _never),
+    "k8s.io/apimachinery/pkg/api/resource.Quantity": Codec(
+        "resource.Quantity", _quantity, "0", _never, ends_decoding=True
+    ),
     "k8s.io/apimachinery/pkg/runtime.RawExtension": Codec("runtime.RawExtension", _any, None, _never),
-    "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec("intstr.IntOrString", _int_or_string, 0, _never),
+    "k8s.io/apimachinery/pkg/util/intstr.IntOrString": Codec(
+        "intstr.IntOrString", _int_or_string, 0, _never, ends_decoding=True
+    ),
     "k8s.io/apimachinery/pkg/types.UID": _text("types.UID"),
     "k8s.io/apimachinery/pkg/types.NodeName": _text("types.NodeName"),
 }
-_SCHEMA_OR = {
-    "JSONSchemaPropsOrBool": lambda value: isinstance(value, bool),
-    "JSONSchemaPropsOrArray": lambda value: False,
-    "JSONSchemaPropsOrStringArray": lambda value: isinstance(value, list),
-}
-
-
 def _pointer(inner: Codec) -> Codec:
     """Return the codec of a pointer. A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
     if inner.struct is not None:
@@ -417,7 +503,7 @@ def _list(inner: Codec, go_name: str = "") -> Codec:
         return [zero if item is None and inner.struct is None else each(item, ctx, f"{path}[{i}]", field)
                 for i, item in enumerate(value)]  # fmt: skip
 
-    return Codec(go_name, decode, None)
+    return Codec(go_name, decode, None, items=(list, inner))
 
 
 def _map(key: str, inner: Codec, go_name: str = "") -> Codec:
@@ -440,7 +526,7 @@ def _map(key: str, inner: Codec, go_name: str = "") -> Codec:
                 out[name] = each(item, ctx, f"{path}.{name}", field)
         return out
 
-    return Codec(go_name, decode, None)
+    return Codec(go_name, decode, None, items=(dict, inner))
 
 
 @cache
@@ -454,7 +540,7 @@ def codec(go_type: str, package: str) -> Codec:
         return _list(codec(go_type[2:], package))
     if go_type.startswith("map["):
         key, _, inner = go_type[4:].partition("]")
-        return _map(key, codec(inner, package))
+        return _map(facts.go_name(key, package), codec(inner, package))
     if go_type in _SCALARS:
         return _SCALARS[go_type]
     if go_type in _SPECIAL:
@@ -464,8 +550,10 @@ def codec(go_type: str, package: str) -> Codec:
 
 @cache
 def _named(package: str, name: str) -> Codec:
-    if name in _SCHEMA_OR and "apiextensions" in package:
-        return _schema_or_other(package, _SCHEMA_OR[name])
+    if name == "JSONSchemaPropsOrBool":
+        return _schema_or_bool(package)
+    if name in ("JSONSchemaPropsOrArray", "JSONSchemaPropsOrStringArray"):
+        return _schema_or_list(name, "JSONSchemaProps" if name.endswith("OrArray") else "string", package)
     if f"{package}.{name}" in _SPECIAL:
         return _SPECIAL[f"{package}.{name}"]
     if name == "JSON" and "apiextensions" in package:
@@ -474,7 +562,7 @@ def _named(package: str, name: str) -> Codec:
     if name not in known:
         return Codec(name, _any, None)
     fact = known[name]
-    go_name = f"{package.rsplit('/', 1)[1]}.{name}"
+    go_name = facts.go_name(name, package)
     if fact == "string":
         return _text(go_name)
     if isinstance(fact, str) and fact.startswith("map["):

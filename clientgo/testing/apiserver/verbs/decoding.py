@@ -163,7 +163,8 @@ def _other_kind(call: Call, doc: Json, kind: str, api_version: str) -> ApiError:
         if struct is not None:
             struct.decode(doc, schema.Context(), "", "")
     except schema.DecodeError as err:
-        return errors.bad_request(f"{head}: {err}")
+        assert struct is not None
+        return errors.bad_request(f"{head}: {_reported(call, struct, doc) or err}")
     # The package of the server's own types has the first part of the group's name.
     own = resource.group.partition(".")[0] or "core"
     text = f"converting ({version}.{kind}) to ({own}.{resource.kind}): unknown conversion"
@@ -183,7 +184,8 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
     try:
         obj = normal_form(resource, doc, unknown)
     except schema.DecodeError as err:
-        raise errors.bad_request(f"{head}: {_text_of(call, err)}") from None
+        reported = None if resource.struct is None else _reported(call, resource.struct, doc)
+        raise errors.bad_request(f"{head}: {_text_of(call, reported or err)}") from None
     if call.request.media_type() == CBOR:
         strict = _strict_problems(call, options, unknown, b"", doc, is_cbor=not resource.custom)
     else:
@@ -191,6 +193,26 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
     if strict:
         raise errors.bad_request(f"{head}: {strict}")
     return obj
+
+
+def _reported(call: Call, struct: schema.Struct, doc: Json) -> schema.DecodeError | None:
+    """Return the error that Go reports for a document, or None if there is none.
+
+    It depends on the order of the body's keys, and shows numbers as the body has them. YAML becomes JSON first, which
+    sorts the keys.
+    """
+    media, body = call.request.media_type("application/json"), call.request.body
+    if media == CBOR:
+        return schema.reported_error(struct, doc)
+    exact = _with_literals(body) if media in ("application/json", "") and body else None
+    return schema.reported_error(struct, sort_keys(doc) if exact is None else exact)
+
+
+def _with_literals(body: bytes) -> Any:
+    """Return the value of JSON that `loads` has accepted; its numbers with fractions keep their texts."""
+    from clientgo.apimachinery.util.json import unmarshal_literals  # Here: for errors only.
+
+    return unmarshal_literals(body)
 
 
 def _text_of(call: Call, err: schema.DecodeError) -> str:
@@ -222,8 +244,11 @@ def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
     return sorted(paths, key=lambda path: met.get(path, len(met)))
 
 
-def decode_as(group_version: str, kind: str, doc: Json) -> Json:
-    """Return a document posted to a subresource, in the normal form of its own kind. Raises ApiError 400."""
+def decode_as(group_version: str, kind: str, doc: Json, call: Call | None = None) -> Json:
+    """Return a document posted to a subresource, in the normal form of its own kind. Raises ApiError 400.
+
+    `call` is given if the document is its body.
+    """
     struct = schema.kind_struct(group_version, kind)
     assert struct is not None
     given = doc.get("kind") or kind
@@ -234,22 +259,27 @@ def decode_as(group_version: str, kind: str, doc: Json) -> Json:
     try:
         out: Json = struct.decode(doc, schema.Context(), "", "")
     except schema.DecodeError as err:
-        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {err}') from None
-    return out
-
-
-def decode_delete_options(doc: Json) -> Json:
-    """Return DeleteOptions of any version in normal form. Raises ApiError 400."""
-    try:
-        out: Json = schema.structure(schema.META_V1, "DeleteOptions").decode(doc, schema.Context(), "", "")
-    except schema.DecodeError as err:
-        text = f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {err}'
+        reported = schema.reported_error(struct, sort_keys(doc)) if call is None else _reported(call, struct, doc)
+        text = f'{kind} in version "{version}" cannot be handled as a {kind}: {reported or err}'
         raise errors.bad_request(text) from None
     return out
 
 
-def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteOptions) -> Json:
-    """Decode a patched object. Its errors name the patch as the cause."""
+def decode_delete_options(call: Call, doc: Json) -> Json:
+    """Return DeleteOptions of any version, the call's body, in normal form. Raises ApiError 400."""
+    struct = schema.structure(schema.META_V1, "DeleteOptions")
+    try:
+        out: Json = struct.decode(doc, schema.Context(), "", "")
+    except schema.DecodeError as err:
+        reported = _reported(call, struct, doc) or err
+        text = f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {reported}'
+        raise errors.bad_request(text) from None
+    return out
+
+
+def decode_patched(call: Call, live: Json, doc: Json, body: Any, media: str, options: WriteOptions) -> Json:
+    """Decode a patched object, the result `doc` of the patch `body` to `live`. Its errors name the patch as the cause.
+    """
     if media != STRATEGIC_PATCH:
         # A strategic patch is merged into the type itself, whatever kind the result says it is.
         _check_patched_kind(call, doc, body, media)
@@ -261,13 +291,26 @@ def decode_patched(call: Call, doc: Json, body: Any, media: str, options: WriteO
     except schema.DecodeError as err:
         from clientgo.testing.apiserver.kinds import patchrules  # Here, as in `patched`.
 
-        text = patchrules.conversion_text(err) if media == STRATEGIC_PATCH else str(err)
+        if media == STRATEGIC_PATCH:
+            text = patchrules.conversion_text(err)
+        else:
+            struct = call.resource.struct
+            text = str(err if struct is None else reported_of_patch(call, struct, live, media) or err)
         raise invalid_patch(doc, body, media, text) from None
     raw = b"" if media == JSON_PATCH else call.request.body
     strict = _strict_problems(call, options, unknown, raw, body, _unknown_in_steps(body) if media == JSON_PATCH else ())
     if strict:
         raise invalid_patch(doc, body, media, strict)
     return obj
+
+
+def reported_of_patch(call: Call, struct: schema.Struct, live: Json, media: str) -> schema.DecodeError | None:
+    """Return the error that Go reports for the result of a JSON patch or a JSON merge patch, or None."""
+    from clientgo.apimachinery.util import jsonpatch  # Here, as in `patched`.
+
+    body = _with_literals(call.request.body)
+    steps = body or () if media == JSON_PATCH else ()
+    return schema.reported_error(struct, jsonpatch.in_order_of_go(patched(media, live, body or [], struct), steps))
 
 
 def _check_type_texts(doc: Json) -> None:
@@ -376,7 +419,12 @@ def _decode_custom(resource: Resource, doc: Json, unknown: list[str]) -> Json:
 def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
     ctx = schema.Context()
     struct = schema.structure(schema.META_V1, "ObjectMeta")
-    out: Json = struct.decode(doc.get("metadata"), ctx, "metadata", "ObjectMeta.metadata")
+    metadata, place = doc.get("metadata"), ("metadata", "ObjectMeta.metadata")
+    try:
+        out: Json = struct.decode(metadata, ctx, *place)
+    except schema.DecodeError as err:
+        # Go writes the metadata as JSON first, and decodes it then.
+        raise schema.reported_error(struct, sort_keys(metadata), *place) or err from None
     unknown += ctx.unknown
     return out
 

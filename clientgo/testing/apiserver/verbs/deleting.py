@@ -38,7 +38,7 @@ class Deleter(Verb):
         """Return the options in the request's body, or of its query when the body is empty. Raises ApiError."""
         if not call.request.body:
             return DeleteOptions(query_of_deletion(call.request))
-        return DeleteOptions(decoding.decode_delete_options(self._body_of_options(call)))
+        return DeleteOptions(decoding.decode_delete_options(call, self._body_of_options(call)))
 
     @staticmethod
     def _body_of_options(call: Call) -> Json:

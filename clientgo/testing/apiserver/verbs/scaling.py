@@ -193,7 +193,7 @@ class _Put:
             raise errors.bad_request(
                 f"the API version in the data ({given}) does not match the expected API version ({VERSION})"
             )
-        self._wanted = decoding.decode_as(VERSION, "Scale", doc)
+        self._wanted = decoding.decode_as(VERSION, "Scale", doc, call)
         self.options = WriteOptions(call.request, self.kind)
         name = self._wanted["metadata"].get("name", "")
         if not name:
@@ -227,7 +227,8 @@ class _Patch:
         try:
             wanted = _struct().decode(doc, schema.Context(), "", "")
         except schema.DecodeError as err:
-            raise decoding.invalid_patch(doc, self._body, self._media, str(err)) from None
+            reported = decoding.reported_of_patch(call, _struct(), live, self._media)
+            raise decoding.invalid_patch(doc, self._body, self._media, str(reported or err)) from None
         return wanted, _updated(writer, live, wanted, managers, self.options)
 
 

@@ -22,7 +22,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, copy
 
 def binding(writer: Writer, call: Call) -> http.Response:
     """Handle POST pods/NAME/binding and POST bindings."""
-    doc = decoding.decode_as("v1", "Binding", decoding.read_body(call))
+    doc = decoding.decode_as("v1", "Binding", decoding.read_body(call), call)
     given = doc["metadata"].get("name", "")
     if call.name and given != call.name:
         raise errors.bad_request("name in URL does not match name in Binding object")
@@ -110,7 +110,7 @@ _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
 def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response:
     """Handle POST serviceaccounts/NAME/token."""
     current = verb.current(call)
-    doc = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call))
+    doc = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call), call)
     options = WriteOptions(call.request, "CreateOptions")
     spec = doc["spec"]
     spec["expirationSeconds"] = spec.get("expirationSeconds") or 3600

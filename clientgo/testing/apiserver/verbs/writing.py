@@ -482,7 +482,7 @@ class Writer(Verb):
                 raise call.not_found()
             live = self.live(call.resource, current)
             doc = decoding.patched(media, live, body, call.resource.struct)
-            obj = decoding.decode_patched(call, doc, body, media, options)
+            obj = decoding.decode_patched(call, live, doc, body, media, options)
             metadata = obj["metadata"]
             self._check_names(call, metadata)
             if stored_version(metadata) not in (0, current.rv):
