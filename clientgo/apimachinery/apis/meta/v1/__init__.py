@@ -19,11 +19,9 @@ from clientgo.apimachinery.apis.meta.v1.meta import (
     Type,
 )
 from clientgo.apimachinery.apis.meta.v1.register import (
-    GROUP_NAME,
     PARAMETER_CODEC,
     SCHEME_GROUP_VERSION,
     UNVERSIONED,
-    WATCH_EVENT_KIND,
     add_meta_to_scheme,
     add_to_group_version,
     kind,
@@ -83,7 +81,6 @@ if TYPE_CHECKING:
         selector_has_label,
     )
     from clientgo.apimachinery.apis.meta.v1.micro_time import (
-        RFC3339_MICRO,
         MicroTime,
         date_micro,
         new_micro_time,
@@ -114,9 +111,7 @@ else:
             "labels": [
                 "add_label_to_selector", "clone_selector_and_add_label", "selector_has_label",
             ],
-            "micro_time": [
-                "RFC3339_MICRO", "MicroTime", "date_micro", "new_micro_time", "now_micro", "unix_micro",
-            ],
+            "micro_time": ["MicroTime", "date_micro", "new_micro_time", "now_micro", "unix_micro"],
         },
     )
 
