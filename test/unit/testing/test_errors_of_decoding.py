@@ -20,6 +20,7 @@ from clientgo.controller_runtime.client import fake as ctrlfake
 from clientgo.kubernetes import fake as clientsetfake
 from clientgo.testing.apiserver import Server
 from clientgo.testing.apiserver.kinds import schema
+from clientgo.testing.apiserver.kinds.reported_errors import reported_error
 from clientgo.testing.apiserver.local import LocalTransport
 
 CTX = context.background()
@@ -184,7 +185,7 @@ def test_types_that_call_the_decoder_themselves_name_their_own_field(schema_of_c
     struct = schema.kind_struct("apiextensions.k8s.io/v1", "CustomResourceDefinition")
     assert struct is not None
     definition = {"spec": {"versions": [{"schema": {"openAPIV3Schema": schema_of_crd}}]}}
-    assert str(schema.reported_error(struct, definition) or "") == text
+    assert str(reported_error(struct, definition) or "") == text
 
 
 @pytest.mark.timeout(60)
@@ -194,14 +195,14 @@ def test_errors_deep_within_schemas_are_found_in_linear_time() -> None:
     inner: dict[str, Any] = {"type": 5}
     for _ in range(60):
         inner = {"additionalProperties": inner}
-    found = schema.reported_error(struct, {"spec": {"versions": [{"schema": {"openAPIV3Schema": inner}}]}})
+    found = reported_error(struct, {"spec": {"versions": [{"schema": {"openAPIV3Schema": inner}}]}})
     assert found is not None and "additionalProperties of type string" in str(found)
 
 
 def test_keys_of_maps_have_their_types_names() -> None:
     struct = schema.kind_struct("resource.k8s.io/v1", "ResourceSlice")
     assert struct is not None
-    found = schema.reported_error(struct, {"spec": {"devices": [{"attributes": []}]}})
+    found = reported_error(struct, {"spec": {"devices": [{"attributes": []}]}})
     assert str(found) == go(
         "array", "Device.spec.devices.attributes", "map[v1.QualifiedName]v1.DeviceAttribute"
     )

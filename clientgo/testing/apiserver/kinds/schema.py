@@ -233,52 +233,6 @@ def _plan(place: int, field: Field, *, omitzero: bool) -> _Plan:
     return _Plan(place, field.json, kind.plain, kind.bounds, keeps_zero, _Shown(kind, not is_left_out, drops_empty))
 
 
-def reported_error(struct: Struct, value: Any, path: str = "", field: str = "") -> DecodeError | None:
-    """Return the error that encoding/json reports for a JSON value, or None if the value is right.
-
-    It is the first error of a type that decodes its own JSON, or else the first one, in the order of the document.
-    """
-    return _first_error(Codec("", struct.decode, struct=struct), value, path, field)
-
-
-def _first_error(kind: Codec, value: Any, path: str, field: str) -> DecodeError | None:
-    saved: list[DecodeError] = []
-    try:
-        _save_errors(kind, value, path, field, saved)
-    except DecodeError as err:
-        return err
-    return saved[0] if saved else None
-
-
-def _save_errors(kind: Codec, value: Any, path: str, field: str, saved: list[DecodeError]) -> None:
-    """Append the errors of a value. Raises DecodeError for one that ends the decoding."""
-    if value is None:
-        return
-    if kind.struct is not None and isinstance(value, dict):
-        for name, item in value.items():
-            found = kind.struct.fields.get(name)
-            if found is not None:
-                below = f"{path}.{name}" if path else name
-                of_field = codec(found.type.lstrip("*"), kind.struct.package)
-                _save_errors(of_field, item, below, f"{kind.struct.name}.{below}", saved)
-    elif kind.items is not None and isinstance(value, kind.items[0]):
-        elements: Any = value.values() if isinstance(value, dict) else value
-        for item in elements:
-            _save_errors(kind.items[1], item, path, field, saved)
-    elif kind.chosen is not None:
-        inner = kind.chosen(value)
-        first = None if inner is None else _first_error(inner, value, path, field)
-        if first is not None:
-            raise _of_field(first, field)
-    else:
-        try:
-            kind.decode(value, Context(), path, field)
-        except DecodeError as err:
-            if kind.ends_decoding:
-                raise
-            saved.append(err)
-
-
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -439,12 +393,12 @@ def _choice(name: str, chosen: Callable[[Any], Codec | None], scalar: Callable[[
         try:
             return scalar(value) if kind is None else kind.decode(value, ctx, path, field)
         except DecodeError as err:
-            raise _of_field(err, field) from None
+            raise of_field(err, field) from None
 
     return Codec(name, decode, None, lambda value: value is None, ends_decoding=True, chosen=chosen)
 
 
-def _of_field(err: DecodeError, field: str) -> DecodeError:
+def of_field(err: DecodeError, field: str) -> DecodeError:
     """Return an error of a decoder's inner call. It names the field whose type made the call, not the inner one."""
     return mismatch(err.value, field, err.go_type, err.underlying) if err.go_type else err
 
