@@ -116,7 +116,7 @@ def _answer(clients: WebhookClients, call: WebhookCall) -> Answer:
     timeout = spec.get("timeoutSeconds") or _DEFAULT_TIMEOUT
     review = {**kind, "request": _request(call, uid)}
     try:
-        answer = clients.post(spec.get("clientConfig") or {}, review, timeout, send_timeout=True)
+        answer = clients.review(spec.get("clientConfig") or {}, review, timeout)
         response = _read(AdmissionReview.from_dict(answer).response)
     except ClientError as err:
         raise HookError(f"could not get REST client: {err}") from None

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _TIMES_THE_QUESTION = 4
 _MORE_THAN_THE_QUESTION = 4 * 1024 * 1024
 
+# The bytes of a review. The largest request and the largest stored object are well below. Without a limit, an object
+# could grow at each of many webhooks.
+_LARGEST_REVIEW = 16 * 1024 * 1024
+
 # The type into which Go reads the version and the kind of an answer.
 _HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
@@ -104,23 +108,36 @@ class WebhookClients:
         for client in clients:
             client.close()
 
-    def post(self, config: Json, document: Json, timeout: float, *, send_timeout: bool = False) -> Json:
+    def review(self, config: Json, review: Json, timeout: float) -> Json:
+        """Post an admission review like `post`, with the timeout in the URL.
+
+        Raises CallError also for a review that is too large.
+        """
+        body = dumps(review)
+        if len(body) > _LARGEST_REVIEW:
+            raise CallError(f"the request is larger than {_LARGEST_REVIEW} bytes")
+        return self._post(config, body, timeout, f"{timeout:g}s")
+
+    def post(self, config: Json, document: Json, timeout: float) -> Json:
         """Post a document and return the answer, within `timeout` seconds. Raises ClientError, CallError.
 
-        `config` is a WebhookClientConfig. `send_timeout` puts the timeout into the URL.
+        `config` is a WebhookClientConfig.
         """
+        return self._post(config, dumps(document), timeout, "")
+
+    def _post(self, config: Json, body: bytes, timeout: float, shown_timeout: str) -> Json:
         url = _url(config)
         client = self._client(f"{url.scheme}://{url.netloc}", config.get("caBundle") or "")
         request = client.post().abs_path(url.path or "/").set_header("Content-Type", "application/json")
-        if send_timeout:
-            request = request.param("timeout", f"{timeout:g}s")
+        if shown_timeout:
+            request = request.param("timeout", shown_timeout)
         # Here, as in _made: most servers call no webhook.
         from clientgo.apimachinery.api.errors import StatusError
         from clientgo.golang.http import URLError
 
         ctx, cancel = context.with_timeout(self._ctx, timeout)
         try:
-            result = request.body(dumps(document)).do(ctx).raise_for_error()
+            result = request.body(body).do(ctx).raise_for_error()
             return _document(result.raw(), result.status_code(), result.content_type())
         except ParseError as err:
             raise CallError(f"couldn't get version/kind; json parse error: {err}") from None

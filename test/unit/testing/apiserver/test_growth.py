@@ -105,6 +105,27 @@ def test_copies_of_a_webhooks_patch_stay_below_three_mebibytes(hooks: Webhooks) 
 
 
 @pytest.mark.takes_turns(4)
+def test_many_webhooks_cannot_grow_an_object_one_after_the_other(hooks: Webhooks) -> None:
+    calls: list[int] = []
+
+    def grow(resp: ResponseWriter, req: HTTPRequest) -> None:
+        body = req.read_body(1 << 30)
+        calls.append(len(body))
+        add = {"op": "add", "path": f"/data/{len(calls)}", "value": "x" * 3_000_000}
+        patch = base64.b64encode(json.dumps([add]).encode()).decode()
+        uid = json.loads(body)["request"]["uid"]
+        response = {"uid": uid, "allowed": True, "patchType": "JSONPatch", "patch": patch}
+        resp.write(json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}))
+
+    config = hooks.serve_raw(grow)
+    hooks.configure("Mutating", "grow", *[hook(f"g{i}.example.com", config) for i in range(20)])
+    message = hooks.api("POST", MAPS, {"metadata": {"name": "grows"}, "data": {"a": "b"}}, want=500)["message"]
+
+    assert message.endswith('"g6.example.com": failed to call webhook: the request is larger than 16777216 bytes')
+    assert len(calls) == 6
+
+
+@pytest.mark.takes_turns(4)
 def test_copies_of_a_mutating_policy_stay_below_three_mebibytes(api: Api) -> None:
     group = "/apis/admissionregistration.k8s.io/v1"
     steps = ["JSONPatch{op: 'add', path: '/x', value: ['0123456789']}"]
