@@ -322,7 +322,10 @@ def _location(err: BaseException) -> str:
     frames = [(frame, line) for frame, line in walked if not callers.is_inserted(frame.f_code.co_filename)]
     if not frames:
         return ""
-    frame, line = max(enumerate(frames), key=lambda each: (_rank(each[1][0]), each[0]))[1]
+    # From the end, since an exception that is raised again and again has thousands of frames.
+    frame, line = next(
+        (each for rank in (2, 1, 0) for each in reversed(frames) if _rank(each[0]) == rank), frames[-1]
+    )
     code = frame.f_code
     return f"{os.path.basename(code.co_filename)}:{line} in {code.co_name}"
 
