@@ -13,7 +13,6 @@ from clientgo.golang.strconv import quote
 from clientgo.testing.apiserver import kinds
 from clientgo.testing.apiserver.kinds import defaults, embedded, schema, structural
 from clientgo.testing.apiserver.kinds.registry import Resource
-from clientgo.testing.apiserver.kinds.reported_errors import reported_error
 from clientgo.testing.apiserver.verbs.call import Call
 from clientgo.testing.apiserver.verbs.options import WriteOptions
 from clientgo.testing.apiserver.wire import errors
@@ -204,9 +203,15 @@ def _reported(call: Call, struct: schema.Struct, doc: Json) -> schema.DecodeErro
     """
     media, body = call.request.media_type("application/json"), call.request.body
     if media == CBOR:
-        return reported_error(struct, doc)
+        return _error_of_go(struct, doc)
     exact = _with_literals(body) if media in ("application/json", "") and body else None
-    return reported_error(struct, sort_keys(doc) if exact is None else exact)
+    return _error_of_go(struct, sort_keys(doc) if exact is None else exact)
+
+
+def _error_of_go(struct: schema.Struct, value: Any, path: str = "", field: str = "") -> schema.DecodeError | None:
+    from clientgo.testing.apiserver.kinds.reported_errors import reported_error  # Here: for errors only.
+
+    return reported_error(struct, value, path, field)
 
 
 def _with_literals(body: bytes) -> Any:
@@ -260,7 +265,7 @@ def decode_as(group_version: str, kind: str, doc: Json, call: Call | None = None
     try:
         out: Json = struct.decode(doc, schema.Context(), "", "")
     except schema.DecodeError as err:
-        reported = reported_error(struct, sort_keys(doc)) if call is None else _reported(call, struct, doc)
+        reported = _error_of_go(struct, sort_keys(doc)) if call is None else _reported(call, struct, doc)
         text = f'{kind} in version "{version}" cannot be handled as a {kind}: {reported or err}'
         raise errors.bad_request(text) from None
     return out
@@ -311,7 +316,7 @@ def reported_of_patch(call: Call, struct: schema.Struct, live: Json, media: str)
 
     body = _with_literals(call.request.body)
     steps = body or () if media == JSON_PATCH else ()
-    return reported_error(struct, jsonpatch.in_order_of_go(patched(media, live, body or [], struct), steps))
+    return _error_of_go(struct, jsonpatch.in_order_of_go(patched(media, live, body or [], struct), steps))
 
 
 def _check_type_texts(doc: Json) -> None:
@@ -425,7 +430,7 @@ def _decode_metadata(doc: Json, unknown: list[str]) -> Json:
         out: Json = struct.decode(metadata, ctx, *place)
     except schema.DecodeError as err:
         # Go writes the metadata as JSON first, and decodes it then.
-        raise reported_error(struct, sort_keys(metadata), *place) or err from None
+        raise _error_of_go(struct, sort_keys(metadata), *place) or err from None
     unknown += ctx.unknown
     return out
 
