@@ -32,6 +32,7 @@ from clientgo.testing.apiserver.simulator.endpoints import Endpoints
 from clientgo.testing.apiserver.simulator.jobs import Jobs
 from clientgo.testing.apiserver.simulator.loop import Loop
 from clientgo.testing.apiserver.simulator.nodes import Nodes
+from clientgo.testing.apiserver.simulator.ownership import ADOPTING, selects
 from clientgo.testing.apiserver.simulator.pods import NODE, Pods
 from clientgo.testing.apiserver.simulator.replicasets import ReplicaSets
 from clientgo.testing.apiserver.simulator.scheduler import Scheduler
@@ -66,6 +67,7 @@ class Simulator:
         self._client = kubernetes.new_for_config(config)
         self._factory = informers.new_shared_informer_factory(self._client, 0)
         self._loops: dict[str, Loop] = {}
+        self._indexers: dict[str, cache.Indexer] = {}
         self._ctx, self._cancel = context.with_cancel(context.background())
         self._broadcaster: record.EventBroadcaster | None = None
 
@@ -223,13 +225,24 @@ class Simulator:
     def _watch(self, informer: cache.SharedIndexInformer, kind: str, *owner_kinds: str) -> None:
         """Queue an object of `kind` when it changes, and the owner that its controller reference names."""
 
+        self._indexers[kind] = informer.get_indexer()
+
         def changed(obj: Any) -> None:
             self._loops[kind].enqueue(obj)
             owner = metav1.get_controller_of(obj) if owner_kinds else None
             if owner is not None and owner.kind in owner_kinds:
                 self._loops[owner.kind].queue.add(f"{obj.get_namespace()}/{owner.name}")
+            elif owner is None:
+                for owner_kind in ADOPTING.intersection(owner_kinds):
+                    self._queue_adopters(owner_kind, obj)
 
         self._each_change(informer, changed)
+
+    def _queue_adopters(self, kind: str, orphan: Any) -> None:
+        """Queue the objects of a kind whose selector matches an object without a controller."""
+        for owner in self._indexers[kind].by_index(cache.NAMESPACE_INDEX, orphan.get_namespace()):
+            if selects(owner, orphan):
+                self._loops[kind].enqueue(owner)
 
     @staticmethod
     def _each_change(informer: cache.SharedIndexInformer, changed: Any) -> None:

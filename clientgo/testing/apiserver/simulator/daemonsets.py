@@ -14,6 +14,7 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.golang.strconv import atoi_clipped
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions
 from clientgo.testing.apiserver.simulator.scheduler import takes
@@ -71,11 +72,20 @@ class DaemonSets:
 
     def _pods_of(self, ctx: Context, daemon_set: appsv1.DaemonSet) -> dict[str, list[corev1.Pod]]:
         """Return the set's pods by their intended node."""
-        pods = self._client.core_v1().pods(daemon_set.get_namespace()).list(ctx, metav1.ListOptions()).items
+        namespace, name = daemon_set.get_namespace(), daemon_set.get_name()
+        pods, sets = self._client.core_v1().pods(namespace), self._client.apps_v1().daemon_sets(namespace)
+        claimed = adopt_and_release(
+            pods.list(ctx, metav1.ListOptions()).items,
+            daemon_set,
+            KIND,
+            write=lambda pod: pods.update(ctx, pod),
+            read_owner=lambda: sets.get(ctx, name),
+        )
         found: dict[str, list[corev1.Pod]] = {}
-        for pod in pods:
-            if metav1.is_controlled_by(pod, daemon_set):
-                found.setdefault(pod.spec.node_name or _meant_for(pod), []).append(pod)
+        for pod in claimed:
+            node = pod.spec.node_name or _meant_for(pod)
+            if node is not None:
+                found.setdefault(node, []).append(pod)
         return found
 
     def _place(
@@ -155,10 +165,13 @@ def _max_unavailable(daemon_set: appsv1.DaemonSet, wanted: int) -> int:
     return math.ceil(atoi_clipped(value.rstrip("%")) * wanted / 100)
 
 
-def _meant_for(pod: corev1.Pod) -> str:
-    """Return the node that the affinity of an unscheduled pod names."""
-    document = pod.to_dict()["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    return str(document["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
+def _meant_for(pod: corev1.Pod) -> str | None:
+    """Return the node that the affinity of an unscheduled pod names. An adopted pod may name none."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    terms = required.node_selector_terms if required is not None else ()
+    fields = [field for term in terms for field in term.match_fields if field.key == "metadata.name"]
+    return fields[0].values[0] if fields and fields[0].values else None
 
 
 def _pod_of(daemon_set: appsv1.DaemonSet, code: str, node: str) -> corev1.Pod:

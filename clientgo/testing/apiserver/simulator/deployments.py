@@ -15,11 +15,13 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.documents import replace_document
 from clientgo.context import Context
 from clientgo.golang.strconv import atoi_clipped
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.simulator.revisions import hash_text
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 
+KIND = appsv1.SCHEME_GROUP_VERSION.with_kind("Deployment")
 POD_TEMPLATE_HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
@@ -46,7 +48,13 @@ class Deployments:
         if deployment.metadata.deletion_timestamp is not None:
             return
         sets = self._client.apps_v1().replica_sets(namespace)
-        owned = [rs for rs in sets.list(ctx, metav1.ListOptions()).items if metav1.is_controlled_by(rs, deployment)]
+        owned = adopt_and_release(
+            sets.list(ctx, metav1.ListOptions()).items,
+            deployment,
+            KIND,
+            write=lambda rs: sets.update(ctx, rs),
+            read_owner=lambda: self._client.apps_v1().deployments(namespace).get(ctx, name),
+        )
         template = _plain_template(deployment.spec.template.to_dict())
         new = next((rs for rs in owned if _plain_template(rs.spec.template.to_dict()) == template), None)
         old = [rs for rs in owned if rs is not new]
@@ -86,7 +94,7 @@ class Deployments:
         assert deployment.spec.selector is not None  # validation demands one
         selector = deployment.spec.selector.to_dict()
         selector["matchLabels"] = {**(selector.get("matchLabels") or {}), POD_TEMPLATE_HASH: code}
-        owner = metav1.new_controller_ref(deployment, appsv1.SCHEME_GROUP_VERSION.with_kind("Deployment"))
+        owner = metav1.new_controller_ref(deployment, KIND)
         return appsv1.ReplicaSet.from_dict(
             {
                 "metadata": {

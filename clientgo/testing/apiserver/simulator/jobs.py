@@ -11,11 +11,13 @@ from clientgo.api.batch import v1 as batchv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
 
+KIND = batchv1.SCHEME_GROUP_VERSION.with_kind("Job")
 _DEFAULT_BACKOFF_LIMIT = 6
 _TOO_OFTEN, _TOO_OFTEN_TEXT = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
 
@@ -41,7 +43,13 @@ class Jobs:
         if job.metadata.deletion_timestamp is not None or _is_finished(job):
             return
         pods = self._client.core_v1().pods(namespace)
-        mine = [pod for pod in pods.list(ctx, metav1.ListOptions()).items if metav1.is_controlled_by(pod, job)]
+        mine = adopt_and_release(
+            pods.list(ctx, metav1.ListOptions()).items,
+            job,
+            KIND,
+            write=lambda pod: pods.update(ctx, pod),
+            read_owner=lambda: jobs.get(ctx, name),
+        )
         succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
         failed = sum(pod.status.phase == "Failed" for pod in mine)
         active = [pod for pod in mine if pod.status.phase not in ("Succeeded", "Failed")]
@@ -133,4 +141,4 @@ def _condition(kind: str, status: str, reason: str, message: str, now: str) -> J
 
 
 def _pod_of(job: batchv1.Job) -> corev1.Pod:
-    return pod_of(job.spec.template, job, batchv1.SCHEME_GROUP_VERSION.with_kind("Job"))
+    return pod_of(job.spec.template, job, KIND)

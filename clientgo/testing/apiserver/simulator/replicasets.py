@@ -7,9 +7,12 @@ from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.simulator.pods import is_ready, pod_of
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.tools import record
+
+KIND = appsv1.SCHEME_GROUP_VERSION.with_kind("ReplicaSet")
 
 
 class ReplicaSets:
@@ -33,13 +36,18 @@ class ReplicaSets:
         if replica_set.metadata.deletion_timestamp is not None:
             return
         pods = self._client.core_v1().pods(namespace)
-        active = [
+        remaining = [
             pod
             for pod in pods.list(ctx, metav1.ListOptions()).items
-            if metav1.is_controlled_by(pod, replica_set)
-            and pod.metadata.deletion_timestamp is None
-            and pod.status.phase not in ("Succeeded", "Failed")
+            if pod.metadata.deletion_timestamp is None and pod.status.phase not in ("Succeeded", "Failed")
         ]
+        active = adopt_and_release(
+            remaining,
+            replica_set,
+            KIND,
+            write=lambda pod: pods.update(ctx, pod),
+            read_owner=lambda: sets.get(ctx, name),
+        )
         wanted = replica_set.spec.replicas or 0
         for _ in range(wanted - len(active)):
             created = pods.create(ctx, _pod_of(replica_set)).metadata.name
@@ -66,4 +74,4 @@ class ReplicaSets:
 
 
 def _pod_of(replica_set: appsv1.ReplicaSet) -> corev1.Pod:
-    return pod_of(replica_set.spec.template, replica_set, appsv1.SCHEME_GROUP_VERSION.with_kind("ReplicaSet"))
+    return pod_of(replica_set.spec.template, replica_set, KIND)

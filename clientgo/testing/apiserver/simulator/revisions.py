@@ -7,15 +7,13 @@ number again, as after `kubectl rollout undo`.
 from __future__ import annotations
 
 import hashlib
-from typing import TypeVar
 
 from clientgo import kubernetes
 from clientgo.api.apps import v1 as appsv1
-from clientgo.apimachinery import labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
-from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.context import Context
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.wire.jsonio import Json, dumps_sorted
 
 REVISION_HASH = "controller-revision-hash"
@@ -23,7 +21,6 @@ _DEFAULT_HISTORY = 10
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 Owner = appsv1.StatefulSet | appsv1.DaemonSet
-R = TypeVar("R", bound=ResourceObject)
 
 
 def hash_text(value: Json) -> str:
@@ -43,22 +40,6 @@ def template_of(revision: appsv1.ControllerRevision) -> Json:
     return template
 
 
-def is_orphan_of(obj: ResourceObject, owner: Owner) -> bool:
-    """Report whether the object has no owner and matches the owner's selector, as after a deletion with orphans."""
-    if metav1.get_controller_of(obj) is not None or obj.get_deletion_timestamp() is not None:
-        return False
-    if owner.get_deletion_timestamp() is not None or not obj.get_name().startswith(f"{owner.get_name()}-"):
-        return False
-    return metav1.label_selector_as_selector(owner.spec.selector).matches(labels.Set(obj.get_labels()))
-
-
-def adopted(obj: R, owner: Owner, kind: GroupVersionKind) -> R:
-    """Return a copy that `owner` controls."""
-    mine = obj.deep_copy()
-    mine.set_owner_references([*obj.get_owner_references(), metav1.new_controller_ref(owner, kind)])
-    return mine
-
-
 class Revisions:
     """The revisions of one kind of owner."""
 
@@ -70,34 +51,18 @@ class Revisions:
         return f"<Revisions of {self._kind.kind}s>"
 
     def of(self, ctx: Context, owner: Owner) -> list[appsv1.ControllerRevision]:
-        """Return the owner's revisions, the oldest first. Adopts matching revisions without an owner.
-
-        Raises StatusError, and the errors of check_may_adopt.
-        """
-        client = self._client.apps_v1().controller_revisions(owner.get_namespace())
-        found = []
-        for one in client.list(ctx, metav1.ListOptions()).items:
-            if is_orphan_of(one, owner):
-                self.check_may_adopt(ctx, owner)
-                one = client.update(ctx, adopted(one, owner, self._kind))
-            if metav1.is_controlled_by(one, owner):
-                found.append(one)
-        return sorted(found, key=lambda one: (one.revision, one.get_name()))
-
-    def check_may_adopt(self, ctx: Context, owner: Owner) -> None:
-        """Read the owner again and raise RuntimeError if it is being deleted. Raises StatusError too.
-
-        An owner that is deleted with the policy Orphan is marked before its dependents lose it. Without this check it
-        would adopt them again, and they would be deleted with it. Go: controller.RecheckDeletionTimestamp.
-        """
+        """Return the owner's revisions, the oldest first. Raises the errors of adopt_and_release."""
         apps, namespace, name = self._client.apps_v1(), owner.get_namespace(), owner.get_name()
-        is_set = isinstance(owner, appsv1.StatefulSet)
-        now = (apps.stateful_sets(namespace) if is_set else apps.daemon_sets(namespace)).get(ctx, name)
-        if now.get_uid() != owner.get_uid():
-            uids = f"got uid {now.get_uid()}, wanted {owner.get_uid()}"
-            raise RuntimeError(f"original {namespace}/{name} is gone: {uids}")
-        if now.get_deletion_timestamp() is not None:
-            raise RuntimeError(f"{namespace}/{name} has just been deleted at {now.get_deletion_timestamp()}")
+        client = apps.controller_revisions(namespace)
+        owners = apps.stateful_sets(namespace) if isinstance(owner, appsv1.StatefulSet) else apps.daemon_sets(namespace)
+        found = adopt_and_release(
+            client.list(ctx, metav1.ListOptions()).items,
+            owner,
+            self._kind,
+            write=lambda one: client.update(ctx, one),
+            read_owner=lambda: owners.get(ctx, name),
+        )
+        return sorted(found, key=lambda one: (one.revision, one.get_name()))
 
     def current(
         self, ctx: Context, owner: Owner, known: list[appsv1.ControllerRevision]

@@ -17,8 +17,9 @@ from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.testing.apiserver.simulator.ownership import adopt_and_release
 from clientgo.testing.apiserver.simulator.pods import is_ready, ready_for
-from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions, adopted, is_orphan_of, template_of
+from clientgo.testing.apiserver.simulator.revisions import REVISION_HASH, Revisions, template_of
 from clientgo.testing.apiserver.wire.jsonio import Json
 from clientgo.testing.apiserver.wire.times import Times
 from clientgo.tools import record
@@ -117,16 +118,18 @@ class StatefulSets:
         self._revisions.forget_old(ctx, found, known, in_use)
 
     def _pods_of(self, ctx: Context, stateful_set: appsv1.StatefulSet) -> dict[int, corev1.Pod]:
-        pods = self._client.core_v1().pods(stateful_set.get_namespace())
-        found = {}
-        for pod in pods.list(ctx, metav1.ListOptions()).items:
-            ordinal = _ORDINAL.search(pod.get_name())
-            if ordinal is not None and is_orphan_of(pod, stateful_set):
-                self._revisions.check_may_adopt(ctx, stateful_set)
-                pod = pods.update(ctx, adopted(pod, stateful_set, KIND))
-            if ordinal is not None and metav1.is_controlled_by(pod, stateful_set):
-                found[int(ordinal[1])] = pod
-        return found
+        """Return the set's pods by ordinal. Pods with other names are not its pods, although its selector matches."""
+        namespace, name = stateful_set.get_namespace(), stateful_set.get_name()
+        pods, sets = self._client.core_v1().pods(namespace), self._client.apps_v1().stateful_sets(namespace)
+        members = [pod for pod in pods.list(ctx, metav1.ListOptions()).items if _parent(pod) == name]
+        claimed = adopt_and_release(
+            members,
+            stateful_set,
+            KIND,
+            write=lambda pod: pods.update(ctx, pod),
+            read_owner=lambda: sets.get(ctx, name),
+        )
+        return {int(pod.get_name().rpartition("-")[2]): pod for pod in claimed}
 
     def _act(self, ctx: Context, round: _Round) -> None:
         self._keep_claims_owned(ctx, round)
@@ -267,6 +270,12 @@ class StatefulSets:
             "collisionCount": 0,
             "availableReplicas": sum(self._is_available(round, pod) for pod in ready),
         }
+
+
+def _parent(pod: corev1.Pod) -> str | None:
+    """Return the name of the set to which a pod of this name belongs, or None."""
+    ordinal = _ORDINAL.search(pod.get_name())
+    return pod.get_name()[: ordinal.start()] if ordinal is not None else None
 
 
 def _hash(pod: corev1.Pod) -> str:
