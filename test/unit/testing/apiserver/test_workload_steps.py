@@ -200,7 +200,9 @@ def rolling(most: int | str) -> Json:
         ([node("a")], [of_a_daemon("p", "a", deletionTimestamp=GOING)], ON_DELETE, []),
         ([node("a")], [of_a_daemon("p", "gone")], ON_DELETE, ["Created web-0", "Deleted p"]),
         ([node("a")], [of_a_daemon("p", "gone", deletionTimestamp=GOING)], ON_DELETE, ["Created web-0"]),
-        ([node("a")], [of_a_daemon("p", "a", ownerReferences=[])], ON_DELETE, ["Created web-0"]),
+        ([node("a")], [of_a_daemon("p", "a", ownerReferences=owned_by("DaemonSet", "other"))], ON_DELETE,
+         ["Created web-0"]),
+        ([node("a")], [of_a_daemon("p", "a", ownerReferences=[])], ON_DELETE, []),
         # Of an older template one may be missing, unless the set says otherwise.
         ([node("a")], [of_a_daemon("p", "a")], {}, ["Deleted p"]),
         ([node("a"), node("b")], [of_a_daemon("p", "a"), of_a_daemon("q", "b")], {}, ["Deleted p"]),
@@ -320,6 +322,7 @@ def owned(name: str, size: int, available: int | None = None, **more: Any) -> ap
                 "name": name,
                 "namespace": "ns",
                 "uid": name,
+                "labels": given["metadata"]["labels"],
                 "annotations": revision,
                 "ownerReferences": owned_by("Deployment"),
             },
@@ -543,7 +546,8 @@ def test_a_deployment_that_is_deleted_does_nothing() -> None:
 def job(**spec: Any) -> batchv1.Job:
     status = spec.pop("status", {})
     metadata = {"name": "web", "namespace": "ns", "uid": "u", **spec.pop("metadata", {})}
-    return batchv1.Job.from_dict({"metadata": metadata, "spec": {"template": template(), **spec}, "status": status})
+    spec = {"selector": SELECTOR, "template": template(), **spec}
+    return batchv1.Job.from_dict({"metadata": metadata, "spec": spec, "status": status})
 
 
 def of_a_job(name: str, phase: str = "Running", **more: Any) -> corev1.Pod:
