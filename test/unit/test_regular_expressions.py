@@ -173,6 +173,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/scaffold/scaffolds.py:_HARMLESS": OWN_SOURCE,
     "clientgo/scaffold/templates.py:_IMPORTS": OWN_SOURCE,
     "clientgo/scaffold/templates.py:_PLACE": OWN_SOURCE,
+    "clientgo/scaffold/templates.py:_TEST_CLASS": OWN_SOURCE,
     "clientgo/scaffold/templates.py:_arranged": OWN_SOURCE,
     "clientgo/testing/apiserver/admission/pod_security.py:_VERSION": Attack("0", prefix="v1.1"),
     "clientgo/testing/apiserver/cel/declarations.py:_NAME": Attack("a."),
