@@ -55,7 +55,12 @@ Around = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """One function of the machinery at which hops happen."""
+    """One function of the machinery at which hops happen.
+
+    While a seam is attached, `inspect` shows the function's own source and signature. The frames of the tour cannot be
+    hidden from a program that reads the running stack itself: `traceback.extract_stack`, `inspect.stack`,
+    `sys._getframe` with a depth, or `logging` with a `stacklevel` above 1 in a handler.
+    """
 
     module: str
     function: str
@@ -305,7 +310,12 @@ class _Patch:
         self._function = function
         self._code = function.__code__
         # The same function under its own code.
-        self._twin = FunctionType(self._code, function.__globals__, function.__name__, None, function.__closure__)
+        self._twin = FunctionType(
+            self._code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        functools.update_wrapper(self._twin, function)
+        self._twin.__kwdefaults__ = function.__kwdefaults__
+        del self._twin.__wrapped__  # type: ignore[attr-defined]
         self._codes: dict[str, Code] = {}
         # Replaced, never changed: calls read it without a lock.
         self._users: tuple[tuple[Seam, Tap | Probe], ...] = ()
@@ -323,6 +333,8 @@ class _Patch:
     def _apply(self) -> None:
         if not self._users:
             self._function.__code__ = self._code
+            if getattr(self._function, "__wrapped__", None) is self._twin:
+                del self._function.__wrapped__  # type: ignore[attr-defined]
             return
         run: Callable[..., Any] = self._twin
         for _, observer in self._users:
@@ -347,6 +359,9 @@ class _Patch:
         else:
             code = _instead(self._code, "emit({0})", emit=emit)
         self._function.__code__ = code
+        if not hasattr(self._function, "__wrapped__"):
+            # `inspect` follows it to the source and the signature.
+            self._function.__wrapped__ = self._twin  # type: ignore[attr-defined]
 
     def _emit(self, users: Sequence[_User], run: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
         for *_, meter in users:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -51,6 +52,20 @@ def test_nothing_is_changed_while_nobody_is_attached_and_all_is_as_before_afterw
     with tour.Seam(tour.TAPS, hops.append):
         assert all(now is was and code is not old for (now, code), (was, old) in zip(codes(), before))
     assert codes() == before
+
+
+def test_a_function_that_is_watched_keeps_its_source_and_signature_for_inspect(hops):
+    functions = [tap.find() for tap in tour.TAPS]
+    own = [vars(function).copy() for function in functions]
+
+    def seen() -> list[tuple[object, ...]]:
+        return [(inspect.getsource(each), inspect.signature(each), inspect.getdoc(each)) for each in functions]
+
+    before = seen()
+    with tour.Seam(tour.TAPS, hops.append), tour.Seam(tour.TAPS, hops.append):
+        assert seen() == before
+    assert seen() == before
+    assert [vars(function) for function in functions] == own
 
 
 def test_it_is_undone_also_when_the_body_raises(hops):
