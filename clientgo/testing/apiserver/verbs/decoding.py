@@ -271,6 +271,28 @@ def decode_as(group_version: str, kind: str, doc: Json, call: Call | None = None
     return out
 
 
+def decode_posted(group_version: str, kind: str, call: Call) -> Json:
+    """Return the body of a POST to a subresource, in the normal form of its own kind. Raises ApiError 400.
+
+    Its namespace is that of the request, and may be omitted in the body.
+    """
+    doc = decode_as(group_version, kind, read_body(call), call)
+    set_namespace(call, doc["metadata"])
+    return doc
+
+
+def set_namespace(call: Call, metadata: Json) -> None:
+    """Set the namespace of the request. Raises ApiError 400 if the object names another one.
+
+    Go: rest.EnsureObjectNamespaceMatchesRequestNamespace.
+    """
+    given = metadata.get("namespace", "")
+    if given and given != call.namespace:
+        text = "the namespace of the provided object does not match the namespace sent on the request"
+        raise errors.bad_request(text)
+    metadata["namespace"] = call.namespace
+
+
 def decode_delete_options(call: Call, doc: Json) -> Json:
     """Return DeleteOptions of any version, the call's body, in normal form. Raises ApiError 400."""
     struct = schema.structure(schema.META_V1, "DeleteOptions")

@@ -33,7 +33,7 @@ _TARGET: Json = {
 
 def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
     """Answer one eviction. Raises ApiError: 429 when the budget does not allow it, 404 without a pod."""
-    doc = decoding.decode_as("policy/v1", "Eviction", decoding.read_body(call), call)
+    doc = decoding.decode_posted("policy/v1", "Eviction", call)
     name = doc["metadata"].get("name", "")
     if name and name != call.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")

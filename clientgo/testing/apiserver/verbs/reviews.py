@@ -30,7 +30,7 @@ def review(
     options = WriteOptions(call.request, "CreateOptions")
     obj = decoding.decode(call, doc, options)
     if call.namespace:
-        obj["metadata"]["namespace"] = call.namespace
+        decoding.set_namespace(call, obj["metadata"])
     ownership.set_managed(obj, writer.managed_create(call.resource, obj, options.manager))
     plural = call.resource.plural
     spec = obj.get("spec") or {}

@@ -22,7 +22,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json, copy
 
 def binding(writer: Writer, call: Call) -> http.Response:
     """Handle POST pods/NAME/binding and POST bindings."""
-    doc = decoding.decode_as("v1", "Binding", decoding.read_body(call), call)
+    doc = decoding.decode_posted("v1", "Binding", call)
     given = doc["metadata"].get("name", "")
     if call.name and given != call.name:
         raise errors.bad_request("name in URL does not match name in Binding object")
@@ -44,6 +44,8 @@ def binding(writer: Writer, call: Call) -> http.Response:
         if current is None:
             raise pod_call.not_found()
         _check_bindable(current.obj, doc["metadata"])
+        if options.dry_run:
+            return current, False
         obj = copy(current.obj)
         obj["spec"]["nodeName"] = node
         for part, wins in (("annotations", True), ("labels", False)):
@@ -59,8 +61,7 @@ def binding(writer: Writer, call: Call) -> http.Response:
         writer.committed("MODIFIED", pods, new, current)
         return new, False
 
-    if not options.dry_run:
-        writer.retry(pod_call, attempt)
+    writer.retry(pod_call, attempt)
     return render(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, call.form, 201
     )
@@ -110,7 +111,11 @@ _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
 def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response:
     """Handle POST serviceaccounts/NAME/token."""
     current = verb.current(call)
-    doc = decoding.decode_as("authentication.k8s.io/v1", "TokenRequest", decoding.read_body(call), call)
+    doc = decoding.decode_posted("authentication.k8s.io/v1", "TokenRequest", call)
+    name = doc["metadata"].get("name", "")
+    if name and name != call.name:
+        wrong = errors.field_invalid("metadata.name", name, "must match the service account name if specified")
+        raise errors.invalid("authentication.k8s.io", "TokenRequest", call.name, [wrong])
     options = WriteOptions(call.request, "CreateOptions")
     spec = doc["spec"]
     spec["expirationSeconds"] = spec.get("expirationSeconds") or 3600

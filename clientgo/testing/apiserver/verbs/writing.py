@@ -214,16 +214,11 @@ class Writer(Verb):
         return {**obj, "metadata": metadata}
 
     def _check_namespace(self, call: Call, metadata: Json) -> None:
-        given = metadata.get("namespace", "")
         if call.resource.namespaced:
-            if given and given != call.namespace:
-                raise errors.bad_request(
-                    "the namespace of the provided object does not match the namespace sent on the request"
-                )
+            decoding.set_namespace(call, metadata)
             if not call.namespace:
                 raise errors.bad_request("an empty namespace may not be set during creation")
-            metadata["namespace"] = call.namespace
-        elif given:
+        elif metadata.get("namespace", ""):
             metadata.pop("namespace", None)
 
     def allocate(self, kind: str) -> str:
@@ -271,12 +266,7 @@ class Writer(Verb):
                 f"the name of the object ({name}) does not match the name on the URL ({call.name})"
             )
         if call.resource.namespaced:
-            namespace = metadata.get("namespace", "")
-            if namespace and namespace != call.namespace:
-                raise errors.bad_request(
-                    "the namespace of the provided object does not match the namespace sent on the request"
-                )
-            metadata["namespace"] = call.namespace
+            decoding.set_namespace(call, metadata)
 
     def _put(self, call: Call, obj: Json, options: WriteOptions, current: Stored | None) -> tuple[Stored, bool]:
         resource = call.resource
