@@ -141,9 +141,9 @@ class _DefaultCacheMutationDetector:
 
 
 def _diff(before: Object, after: Object) -> str:
-    import difflib  # only needed after a mistake
+    from clientgo.apimachinery.util.diff.lines import unified  # only needed after a mistake
 
-    return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "cached", "now", lineterm=""))
+    return "\n".join(unified(_lines(before), _lines(after), "cached", "now"))
 
 
 def _lines(obj: Object) -> list[str]:

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from clientgo.apimachinery.runtime.view import copy_json
+from clientgo.apimachinery.util.diff.lines import unified
 from clientgo.apimachinery.util.json import escape_html, limited_by_stack
 
 __all__ = ["diff"]
@@ -18,8 +19,9 @@ __all__ = ["diff"]
 def diff(a: Any, b: Any) -> str:
     """Return a unified diff of two objects as indented JSON, "" if they are equal.
 
-    It compares the output of `pprint` for values that JSON cannot represent. Raises TooDeepError for values nested
-    deeper than Python's json module supports: a few hundred levels, from Python 3.13 on about 10,000.
+    It compares the output of `pprint` for values that JSON cannot represent. Of long objects it compares 1000 lines
+    from the first change on and reports how many it left out, since more would take quadratic time. Raises TooDeepError
+    for values nested deeper than Python's json module supports: a few hundred levels, from Python 3.13 on about 10,000.
 
     >>> print(diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), end="")
     @@ -1,4 +1,4 @@
@@ -31,21 +33,14 @@ def diff(a: Any, b: Any) -> str:
 
     Go: diff.Diff.
     """
-    import difflib  # Imported here, since few programs need it.
-
     try:
         before, after = _pretty_json(a), _pretty_json(b)
     except (TypeError, ValueError):
         from pprint import pformat
 
         before, after = pformat(a), pformat(b)
-    lines = difflib.unified_diff(_lines(before), _lines(after), n=3)
     # Go's output has no lines with file names.
-    return "".join(line for at, line in enumerate(lines) if at > 1)
-
-
-def _lines(text: str) -> list[str]:
-    return [f"{line}\n" for line in text.split("\n")]
+    return "".join(f"{line}\n" for line in unified(before.split("\n"), after.split("\n"))[2:])
 
 
 def _pretty_json(value: Any) -> str:

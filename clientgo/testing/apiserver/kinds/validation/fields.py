@@ -5,10 +5,8 @@ Each check takes the path of its value and returns all errors, in Kubernetes' or
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from clientgo.apimachinery.util.validation import is_qualified_name, is_valid_label_value, is_valid_percent
@@ -148,5 +146,7 @@ def each(items: Iterable[Any] | None, field: str, check: Callable[[Any, str], li
 
 def difference(old: Json, new: Json) -> str:
     """Return a unified diff of both objects' JSON for a message, without the lines that name the files."""
+    from clientgo.apimachinery.util.diff.lines import unified  # Here, not above: few servers need it.
+
     before, after = (json.dumps(side, indent=1).splitlines() for side in (old, new))
-    return "\n".join(islice(difflib.unified_diff(before, after, lineterm=""), 2, None))
+    return "\n".join(unified(before, after)[2:])
