@@ -194,8 +194,13 @@ class ClientConfigLoadingRules:
     def _filenames(self) -> list[str]:
         if not self.explicit_path:
             return [name for name in self.precedence if name]
-        if not os.path.exists(self.explicit_path):
-            raise as_operational(FileNotFoundError(f"stat {self.explicit_path}: no such file or directory"))
+        try:
+            os.stat(self.explicit_path)
+        except FileNotFoundError:
+            message = f"stat {self.explicit_path}: no such file or directory"
+            raise as_operational(FileNotFoundError(message)) from None
+        except OSError:
+            pass  # Reading the file says why.
         return [self.explicit_path]
 
     def migrate(self) -> None:

@@ -72,6 +72,17 @@ def test_missing_files(tmp_path, monkeypatch):
         clientcmd.ClientConfigLoadingRules(explicit_path=str(tmp_path / "none")).load()
 
 
+def test_an_explicit_file_that_cannot_be_looked_up_is_reported_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for path, reason in (("file/config", "not a directory"), ("circle", "too many levels of symbolic links")):
+        full = str(tmp_path / path)
+        with pytest.raises(clientcmd.ConfigLoadError) as caught:
+            clientcmd.ClientConfigLoadingRules(explicit_path=full).load()
+        assert str(caught.value) == f'error loading config file "{full}": open {full}: {reason}'
+
+
+
 def test_kubeconfig_that_names_only_missing_files_is_logged_once_with_the_files_and_the_remedy(
     tmp_path, monkeypatch, caplog
 ):
