@@ -26,7 +26,10 @@ class Command(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Blocks as the command does."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    return exit_code_of(lambda: _run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _run(given: list[str]) -> int:
     name = given[0] if given else "--help"
     if name in ("-h", "--help", "help"):
         print(_help())
@@ -37,12 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is None:
         print(f"{PROG}: unknown command {name!r}; see {PROG} --help", file=sys.stderr)
         return 2
-    try:
-        return exit_code_of(lambda: command.run(given[1:]))
-    except BrokenPipeError:
-        # The reader of a pipe has enough: `clientgo explain pod | head`.
-        sys.stderr.close()
-        return 141
+    return command.run(given[1:])
 
 
 def _help() -> str:

@@ -3,12 +3,16 @@
 This module imports little, so that Ctrl-C prints no traceback from the program's first moment on.
 """
 
+import os
+import select
 import signal
+import sys
 from collections.abc import Callable
 from importlib import import_module
 
-# The exit code that a shell reports for a process that SIGINT ended.
+# The exit codes that a shell reports for a process that SIGINT or SIGPIPE ended.
 INTERRUPTED = 130
+BROKEN_PIPE = 141
 
 
 def is_interrupt(err: BaseException | None) -> bool:
@@ -19,16 +23,45 @@ def is_interrupt(err: BaseException | None) -> bool:
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
-    """Run the function and return its exit code, or 130 if Ctrl-C ends it. Blocks as the function does."""
+    """Run the function and return its exit code. Blocks as the function does.
+
+    The result is 130 if Ctrl-C ends it, and 141 if the reader of its output has enough: `clientgo explain pod | head`.
+    """
     try:
-        return run()
+        try:
+            return run()
+        finally:
+            _flush_output()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        if not _has_reader_ended():
+            raise
+        # What is left of the output goes nowhere, without Python's message about it at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except RuntimeError as err:
         # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
         if is_interrupt(err):
             return INTERRUPTED
         raise
+
+
+def _flush_output() -> None:
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
+
+
+def _has_reader_ended() -> bool:
+    """Report whether the standard output is a pipe whose reader has ended. Always False on Windows."""
+    if not hasattr(select, "poll"):
+        return False
+    poller = select.poll()
+    try:
+        poller.register(sys.stdout, 0)
+    except (AttributeError, OSError, TypeError, ValueError):  # not a file
+        return False
+    return any(event & select.POLLERR for _, event in poller.poll(0))
 
 
 def run_program(module: str = "main") -> int:

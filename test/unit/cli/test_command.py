@@ -197,3 +197,33 @@ def test_the_completion_of_a_command_has_the_words_of_its_help(name: str) -> Non
     # `new` and `add` are the names of older texts.
     assert commands - {"new", "add"} <= set(words)
     assert len(words) == len(set(words))
+
+
+PRINTING = [
+    [],
+    ["--help"],
+    ["version"],
+    ["completion", "bash"],
+    ["apiserver", "--help-all"],
+    ["tour", "--help"],
+    ["explain", "--help"],
+    ["unknown"],
+]
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_enough_ends_the_output_in_silence(arguments: list[str], unbuffered: str) -> None:
+    # As in `clientgo --help | head -1`, with a reader that has ended before the first line.
+    reading, writing = os.pipe()
+    os.close(reading)
+    given = [sys.executable, "-m", "clientgo", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(given, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, env=environment)
+    os.close(writing)
+    if arguments == ["unknown"]:
+        assert (done.returncode, done.stderr) == (2, "clientgo: unknown command 'unknown'; see clientgo --help\n")
+        return
+    assert done.stderr == ""
+    # argparse ignores the error of a help that it could not print.
+    assert done.returncode in ({0, 141} if unbuffered and "--help" in arguments else {141})
