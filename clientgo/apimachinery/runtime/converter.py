@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from clientgo.apimachinery.runtime.collection_views import ListView, MapView
+from clientgo.apimachinery.runtime.collection_views import CollectionView, ListView, MapView
 from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
 from clientgo.apimachinery.runtime.field_types import FieldType, StructType, parse_type
@@ -303,7 +303,7 @@ def to_go_document(obj: Struct, *, nulls: bool = False) -> JSONObject:
                 document[info.json] = _go_value(obj, info, value, nulls)
         elif value:
             document[info.json] = _go_value(obj, info, value, nulls)
-        elif not (info.is_list or info.is_map) and (not info.omitempty or info.type in _SCALAR_STRUCTS):
+        elif not _is_nil_when_absent(info) and (not info.omitempty or info.type in _SCALAR_STRUCTS):
             document[info.json] = _scalar_zero(info)
         elif not info.omitempty and nulls:
             document[info.json] = value
@@ -328,7 +328,7 @@ def _drop_zero_values(value: Any, raw: Any, before: Any) -> None:
             if isinstance(found, (dict, list)):
                 _drop_zero_values(getattr(value, info.attr), found, known.get(info.json))
             if info.json not in known and not info.is_pointer:
-                zero = {} if _is_struct(info) else None if info.is_list or info.is_map else _scalar_zero(info)
+                zero = {} if _is_struct(info) else None if _is_nil_when_absent(info) else _scalar_zero(info)
                 if type(found) is type(zero) and found == zero:
                     del raw[info.json]
     elif isinstance(value, ListView):
@@ -347,8 +347,13 @@ def _is_struct(info: FieldInfo) -> bool:
 
 
 def _is_null_when_absent(info: FieldInfo) -> bool:
-    """Report whether the field is a time that Go writes as null. Only creationTimestamp has omitzero."""
-    return info.type in ("time", "microtime") and info.json != "creationTimestamp"
+    """Report whether the field is a struct that Go writes as null. Only creationTimestamp has omitzero."""
+    return info.type in ("time", "microtime", "raw") and info.json != "creationTimestamp"
+
+
+def _is_nil_when_absent(info: FieldInfo) -> bool:
+    """Report whether the field is a list, a map or bytes."""
+    return info.is_list or info.is_map or info.type == "bytes"
 
 
 def _scalar_zero(info: FieldInfo) -> Any:
@@ -363,7 +368,9 @@ _SCALAR_STRUCTS: Final = (*_TEXT_TYPES, "intstr.IntOrString", "intorstring")
 
 def _go_value(obj: Struct, info: FieldInfo, value: Any, nulls: bool) -> Any:
     """Return a field's value in the form that Go's encoder writes."""
-    return _go_json(getattr(obj, info.attr), value, nulls) if isinstance(value, (dict, list)) else value
+    if isinstance(value, (dict, list)):
+        return _go_json(getattr(obj, info.attr), value, nulls)
+    return parse_type(info.type, type(obj).__module__).written(value)
 
 
 def _go_json(value: Any, raw: Any, nulls: bool) -> Any:
@@ -371,10 +378,14 @@ def _go_json(value: Any, raw: Any, nulls: bool) -> Any:
     if isinstance(value, Struct):
         return to_go_document(value, nulls=nulls)
     if isinstance(value, ListView):
-        return [_go_json(each, item, nulls) for each, item in zip(value, raw)]
+        return [_go_item(value, each, item, nulls) for each, item in zip(value, raw)]
     if isinstance(value, MapView):
-        return {key: _go_json(each, raw[key], nulls) for key, each in value.items()}
+        return {key: _go_item(value, each, raw[key], nulls) for key, each in value.items()}
     return deep_copy_json_value(raw)
+
+
+def _go_item(of: CollectionView, item: Any, raw: Any, nulls: bool) -> Any:
+    return _go_json(item, raw, nulls) if isinstance(raw, (dict, list)) else of._item.written(raw)
 
 
 DEFAULT_UNSTRUCTURED_CONVERTER: Final = _UnstructuredConverter()

@@ -75,6 +75,10 @@ class FieldType:
         """Return the JSON value to store. It shares no container with `value`."""
         return value
 
+    def written(self, raw: Any) -> Any:
+        """Return a valid scalar of JSON as Go writes it again: 0.5 of a quantity is 500m, for instance."""
+        return raw
+
 
 class _String(FieldType):
     plain, accepted, go_type, zero = str, (str,), "string", ""
@@ -181,6 +185,9 @@ class _Converted(FieldType):
 
     def load(self, parent: View, raw: Any) -> Any:
         return self._loads(raw)
+
+    def written(self, raw: Any) -> Any:
+        return None if raw is None else self._dumps(self._loads(raw))
 
     def dump(self, value: Any) -> Any:
         if not isinstance(value, self._accepts):
@@ -310,6 +317,9 @@ class _Quantity(FieldType):
     def load(self, parent: View, raw: Any) -> Any:
         # Go removes white space around quantities in JSON, and only there.
         return parse_quantity(str(raw).strip())
+
+    def written(self, raw: Any) -> Any:
+        return None if raw is None else str(parse_quantity(str(raw).strip()))
 
     def empty(self, parent: View, key: str) -> Any:
         return parse_quantity("0")

@@ -348,7 +348,8 @@ def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:
 
 
 def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
-    if isinstance(value, str) or type(value) is int:
+    low, high = _INT_RANGES["int32"]
+    if isinstance(value, str) or (type(value) is int and low <= value <= high):
         return value
     raise mismatch(value, field, "int32")
 

@@ -23,7 +23,7 @@ HEADERS: list[tuple[Any, str]] = [
     ([], "array into Go struct field Pod.metadata of type v1.ObjectMeta"),
     ({"name": 7}, "number into Go struct field ObjectMeta.metadata.name of type string"),
     ({"namespace": ["a"]}, "array into Go struct field ObjectMeta.metadata.namespace of type string"),
-    ({"uid": True}, "bool into Go struct field ObjectMeta.metadata.uid of type string"),
+    ({"uid": True}, "bool into Go struct field ObjectMeta.metadata.uid of type types.UID"),
     ({"resourceVersion": {}}, "object into Go struct field ObjectMeta.metadata.resourceVersion of type string"),
     ({"deletionTimestamp": 0}, "number into Go struct field ObjectMeta.metadata.deletionTimestamp of type string"),
     ({"labels": []}, "array into Go struct field ObjectMeta.metadata.labels of type map[string]string"),

@@ -260,7 +260,7 @@ def served(body: bytes, announced: int | None = None) -> str:
         ),
         (
             b'{"request":{"uid":5}}',
-            "json: cannot unmarshal number into Go struct field AdmissionRequest.request.uid of type string",
+            "json: cannot unmarshal number into Go struct field AdmissionRequest.request.uid of type types.UID",
         ),
         (
             b'{"request":{"userInfo":{"groups":"a"}}}',

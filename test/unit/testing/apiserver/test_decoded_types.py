@@ -30,6 +30,9 @@ def decoded(group_version: str, kind: str, obj: Json) -> Json:
          "json: cannot unmarshal number 1.5 into Go struct field PodSpec.spec.priority of type int32"),
         ("v1", "Pod", {"spec": {"priority": 2**31}},
          "json: cannot unmarshal number 2147483648 into Go struct field PodSpec.spec.priority of type int32"),
+        ("policy/v1", "PodDisruptionBudget", {"spec": {"minAvailable": 2**31}},
+         "json: cannot unmarshal number 2147483648 into Go struct field PodDisruptionBudgetSpec.spec.minAvailable of "
+         "type int32"),
         ("v1", "Pod", {"spec": {"containers": {}}},
          "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type []v1.Container"),
         ("v1", "Pod", {"metadata": {"uid": 1}},

@@ -336,7 +336,8 @@ def _check_metadata(metadata: Any, cls: type[Object], path: str) -> None:
         raise UnmarshalTypeError(metadata, "v1.ObjectMeta", cls.__name__, path)
     for key in _HEADER:
         if type(metadata.get(key, "")) is not str and metadata[key] is not None:
-            raise UnmarshalTypeError(metadata[key], "string", "ObjectMeta", f"{path}.{key}")
+            name = "types.UID" if key == "uid" else "string"
+            raise UnmarshalTypeError(metadata[key], name, "ObjectMeta", f"{path}.{key}")
     labels = metadata.get("labels")
     if labels is None:
         return
