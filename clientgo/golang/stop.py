@@ -7,19 +7,22 @@ also call functions: so a cancelled context cancels its children without a waiti
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 import os
 import threading
 from collections.abc import Callable
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread", "describe_function"]
+__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread", "describe_function", "require_plain"]
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
 WATCHER_IDLE_SECONDS: float | None = 1.0
 
 WATCHER_NAME = "stop-watcher"
+
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
 @runtime_checkable
@@ -196,7 +199,7 @@ def _place(err: BaseException, fn: Callable[[], object]) -> str:
     return f"{os.path.basename(code.co_filename)}:{at.tb_lineno} in {code.co_name}"
 
 
-def describe_function(fn: Callable[[], object]) -> str:
+def describe_function(fn: Callable[..., object]) -> str:
     """Return the name of a function and the place of its definition, if it is no builtin one."""
     while isinstance(fn, functools.partial):
         fn = fn.func
@@ -204,6 +207,25 @@ def describe_function(fn: Callable[[], object]) -> str:
     code = getattr(fn if hasattr(fn, "__code__") else type(fn).__call__, "__code__", None)
     place = f" at {os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
     return f"{name}{place}"
+
+
+def require_plain(fn: object, role: str) -> None:
+    """Raise TypeError for a coroutine or generator function: its call would run none of its code, without an error.
+
+    `role` describes the function, such as "an event handler". Go has no such functions.
+    """
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    code = getattr(fn if hasattr(fn, "__code__") else type(fn).__call__, "__code__", None)
+    flags = getattr(code, "co_flags", 0)
+    if flags & _ASYNC:
+        what = "an async function: define it with def, since this library uses threads"
+    elif flags & inspect.CO_GENERATOR:
+        what = "a generator function: its code would not run, remove yield"
+    else:
+        return
+    assert callable(fn)
+    raise TypeError(f"{role} is {what}: {describe_function(fn)}")
 
 
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:

@@ -41,7 +41,7 @@ from clientgo.golang.http import Body, Header, Response
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.mime import MediaTypeError, parse_media_type
 from clientgo.hops import hop
-from clientgo.klog.exceptions import mark_operational, operational_error
+from clientgo.klog.exceptions import cause_text, mark_operational, operational_error
 from clientgo.rest.client import JSON, ClientContentConfig
 from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import check_uri, join_below, join_path
@@ -513,7 +513,7 @@ class Request:
         try:
             self._rate_limiter.wait(ctx)
         except Exception as err:
-            throttled = ThrottledError(f"client rate limiter Wait returned an error: {err}")
+            throttled = ThrottledError(f"client rate limiter Wait returned an error: {cause_text(err)}")
             throttled.add_note(f"{self._verb} {self._path()}: not sent")
             raise throttled from err
         finally:

@@ -13,6 +13,7 @@ from typing import Any
 
 from clientgo import klog
 from clientgo.golang.http import Header, Request, Response, RoundTripper, basic_auth, redacted_url
+from clientgo.golang.stop import describe_function
 from clientgo.golang.strconv import quote
 from clientgo.transport.config import Config, ImpersonationConfig
 from clientgo.transport.token_source import ResettableTokenSource, new_cached_file_token_source
@@ -29,6 +30,9 @@ def http_wrappers_for_config(config: Config, rt: RoundTripper) -> RoundTripper:
     """Wrap `rt` in everything that the config requires. Raises ValueError, OSError. Go: HTTPWrappersForConfig."""
     if config.wrap_transport is not None:
         rt = config.wrap_transport(rt)
+        if not callable(getattr(rt, "round_trip", None)):
+            function = describe_function(config.wrap_transport)
+            raise TypeError(f"{function} returned {rt!r}: wrap_transport returns an object with round_trip(request)")
     rt = debug_wrappers(rt)
     if config.has_basic_auth() and config.has_token_auth():
         raise ValueError("username/password or bearer token may be set, but not both")

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
+from clientgo.golang.stop import require_plain
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import cause_text, failure_of
 from clientgo.tools.cache.event_handler_name import name_for_function
@@ -89,6 +90,7 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
 
 def _check(checker: Checker, req: Request) -> None:
     """Call the checker. Raises its error, or ValueError if it returns False instead of raising one."""
+    require_plain(checker, "a health check")
     if checker(req) is False:
         raise ValueError(f"the check {name_for_function(checker)} returned False: raise an exception with the reason")
 

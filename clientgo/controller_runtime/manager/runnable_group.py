@@ -16,7 +16,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.cache.cache import Cache
 from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal, is_crash
+from clientgo.golang.stop import Signal, is_crash, require_plain
 from clientgo.klog import Logger
 from clientgo.klog.answers import is_true
 from clientgo.utils.clock import REAL_CLOCK
@@ -294,6 +294,7 @@ class Runnables:
     def add(self, fn: Any) -> None:
         """Add a runnable or a function to the group for its type. Raises TypeError for other objects."""
         name, start = _name_of(fn), _start_function(fn)
+        require_plain(start, "a Runnable")
         if isinstance(fn, Server):
             (self.leader_election if fn.need_leader_election() else self.http_servers).add(name, start)
         elif isinstance(fn, HasCache):

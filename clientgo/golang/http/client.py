@@ -39,7 +39,10 @@ def describe(err: BaseException) -> str:
     """Return the error's text without Python's prefix "[Errno N]"."""
     if isinstance(err, OSError) and err.strerror:
         return err.strerror
-    return str(err) or type(err).__name__
+    try:
+        return str(err) or type(err).__name__
+    except Exception:  # the user's own class, from a dial, proxy or transport function
+        return type(err).__name__
 
 
 class Client:

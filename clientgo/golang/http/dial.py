@@ -18,6 +18,7 @@ from clientgo.golang.http.head import read_head
 from clientgo.golang.http.rejected import Certificate, peer_certificate_context, rejection
 from clientgo.golang.http.route import Proxy, Route
 from clientgo.golang.http.socks import socks_connect
+from clientgo.golang.stop import describe_function
 from clientgo.utils.clock.clock import REAL_CLOCK
 
 __all__ = ["Dial", "Dialer"]
@@ -108,6 +109,8 @@ class Dialer:
         """Return a connection to the first address that accepts it."""
         if self._dial is not None:
             sock = self._dial(host, port)
+            if not hasattr(sock, "settimeout"):
+                raise TypeError(f"{describe_function(self._dial)} returned {sock!r}: dial returns a connected socket")
             exchange.attach(sock, timeout)
             return sock
         failure: OSError | None = None

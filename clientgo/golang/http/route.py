@@ -66,6 +66,8 @@ def route_to(url: SplitResult, proxy: str | None) -> Route:
         raise ValueError("http: no Host in request URL")
     # The percent sign before the zone of an IPv6 address is escaped in URLs.
     port = _port(url, "http")
+    if proxy is not None and not isinstance(proxy, str):
+        raise TypeError(f"the proxy function returned {proxy!r}: it returns the URL of a proxy, or None")
     return Route(url.scheme, unquote(url.hostname), port, _proxy(proxy) if proxy else None)
 
 

@@ -34,7 +34,7 @@ from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger
 from clientgo.tools.events.interfaces import EventBroadcaster, EventRecorderLogger, EventSink
 from clientgo.tools.record.util import is_key_not_found_error
-from clientgo.tools.record.watchers import EventWatchers, call_handler
+from clientgo.tools.record.watchers import EventWatchers, call_handler, require_handler
 from clientgo.utils.clock import PassiveClock, RealClock
 
 if TYPE_CHECKING:
@@ -229,6 +229,7 @@ class _EventBroadcasterImpl(watch.Broadcaster):
 
     def start_event_watcher(self, event_handler: Callable[[Any], None]) -> Callable[[], None]:
         """Call the handler with each event. Errors of the handler are logged. Go: StartEventWatcher."""
+        require_handler(event_handler)
         watcher = self.watch()
 
         def run() -> None:

@@ -172,7 +172,7 @@ class LeaderElector:
         self._reported_leader = ""
         # True if the last write was cancelled before its answer; the server may have executed it.
         self._unanswered = False
-        self._callback_threads = CallbackThreads(self._clock)
+        self._callback_threads = CallbackThreads(self._clock, config.callbacks)
 
     def continue_observation(self, record: rl.LeaderElectionRecord, raw_record: bytes, seen: float) -> None:
         """Count another holder's lease from `seen`, a time on this elector's clock. Call it before `run`. Beyond Go."""

@@ -14,6 +14,7 @@ from clientgo import klog
 from clientgo.apimachinery.util import wait
 from clientgo.context import Context
 from clientgo.golang.duration import format_duration
+from clientgo.golang.stop import require_plain
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import Clock, Timer, WithDelayedExecution
@@ -30,7 +31,10 @@ class CallbackThreads:
     Logs once, ten seconds after `expect_end`, which callbacks still run, if any.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, callbacks: object) -> None:
+        """Raise TypeError if a callback is async or a generator: the process would lead without any work."""
+        for name in ("on_started_leading", "on_stopped_leading", "on_new_leader"):
+            require_plain(getattr(callbacks, name), f"the callback {name}")
         self._clock = clock if isinstance(clock, WithDelayedExecution) else REAL_CLOCK
         self._group = wait.Group()
         # Guards the rest.

@@ -38,7 +38,7 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
 )
 from clientgo.tools.record.util import generate_event_name, is_key_not_found_error, validate_event_type
-from clientgo.tools.record.watchers import EventWatchers, call_handler
+from clientgo.tools.record.watchers import EventWatchers, call_handler, require_event, require_handler
 from clientgo.utils.clock import PassiveClock, RealClock
 
 MAX_TRIES_PER_EVENT: Final = 12
@@ -379,8 +379,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
                 return False
             self._count("dropped_rejected")
             return True
-        if new_event is None:  # against the type hints
-            raise TypeError(f"{type(sink).__qualname__} returned None: return the event as the server stored it")
+        require_event(new_event, corev1.Event, sink)
         event_correlator.update_state(new_event)
         return True
 
@@ -447,6 +446,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
     def start_event_watcher(self, event_handler: Callable[[corev1.Event], None]) -> watch.Interface:
         """Call the handler, which must not change the event, and log its errors. Go: StartEventWatcher."""
+        require_handler(event_handler)
         try:
             watcher = self.watch()
         except RuntimeError as err:

@@ -14,10 +14,10 @@ from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal
+from clientgo.golang.stop import Signal, require_plain
 from clientgo.klog.exceptions import name_subject
 
-__all__ = ["EventWatchers", "call_handler"]
+__all__ = ["EventWatchers", "call_handler", "require_event", "require_handler"]
 
 
 def call_handler(event_handler: Callable[[Any], None], event: Any) -> None:
@@ -28,6 +28,18 @@ def call_handler(event_handler: Callable[[Any], None], event: Any) -> None:
         except BaseException as err:
             name_subject(err, event=event)
             raise
+
+
+def require_handler(event_handler: Callable[[Any], None]) -> None:
+    """Raise TypeError for an async handler or a generator, whose code would not run."""
+    require_plain(event_handler, "the handler of events")
+
+
+def require_event(returned: object, cls: type, sink: object) -> None:
+    """Raise TypeError unless a sink has returned an event, which Go's compiler ensures."""
+    if not isinstance(returned, cls):
+        name = type(sink).__qualname__
+        raise TypeError(f"{name} returned {returned!r}: return the event as the server stored it")
 
 
 class EventWatchers:

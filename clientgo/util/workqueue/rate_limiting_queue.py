@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableRateLimitingQueue
-from clientgo.util.workqueue.beyond.long_delays import LONG_DELAY, LongDelays
+from clientgo.util.workqueue.beyond.long_delays import LongDelays, is_long
 from clientgo.util.workqueue.default_rate_limiters import RateLimiter, TypedRateLimiter
 from clientgo.util.workqueue.delaying_queue import (
     DelayingInterface,
@@ -147,7 +147,7 @@ class _RateLimitingType(InspectableRateLimitingQueue[T]):
     def add_rate_limited(self, item: T) -> None:
         """Add `item` after the rate limiter's delay, and count one more failure. Never blocks."""
         delay = self._rate_limiter.when(item)
-        if delay >= LONG_DELAY:
+        if is_long(delay, self._rate_limiter):
             self._long_delays.report(item, delay)
         self.add_after(item, delay)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from clientgo.context import Canceled, DeadlineExceeded
+from clientgo.klog.exceptions import cause_text
 
 _EOF_CLASSES: Final = (
     EOFError,
@@ -53,7 +54,7 @@ def is_probable_eof(err: BaseException | None) -> bool:
 def _is_eof(err: BaseException) -> bool:
     if isinstance(err, _EOF_CLASSES) or _has_class(err, _EOF_NAMES):
         return True
-    message = str(err).lower()
+    message = cause_text(err).lower()
     return any(text in message for text in _EOF_TEXTS)
 
 

@@ -7,7 +7,7 @@ otherwise with 403 and the error's text.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo.api.admission import v1 as admissionv1
@@ -108,8 +108,8 @@ class _DefaulterForType(Generic[ObjectT]):
             return errored(400, err)
         try:
             returned: object = self._defaulter.default(ctx, obj)  # type: ignore[func-returns-value]
-            if isinstance(returned, Object) and returned is not obj:
-                raise TypeError("a defaulter changes the object that it gets; this one returned another object")
+            if isinstance(returned, (Object, Coroutine, Generator)) and returned is not obj:
+                raise TypeError(f"a defaulter changes the object that it gets; this one returned {returned!r}")
             current = json_document_of(obj)
         except UnknownFieldsError as err:  # It has copied them from an object of another kind.
             return errored(500, err)

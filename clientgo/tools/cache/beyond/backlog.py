@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
+from clientgo.golang.stop import require_plain
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.tools.cache.fifo_metrics import HandlerMetrics
 from clientgo.tools.cache.notifications import (
@@ -271,6 +272,13 @@ def check_handler(handler: object) -> None:
             f"a handler is an object with on_add, on_update and on_delete, such as a ResourceEventHandlerFuncs made of "
             f"functions; got {handler!r}"
         )
+    for method in ("on_add", "on_update", "on_delete"):
+        require_plain(getattr(handler, method), "a method of an event handler")
+    parts = getattr(handler, "__dict__", {})
+    for name in ("add_func", "update_func", "delete_func", "filter_func"):
+        require_plain(parts.get(name), f"the {name} of an event handler")
+    if "filter_func" in parts and "handler" in parts:
+        check_handler(parts["handler"])
 
 
 __all__ = ["Backlog", "HandlerProgress", "Overflow", "check_handler", "merge", "stamp"]

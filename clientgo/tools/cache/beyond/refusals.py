@@ -14,7 +14,7 @@ objects of the batch are stored, and handlers are notified of them. For a reject
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clientgo import klog
@@ -122,6 +122,9 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
             return Untransformed(obj, failure)
         if transformed is None:
             return Untransformed(obj, TypeError("the transform function returned None: return the object"))
+        if isinstance(transformed, (str, Coroutine, Generator)) and not isinstance(obj, type(transformed)):
+            text = f"the transform function returned {transformed!r}: return the object"
+            return Untransformed(obj, TypeError(text))
         return transformed
 
     return transform_or_mark

@@ -16,7 +16,7 @@ from clientgo import klog
 from clientgo.golang.duration import format_duration
 from clientgo.util.workqueue.default_rate_limiters import TypedRateLimiter
 
-__all__ = ["LONG_DELAY", "LongDelays"]
+__all__ = ["LONG_DELAY", "LongDelays", "is_long"]
 
 LONG_DELAY = 30.0
 """Seconds until a retry from which on the delay is reported. The default limiter returns more at the 14th failure, less
@@ -57,3 +57,12 @@ class LongDelays(Generic[T]):
             failures=failures,
             delay=format_duration(delay),
         )
+
+
+def is_long(delay: float, limiter: object) -> bool:
+    """Report whether a rate limiter's delay is long. Raises TypeError if it is no number, as None without a return."""
+    try:
+        return delay >= LONG_DELAY
+    except TypeError:
+        name = type(limiter).__qualname__
+        raise TypeError(f"{name}.when returned {delay!r}: it returns a number of seconds") from None

@@ -25,7 +25,7 @@ from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
 from clientgo.util.workqueue.beyond.inspection import QueueContents, QueueStatistics
-from clientgo.util.workqueue.beyond.long_delays import LONG_DELAY, LongDelays
+from clientgo.util.workqueue.beyond.long_delays import LongDelays, is_long
 from clientgo.util.workqueue.beyond.priority_options import (
     LOW_PRIORITY,
     AddOpts,
@@ -212,7 +212,7 @@ class PriorityQueue(Generic[T]):
     def _limit(self, item: T) -> float:
         """Return the rate limiter's delay for one more failure of `item`, and report the first long one."""
         delay = self._rate_limiter.when(item)
-        if delay >= LONG_DELAY:
+        if is_long(delay, self._rate_limiter):
             self._long_delays.report(item, delay)
         return delay
 

@@ -1,0 +1,194 @@
+"""Functions of the user that are async or generators by mistake: their calls run nothing, which no error shows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clientgo import context, klog, rest
+from clientgo.api.core import v1 as corev1
+from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.util import wait
+from clientgo.context import Context
+from clientgo.controller_runtime.handler import Funcs
+from clientgo.controller_runtime.healthz import healthz
+from clientgo.controller_runtime.internal.source.event_handler import require_methods
+from clientgo.controller_runtime.manager.runnable_group import ErrorSink, Runnables
+from clientgo.golang.stop import require_plain
+from clientgo.kubernetes import fake
+from clientgo.tools import cache, leaderelection, record
+from clientgo.tools.cache.beyond.refusals import Untransformed, mark_failures
+from clientgo.tools.leaderelection import resourcelock
+from clientgo.tools.record.watchers import require_event
+from clientgo.util import workqueue
+
+
+async def asleep(*args: object) -> None:
+    raise AssertionError("never runs")
+
+
+def lazy(*args: object) -> Any:
+    yield args
+
+
+async def dreaming(*args: object) -> Any:
+    yield args
+
+
+class AsyncCall:
+    async def __call__(self, *args: object) -> None:
+        raise AssertionError("never runs")
+
+
+def handled(function: Any) -> None:
+    informer = cache.new_shared_index_informer(cache.ListWatch(), corev1.Pod(), 0.0, {})
+    informer.add_event_handler(cache.ResourceEventHandlerFuncs(update_func=function))
+
+
+def filtered(function: Any) -> None:
+    informer = cache.new_shared_index_informer(cache.ListWatch(), corev1.Pod(), 0.0, {})
+    inner = cache.ResourceEventHandlerFuncs(delete_func=function)
+    informer.add_event_handler(cache.FilteringResourceEventHandler(lambda obj: True, inner))
+
+
+def controlled(function: Any) -> None:
+    require_methods(Funcs(create_func=function), (), ("create", "update", "delete"))
+
+
+def led(function: Any) -> None:
+    lock = resourcelock.LeaseLock(
+        metav1.ObjectMeta(name="wombat", namespace="default"),
+        fake.new_clientset().coordination_v1(),
+        resourcelock.ResourceLockConfig(identity="me"),
+    )
+    callbacks = leaderelection.LeaderCallbacks(on_started_leading=function, on_stopped_leading=lambda: None)
+    config = leaderelection.LeaderElectionConfig(
+        lock=lock, lease_duration=15.0, renew_deadline=10.0, retry_period=2.0, callbacks=callbacks
+    )
+    leaderelection.new_leader_elector(config)
+
+
+def watched(function: Any) -> None:
+    broadcaster = record.new_broadcaster()
+    try:
+        broadcaster.start_event_watcher(function)
+    finally:
+        broadcaster.shutdown()
+
+
+def added(function: Any) -> None:
+    Runnables(context.background, ErrorSink(klog.background())).add(function)
+
+
+def repeated(function: Any) -> None:
+    ctx, cancel = context.with_cancel(context.background())
+    cancel()
+    wait.until_with_context(ctx, function, 1.0)
+
+
+def parallel(function: Any) -> None:
+    workqueue.parallelize_until(None, 1, 1, function)
+
+
+def checked(function: Any) -> None:
+    healthz._check(function, None)  # type: ignore[arg-type]
+
+
+USES = [handled, filtered, controlled, led, watched, added, repeated, parallel, checked]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("function", [asleep, lazy, dreaming, functools.partial(asleep, 1), AsyncCall()])
+def test_a_function_that_would_not_run_is_refused_with_its_name_and_place(
+    use: Callable[[Any], None], function: Any
+) -> None:
+    with pytest.raises(TypeError, match=r"(async|generator) function: .* at test_async_callbacks\.py:\d+$"):
+        use(function)
+
+
+@pytest.mark.parametrize("function", [print, lambda: None, functools.partial(print), None, 3, object(), Context, len])
+def test_plain_functions_and_other_objects_are_accepted(function: object) -> None:
+    require_plain(function, "a test")
+
+
+@pytest.mark.parametrize("result", ["wombat", lazy()], ids=["text", "generator"])
+def test_a_transform_that_returns_no_object_is_named(result: Any) -> None:
+    transform = mark_failures(lambda obj: result)
+    assert transform is not None
+
+    found = transform(corev1.Pod())
+
+    assert isinstance(found, Untransformed)
+    assert str(found.err).startswith("the transform function returned ")
+
+
+@pytest.mark.parametrize("returned", [None, "wombat", lazy()], ids=["none", "text", "generator"])
+def test_a_sink_that_returns_no_event_is_named(returned: object) -> None:
+    with pytest.raises(TypeError, match="AsyncCall returned .*: return the event as the server stored it"):
+        require_event(returned, corev1.Event, AsyncCall())
+
+
+class Forgetful:
+    """A rate limiter without a return."""
+
+    def when(self, item: str) -> Any:
+        return None
+
+    def forget(self, item: str) -> None:
+        pass
+
+    def num_requeues(self, item: str) -> int:
+        return 0
+
+
+def test_a_rate_limiter_that_returns_no_number_is_named() -> None:
+    queue = workqueue.new_typed_rate_limiting_queue(Forgetful())
+    try:
+        with pytest.raises(TypeError, match="Forgetful.when returned None: it returns a number of seconds"):
+            queue.add_rate_limited("wombat")
+    finally:
+        queue.shut_down()
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def fail(*args: object) -> Any:
+    raise Mute
+
+
+class MuteLimiter:
+    def wait(self, ctx: Context) -> None:
+        raise Mute
+
+
+@pytest.mark.parametrize(
+    ("setting", "function", "text"),
+    [
+        ("dial", lambda host, port: None, "returned None: dial returns a connected socket"),
+        ("proxy", lambda url: 3, "the proxy function returned 3: it returns the URL of a proxy, or None"),
+        ("wrap_transport", lambda rt: None, "returned None: wrap_transport returns an object with round_trip"),
+        ("dial", fail, ": Mute"),
+        ("proxy", fail, ": Mute"),
+        ("rate_limiter", MuteLimiter(), "client rate limiter Wait returned an error: <no text: RuntimeError>"),
+    ],
+)
+def test_a_setting_of_a_client_that_returns_nothing_or_an_error_without_text_is_named(
+    setting: str, function: Any, text: str
+) -> None:
+    from clientgo import kubernetes
+
+    config = rest.Config(host="http://127.0.0.1:1", **{setting: function})
+    with pytest.raises(Exception) as caught:
+        client = kubernetes.new_for_config(config)
+        try:
+            client.core_v1().pods("default").get(context.background(), "wombat", metav1.GetOptions())
+        finally:
+            client.close()
+
+    assert text in str(caught.value)
