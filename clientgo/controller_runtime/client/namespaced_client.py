@@ -45,8 +45,10 @@ L = TypeVar("L", bound=ObjectList)
 def new_namespaced_client(c: Client, ns: str) -> Client:
     """Return a client of one namespace and of cluster-scoped objects. Go: client.NewNamespacedClient.
 
-    Its methods raise ValueError for objects of another namespace.
+    Its methods raise ValueError for objects of another namespace. Raises TypeError if `ns` is no text.
     """
+    if not isinstance(ns, str):
+        raise TypeError(f"expected the name of a namespace, got {ns!r}")
     return _NamespacedClient(c, ns)
 
 

@@ -115,6 +115,17 @@ class SubResourceApplyOption(Protocol):
 # --- Options for several methods -------------------------------------------------------------------------------------
 
 
+class _Text(str):
+    """A text that is an option. Raises TypeError for other types, so that None is not read as the text "None"."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str = "") -> Self:
+        if not isinstance(text, str):
+            raise TypeError(f"{cls.__name__}: expected str, got {text!r}")
+        return super().__new__(cls, text)
+
+
 class _DryRunAll:
     """See DRY_RUN_ALL."""
 
@@ -156,7 +167,7 @@ class _DryRunAll:
 DRY_RUN_ALL: Final = _DryRunAll()
 
 
-class FieldOwner(str):
+class FieldOwner(_Text):
     """The field manager: the owner of the fields that a write sets. Go: client.FieldOwner."""
 
     __slots__ = ()
@@ -186,7 +197,7 @@ class FieldOwner(str):
         self.apply_to_apply(opts)
 
 
-class FieldValidation(str):
+class FieldValidation(_Text):
     """The server's treatment of unknown and duplicate fields: Ignore, Warn or Strict. Go: client.FieldValidation."""
 
     __slots__ = ()
@@ -314,7 +325,7 @@ class Preconditions(metav1.Preconditions):
         self.apply_to_delete(opts.delete_options)
 
 
-class PropagationPolicy(str):
+class PropagationPolicy(_Text):
     """The treatment of objects that the deleted one owns. Go: client.PropagationPolicy."""
 
     __slots__ = ()
@@ -427,8 +438,14 @@ class MatchingLabels(dict[str, str]):
 class HasLabels(list[str]):
     """An option that selects objects with labels of these names, whatever their values. Go: client.HasLabels.
 
-    As in Go an invalid label name is ignored, so a list of only such names selects everything.
+    As in Go an invalid label name is ignored, so a list of only such names selects everything. Raises TypeError for a
+    single text, which is no list of names.
     """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        if isinstance(names, str):
+            raise TypeError(f"HasLabels: expected a list of names, got {names!r}")
+        super().__init__(names)
 
     def apply_to_list(self, opts: ListOptions) -> None:
         selector = labels.new_selector() if opts.label_selector is None else opts.label_selector
@@ -449,11 +466,20 @@ class MatchingLabelsSelector:
 
     selector: labels.Selector | None = None
 
+    def __post_init__(self) -> None:
+        _require_selector(self, "labels.parse")
+
     def apply_to_list(self, opts: ListOptions) -> None:
         opts.label_selector = labels.nothing() if self.selector is None else self.selector
 
     def apply_to_delete_all_of(self, opts: DeleteAllOfOptions) -> None:
         self.apply_to_list(opts.list_options)
+
+
+def _require_selector(option: MatchingLabelsSelector | MatchingFieldsSelector, function: str) -> None:
+    """Raise TypeError for a text; `function` makes a selector of it."""
+    if isinstance(option.selector, str):
+        raise TypeError(f"{type(option).__name__}: expected a selector, got {option.selector!r}; {function} makes one")
 
 
 class MatchingFields(dict[str, str]):
@@ -475,6 +501,9 @@ class MatchingFieldsSelector:
 
     selector: fields.Selector | None = None
 
+    def __post_init__(self) -> None:
+        _require_selector(self, "fields.parse_selector")
+
     def apply_to_list(self, opts: ListOptions) -> None:
         opts.field_selector = fields.nothing() if self.selector is None else self.selector
 
@@ -482,7 +511,7 @@ class MatchingFieldsSelector:
         self.apply_to_list(opts.list_options)
 
 
-class InNamespace(str):
+class InNamespace(_Text):
     """An option that selects objects of one namespace. Go: client.InNamespace."""
 
     __slots__ = ()
@@ -527,7 +556,7 @@ class UnsafeDisableDeepCopyOption:
 UNSAFE_DISABLE_DEEP_COPY: Final = UnsafeDisableDeepCopyOption(True)
 
 
-class Continue(str):
+class Continue(_Text):
     """The continue token of the previous list; not for delete_all_of, which has none. Go: client.Continue."""
 
     __slots__ = ()

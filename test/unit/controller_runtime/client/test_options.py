@@ -19,6 +19,7 @@ import pytest
 from clientgo.apimachinery import fields, labels
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.controller_runtime import client
+from clientgo.controller_runtime.client import fake
 
 ALL = [metav1.DRY_RUN_ALL]
 APP = labels.parse("app=web")
@@ -347,3 +348,30 @@ def test_what_is_sent_has_each_set_value() -> None:
     assert (update.dry_run, update.field_manager, update.field_validation) == (ALL, "me", "Strict")
     patch = client.PatchOptions(force=True, field_manager="me", field_validation="Warn").as_patch_options()
     assert (patch.force, patch.field_manager, patch.field_validation) == (True, "me", "Warn")
+
+
+@pytest.mark.parametrize("option", ["FieldOwner", "FieldValidation", "PropagationPolicy", "InNamespace", "Continue"])
+@pytest.mark.parametrize("value", [None, 5, ["a"]])
+def test_an_option_of_a_text_refuses_other_values(option: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{option}: expected str, got "):
+        getattr(client, option)(value)
+
+
+def test_a_single_text_is_no_list_of_label_names() -> None:
+    with pytest.raises(TypeError, match="expected a list of names, got 'app'"):
+        client.HasLabels("app")
+
+
+@pytest.mark.parametrize("option", ["MatchingLabelsSelector", "MatchingFieldsSelector"])
+def test_a_text_is_no_selector(option: str) -> None:
+    with pytest.raises(TypeError, match=r"expected a selector, got 'a=b'; \w+\.parse\w* makes one"):
+        getattr(client, option)("a=b")
+
+
+@pytest.mark.parametrize("value", [None, 5])
+def test_clients_with_a_namespace_or_an_owner_refuse_other_values(value: Any) -> None:
+    c = fake.new_client_builder().build()
+    with pytest.raises(TypeError, match="expected the name of a namespace"):
+        client.new_namespaced_client(c, value)
+    with pytest.raises(TypeError, match="FieldOwner: expected str"):
+        client.with_field_owner(c, value)
