@@ -12,6 +12,8 @@ from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.jsonio import Json
 
 _GROUP = "rbac.authorization.k8s.io"
+# Aggregates that this server creates with all their rules.
+_COMPLETE = ("admin", "edit", "view")
 
 
 class Attributes:
@@ -116,7 +118,7 @@ class Authorizer:
             role = self._store.get(f"{_GROUP}/roles", f"{namespace}/{name}")
         if role is None:
             return None
-        rules = list(role.obj.get("rules") or ())
+        rules = [*_own_rules(role.obj)]
         if role.obj.get("aggregationRule"):
             rules += self._aggregated(role.obj)
         return rules
@@ -134,9 +136,19 @@ class Authorizer:
                 if each["metadata"]["name"] in seen or not _is_selected(each, selectors):
                     continue
                 seen.add(each["metadata"]["name"])
-                yield from each.get("rules") or ()
+                yield from _own_rules(each)
                 if each.get("aggregationRule"):
                     waiting.append(each)
+
+
+def _own_rules(role: Json) -> Sequence[Json]:
+    """Return the rules that a role has beside those of other roles.
+
+    A controller overwrites the rules of an aggregate. Those of admin, edit and view count, since this server has no
+    roles such as system:aggregate-to-view.
+    """
+    is_overwritten = role.get("aggregationRule") and role["metadata"]["name"] not in _COMPLETE
+    return () if is_overwritten else role.get("rules") or ()
 
 
 def _is_selected(role: Json, selectors: Sequence[Json]) -> bool:

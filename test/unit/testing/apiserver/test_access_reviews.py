@@ -141,3 +141,27 @@ def test_a_role_for_custom_resources_joins_the_roles_of_users(api: Api, part_of:
         if api("POST", f"{REVIEWS}/subjectaccessreviews", {"spec": spec}, want=201)["status"]["allowed"]:
             may.add(role)
     assert may == roles
+
+
+def test_own_rules_of_an_aggregate_grant_nothing(api: Api) -> None:
+    def role(name: str, resource: str, labels: Json, selectors: list[Json] | None = None) -> None:
+        rules = [{"apiGroups": [""], "resources": [resource], "verbs": ["get"]}]
+        body: Json = {"metadata": {"name": name, "labels": labels}, "rules": rules}
+        if selectors:
+            body["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": each} for each in selectors]}
+        api("POST", f"{RBAC}/clusterroles", body, want=201)
+
+    role("plain", "pods", {"part": "inner"})
+    role("inner", "nodes", {"part": "outer"}, [{"part": "inner"}])
+    role("outer", "secrets", {}, [{"part": "outer"}])
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "aggregate"}
+    role_ref = {"kind": "ClusterRole", "name": "outer"}
+    binding = {"metadata": {"name": "outer"}, "roleRef": role_ref, "subjects": [subject]}
+    api("POST", f"{RBAC}/clusterrolebindings", binding, want=201)
+
+    allowed = {}
+    for resource in ("pods", "nodes", "secrets"):
+        spec = {"user": "aggregate", "resourceAttributes": {"verb": "get", "resource": resource}}
+        status = api("POST", f"{REVIEWS}/subjectaccessreviews", {"spec": spec}, want=201)["status"]
+        allowed[resource] = status["allowed"]
+    assert allowed == {"pods": True, "nodes": False, "secrets": False}
