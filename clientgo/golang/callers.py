@@ -56,6 +56,13 @@ def format_exception(err: BaseException) -> str:
     chain = _chain(err)
     if len(chain) > 2 * _CHAIN_ENDS or any(_is_long(each.__traceback__) for each, _ in chain):
         return _format_ends(chain)
+    try:
+        return _format_all(err)
+    except Exception:  # the truth value or another attribute of an exception raises
+        return _format_ends(chain)
+
+
+def _format_all(err: BaseException) -> str:
     if not _inserted:
         return "".join(traceback.format_exception(err))
     # Compact as in format_exception: otherwise a cause that is the context of another exception too is missing.

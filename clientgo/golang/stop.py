@@ -11,10 +11,19 @@ import inspect
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["Done", "Signal", "StopChannel", "add_done_callback", "call_in_thread", "describe_function", "require_plain"]
+__all__ = [
+    "Done",
+    "Signal",
+    "StopChannel",
+    "add_done_callback",
+    "call_in_thread",
+    "describe_function",
+    "raise_returned",
+    "require_plain",
+]
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
@@ -226,6 +235,19 @@ def require_plain(fn: object, role: str) -> None:
         return
     assert callable(fn)
     raise TypeError(f"{role} is {what}: {describe_function(fn)}")
+
+
+def raise_returned(returned: object) -> None:
+    """Raise the exception that a function of the user has returned, as a Go function returns its error.
+
+    Raises TypeError for a coroutine: nothing of the function has run.
+    """
+    if isinstance(returned, BaseException):
+        raise returned
+    if isinstance(returned, Coroutine):
+        returned.close()
+        name = getattr(returned, "__qualname__", "the function")
+        raise TypeError(f"{name} is an async function: define it with def")
 
 
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:

@@ -21,8 +21,8 @@ _logged: set[str] = set()
 def is_true(function: Callable[..., Any], *args: Any) -> bool:
     """Call `function` and return the truth value of its result. Logs once per function that the result is no bool.
 
-    This concerns only None, coroutines and generators, which a mistake in `function` returned. Other values are common
-    in Python: a match, a list. Raises the errors of `function`.
+    This concerns only None, coroutines, generators, exceptions, and a tuple of a bool and an error as in Go, which are
+    mistakes of `function`. Other values are common in Python: a match, a list. Raises the errors of `function`.
     """
     result = function(*args)
     if result is True or result is False:
@@ -38,6 +38,11 @@ def _is_true(result: object, function: Callable[..., Any]) -> bool:
         _log(function, "returned a coroutine, which counts as True: define it with def, not async def")
     elif isinstance(result, (Generator, AsyncGenerator)):
         _log(function, "returned a generator, which counts as True: return True or False, without yield")
+    elif isinstance(result, tuple) and result and isinstance(result[0], bool):
+        _log(function, "returned a tuple, which counts as True: return only True or False, and raise errors")
+    elif isinstance(result, BaseException):
+        _log(function, "returned an exception, which counts as True: raise it")
+        return True  # also if its class has a truth value of its own
     return bool(result)
 
 

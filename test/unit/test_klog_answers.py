@@ -9,16 +9,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
-from clientgo import context
+from clientgo import context, klog
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery import watch as apiwatch
+from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import Scheme
 from clientgo.apimachinery.util import errors as utilerrors
 from clientgo.apimachinery.util import wait
 from clientgo.controller_runtime import event, predicate
 from clientgo.controller_runtime.handler import Funcs
+from clientgo.controller_runtime.healthz import healthz
 from clientgo.controller_runtime.internal.source.event_handler import new_event_handler
+from clientgo.controller_runtime.manager.runnable_group import ErrorSink, Runnables
 from clientgo.klog import answers
 from clientgo.tools import cache
 from clientgo.tools import watch as toolswatch
@@ -55,7 +60,7 @@ class LikesNothing:
 
 def own_predicate() -> None:
     queue = workqueue.new_typed_rate_limiting_queue(workqueue.default_typed_controller_rate_limiter())
-    handler = new_event_handler(context.background(), queue, Funcs(), [LikesNothing()])  # type: ignore[var-annotated]
+    handler = new_event_handler(context.background(), queue, Funcs(), [LikesNothing()])
     handler.on_add(POD, False)
     handler.on_update(POD, POD)
     handler.on_delete(POD)
@@ -64,9 +69,10 @@ def own_predicate() -> None:
 
 def combined_predicates() -> None:
     asked = event.CreateEvent(POD, False)
-    assert not predicate.and_(LikesNothing()).create(asked)
-    assert not predicate.or_(LikesNothing()).create(asked)
-    assert predicate.not_(LikesNothing()).create(asked)
+    likes_nothing: predicate.Predicate = LikesNothing()
+    assert not predicate.and_(likes_nothing).create(asked)
+    assert not predicate.or_(likes_nothing).create(asked)
+    assert predicate.not_(likes_nothing).create(asked)
     assert not predicate.Funcs(create_func=forgot_to_return).create(asked)
     assert not predicate.new_predicate_funcs(forgot_to_return).create(asked)
 
@@ -147,6 +153,62 @@ def test_a_coroutine_and_a_generator_count_as_true_and_are_logged(caplog: pytest
         "a coroutine, which counts as True: define it with def, not async def",
         "a generator, which counts as True: return True or False, without yield",
     ]
+
+
+def test_an_exception_that_is_returned_and_not_raised_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert answers.is_true(lambda obj: ValueError("odd"), POD)
+
+    (line,) = lines(caplog)
+    assert line.endswith(" returned an exception, which counts as True: raise it")
+
+
+def test_a_tuple_of_a_bool_and_an_error_as_in_go_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert answers.is_true(lambda: (False, None))
+
+    (line,) = lines(caplog)
+    assert line.endswith(" returned a tuple, which counts as True: return only True or False, and raise errors")
+
+
+def returned_error(*args: object) -> Any:
+    return LookupError("the burrow is empty")
+
+
+def retried_update() -> None:
+    retry.retry_on_conflict(retry.DEFAULT_RETRY, returned_error)
+
+
+def health_check() -> None:
+    healthz._check(returned_error, None)  # type: ignore[arg-type]
+
+
+def conversion() -> None:
+    scheme = Scheme()
+    scheme.add_conversion_func(corev1.Pod, corev1.ConfigMap, returned_error)
+    scheme.convert(corev1.Pod(), corev1.ConfigMap())
+
+
+def runnable() -> None:
+    sink = ErrorSink(klog.background())
+    runnables = Runnables(context.background, sink)
+    runnables.add(returned_error)
+    runnables.leader_election.start(context.background())
+    sink.failed.wait(PATIENCE)
+    assert sink.first is not None
+    raise sink.first
+
+
+@pytest.mark.parametrize("use", [retried_update, health_check, conversion, runnable])
+def test_an_error_that_is_returned_as_in_go_is_raised(use: Callable[[], None]) -> None:
+    with pytest.raises(LookupError, match="the burrow is empty"):
+        use()
+
+
+def test_a_conflict_that_is_returned_as_in_go_is_retried() -> None:
+    returned: list[object] = [errors.new_conflict(corev1.resource("pods"), "wombat", None), None]
+
+    retry.retry_on_conflict(wait.Backoff(steps=2), lambda: returned.pop(0))
+
+    assert returned == []
 
 
 @pytest.mark.parametrize("result", [True, False, 0, 1, "", "wombat", [], [1], {}])

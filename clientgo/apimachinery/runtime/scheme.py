@@ -26,6 +26,7 @@ from clientgo.apimachinery.runtime.error import (
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, GroupVersioner, Unstructured
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
+from clientgo.golang.stop import raise_returned
 
 FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
 
@@ -307,7 +308,7 @@ class Scheme:
             source = self._unstructured_to_typed(source)
         func = self._conversions.get((type(source), type(target)))
         if func is not None:
-            func(source, target)
+            raise_returned(func(source, target))
             return
         if type(source) is not type(target):
             raise new_not_registered_err_for_target(self._name, type(source), type(target).__name__)

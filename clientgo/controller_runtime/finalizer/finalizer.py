@@ -18,6 +18,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.client.object import Object
 from clientgo.controller_runtime.controller.controllerutil import add_finalizer, contains_finalizer, remove_finalizer
 from clientgo.controller_runtime.finalizer.types import Finalizer, Finalizers
+from clientgo.klog.exceptions import cause_text
 
 
 @dataclass(kw_only=True)
@@ -70,7 +71,7 @@ class _Finalizers:
         try:
             done = finalizer.finalize(ctx, obj)
         except Exception as err:
-            failure = RuntimeError(f'finalizer "{key}" failed: {err}')
+            failure = RuntimeError(f'finalizer "{key}" failed: {cause_text(err)}')
             failure.__cause__ = err
             errors.append(failure)
             # A failed finalizer may still have changed the object, for example a condition in its status.

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import raise_returned, require_plain
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import cause_text, failure_of
 from clientgo.tools.cache.event_handler_name import name_for_function
@@ -24,7 +24,7 @@ _LOG = RUNTIME_LOG.with_name("healthz")
 Checker: TypeAlias = Callable[[Request], object]
 """A function that raises an exception when it finds a problem. The server's threads may call it concurrently.
 
-Its result has no meaning, except that False is a problem too.
+Its result has no meaning, except that False, or an exception that it returns, is a problem too.
 
 Go: healthz.Checker.
 """
@@ -91,7 +91,9 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
 def _check(checker: Checker, req: Request) -> None:
     """Call the checker. Raises its error, or ValueError if it returns False instead of raising one."""
     require_plain(checker, "a health check")
-    if checker(req) is False:
+    result = checker(req)
+    raise_returned(result)
+    if result is False:
         raise ValueError(f"the check {name_for_function(checker)} returned False: raise an exception with the reason")
 
 

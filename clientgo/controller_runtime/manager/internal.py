@@ -235,7 +235,7 @@ class ControllerManager:
         if failure is not None and stop_failure is not None and isinstance(failure, Exception):
             raise cast("Exception", new_aggregate([failure, stop_failure])) from failure
         if failure is not None or stop_failure is not None:
-            raise cast("BaseException", failure or stop_failure)
+            raise cast("BaseException", stop_failure if failure is None else failure)
 
     def _start_groups(self, ctx: Context, internal_ctx: Context) -> None:
         groups = self._runnables

@@ -16,7 +16,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.cache.cache import Cache
 from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal, is_crash, require_plain
+from clientgo.golang.stop import Signal, is_crash, raise_returned, require_plain
 from clientgo.klog import Logger
 from clientgo.klog.answers import is_true
 from clientgo.utils.clock import REAL_CLOCK
@@ -209,7 +209,7 @@ class RunnableGroup:
 
     def _run(self, runnable: _ReadyRunnable) -> None:
         try:
-            runnable.start(self.ctx)
+            raise_returned(runnable.start(self.ctx))
         except BaseException as err:
             self._errors.put(err)
             runnable.failed.set()

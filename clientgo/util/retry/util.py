@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.util import wait
+from clientgo.golang.stop import raise_returned
 from clientgo.klog.answers import is_true
 
 __all__ = ["DEFAULT_BACKOFF", "DEFAULT_RETRY", "on_error", "retry_on_conflict"]
@@ -28,7 +29,7 @@ def on_error(backoff: wait.Backoff, retriable: Callable[[Exception], bool], fn: 
     def attempt() -> bool:
         nonlocal last_err
         try:
-            fn()
+            raise_returned(fn())  # as in Go, where `fn` returns its error
         except Exception as err:
             last_err = err
             if not is_true(retriable, err):

@@ -94,3 +94,25 @@ def test_a_long_chain_from_an_exception_without_text_is_shown() -> None:
     text = callers.format_exception(err)
 
     assert text.endswith(f"\n{Mute.__module__}.Mute: <exception str() failed>\nthe note\n")
+
+
+class Untrue(Exception):
+    def __bool__(self) -> bool:
+        raise RuntimeError("neither true nor false")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("incomparable")
+
+    def __hash__(self) -> int:
+        raise RuntimeError("no hash")
+
+
+def test_an_exception_without_a_truth_value_has_a_traceback() -> None:
+    try:
+        raise Untrue("the wombat")
+    except Untrue as err:
+        failure = klog.failure_of(err)
+
+    assert failure is not None
+    assert failure.stacktrace.startswith("Traceback (most recent call last):\n  File ")
+    assert failure.stacktrace.endswith('    raise Untrue("the wombat")\n' + f"{__name__}.Untrue: the wombat\n")

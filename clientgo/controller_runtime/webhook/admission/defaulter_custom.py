@@ -108,7 +108,7 @@ class _DefaulterForType(Generic[ObjectT]):
             return errored(400, err)
         try:
             returned: object = self._defaulter.default(ctx, obj)  # type: ignore[func-returns-value]
-            if isinstance(returned, (Object, Coroutine, Generator)) and returned is not obj:
+            if isinstance(returned, (Object, Coroutine, Generator, BaseException)) and returned is not obj:
                 raise TypeError(f"a defaulter changes the object that it gets; this one returned {returned!r}")
             current = json_document_of(obj)
         except UnknownFieldsError as err:  # It has copied them from an object of another kind.

@@ -25,6 +25,7 @@ from clientgo.controller_runtime.webhook.conversion.conversion_registry import R
 from clientgo.controller_runtime.webhook.conversion.decoder import new_decoder
 from clientgo.controller_runtime.webhook.conversion.metrics import WEBHOOK_PANICS
 from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWriter
+from clientgo.golang.stop import raise_returned
 
 __all__ = ["PartialImplementationError", "is_convertible", "new_webhook_handler"]
 
@@ -99,15 +100,15 @@ class _Webhook:
             raise ValueError(f"conversion is not allowed between same type {here}")
         converter, found = self._registry.get_converter(gvk.group_kind())
         if found and converter is not None:
-            converter.convert_object(ctx, src, dst)
+            raise_returned(converter.convert_object(ctx, src, dst))  # type: ignore[func-returns-value]
         elif isinstance(src, Hub) and isinstance(dst, Convertible):
-            dst.convert_from(src)
+            raise_returned(dst.convert_from(src))  # type: ignore[func-returns-value]
         elif isinstance(dst, Hub) and isinstance(src, Convertible):
-            src.convert_to(dst)
+            raise_returned(src.convert_to(dst))  # type: ignore[func-returns-value]
         elif isinstance(src, Convertible) and isinstance(dst, Convertible):
             hub = self._hub_of(gvk)
-            src.convert_to(hub)
-            dst.convert_from(hub)
+            raise_returned(src.convert_to(hub))  # type: ignore[func-returns-value]
+            raise_returned(dst.convert_from(hub))  # type: ignore[func-returns-value]
         else:
             raise ValueError(f"{here} is not convertible to {there}")
 
