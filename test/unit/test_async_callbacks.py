@@ -114,7 +114,11 @@ def test_plain_functions_and_other_objects_are_accepted(function: object) -> Non
     require_plain(function, "a test")
 
 
-@pytest.mark.parametrize("result", ["wombat", lazy()], ids=["text", "generator"])
+@pytest.mark.parametrize(
+    "result",
+    ["wombat", lazy(), (corev1.Pod(), None), ValueError("odd"), corev1.Pod],
+    ids=["text", "generator", "go", "error", "class"],
+)
 def test_a_transform_that_returns_no_object_is_named(result: Any) -> None:
     transform = mark_failures(lambda obj: result)
     assert transform is not None
@@ -158,8 +162,21 @@ class Mute(Exception):
         raise RuntimeError("no text")
 
 
+class Argless(Exception):
+    @property
+    def args(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("no arguments")
+
+    def __str__(self) -> str:
+        return "argless wombat"
+
+
 def fail(*args: object) -> Any:
     raise Mute
+
+
+def fail_without_arguments(*args: object) -> Any:
+    raise Argless
 
 
 class MuteLimiter:
@@ -175,6 +192,7 @@ class MuteLimiter:
         ("wrap_transport", lambda rt: None, "returned None: wrap_transport returns an object with round_trip"),
         ("dial", fail, ": Mute"),
         ("proxy", fail, ": Mute"),
+        ("dial", fail_without_arguments, ": argless wombat"),
         ("rate_limiter", MuteLimiter(), "client rate limiter Wait returned an error: <no text: RuntimeError>"),
     ],
 )

@@ -8,6 +8,7 @@ module does not import them.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Final
 
@@ -79,5 +80,6 @@ def family(err: BaseException | None) -> Iterator[BaseException]:
         yield each
         if isinstance(each, (Canceled, DeadlineExceeded)):
             continue
-        inner = each.__context__ if each.__cause__ is None else each.__cause__
-        waiting += [*each.args, getattr(each, "reason", None), inner]
+        waiting.append(each.__context__ if each.__cause__ is None else each.__cause__)
+        with contextlib.suppress(Exception):  # the user's own class, whose attributes may raise
+            waiting += [*each.args, getattr(each, "reason", None)]

@@ -102,6 +102,10 @@ class Untransformed:
         return f"<Untransformed {self.obj!r}: {self.err}>"
 
 
+# Results of a transform function that is no such function: in Go it returns an object and an error.
+_NO_OBJECTS = (str, tuple, type, BaseException, Coroutine, Generator)
+
+
 def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
     """Return a transform function for a queue that returns an Untransformed where `transform` raises or returns None.
 
@@ -122,7 +126,7 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
             return Untransformed(obj, failure)
         if transformed is None:
             return Untransformed(obj, TypeError("the transform function returned None: return the object"))
-        if isinstance(transformed, (str, Coroutine, Generator)) and not isinstance(obj, type(transformed)):
+        if isinstance(transformed, _NO_OBJECTS) and not isinstance(obj, type(transformed)):
             text = f"the transform function returned {transformed!r}: return the object"
             return Untransformed(obj, TypeError(text))
         return transformed

@@ -140,7 +140,7 @@ class Interface(Protocol):
 
 
 def require_names(ns: str, name: str) -> None:
-    """Raise ValueError if no request can have the namespace or the name of a Lease. Beyond Go."""
+    """Raise ValueError if no request can have this namespace or name of a Lease. Beyond Go."""
     from clientgo.rest.request import is_valid_path_segment_name  # a lock of another kind needs no requests
 
     for what, value in (("namespace", ns), ("name", name)):
