@@ -82,11 +82,15 @@ class MetaAccessors(Struct):
 
     def _set_metadata(self, key: str, value: Any) -> None:
         """Write a metadata field; a zero value removes it, as Go's omitempty does."""
+        self._write_metadata(key, value or None)
+
+    def _write_metadata(self, key: str, value: Any) -> None:
+        """Write a metadata field; None removes it."""
         metadata = self._writable_metadata()
-        if value:
-            metadata[key] = value
-        else:
+        if value is None:
             metadata.pop(key, None)
+        else:
+            metadata[key] = value
 
     def get_resource_version(self) -> str:
         """Return the resourceVersion as the server wrote it, or "" when it is unknown."""
@@ -162,11 +166,7 @@ class ObjectMetaAccessors(MetaAccessors):
         return self._number("deletionGracePeriodSeconds")
 
     def set_deletion_grace_period_seconds(self, seconds: int | None) -> None:
-        metadata = self._writable_metadata()
-        if seconds is None:
-            metadata.pop("deletionGracePeriodSeconds", None)
-        else:
-            metadata["deletionGracePeriodSeconds"] = seconds
+        self._write_metadata("deletionGracePeriodSeconds", seconds)
 
     def get_labels(self) -> dict[str, str]:
         return self._text_map("labels")
@@ -233,11 +233,7 @@ class ListMetaAccessors(MetaAccessors):
         return self._number("remainingItemCount")
 
     def set_remaining_item_count(self, count: int | None) -> None:
-        metadata = self._writable_metadata()
-        if count is None:
-            metadata.pop("remainingItemCount", None)
-        else:
-            metadata["remainingItemCount"] = count
+        self._write_metadata("remainingItemCount", count)
 
     def get_shard_info(self) -> Any:
         """Return the shard of the list, as an independent metav1.ShardInfo; None for a list that is not sharded."""
@@ -245,11 +241,7 @@ class ListMetaAccessors(MetaAccessors):
         return None if info is None else info.deep_copy()
 
     def set_shard_info(self, info: Struct | None) -> None:
-        metadata = self._writable_metadata()
-        if info is None:
-            metadata.pop("shardInfo", None)
-        else:
-            metadata["shardInfo"] = info.to_dict()
+        self._write_metadata("shardInfo", None if info is None else info.to_dict())
 
 
 class LenientAccessors(MetaAccessors):
@@ -264,11 +256,15 @@ class LenientAccessors(MetaAccessors):
     def _mistyped_metadata(self, value: Any) -> None:
         """Return, so that the caller treats the metadata as absent."""
 
-    def _set_metadata(self, key: str, value: Any) -> None:
-        """Set a metadata field, but do not create metadata in order to remove a field from it. Go: RemoveNestedField.
+    def _write_metadata(self, key: str, value: Any) -> None:
+        """Write a metadata field, but do not create metadata in order to remove a field from it.
+
+        Does nothing if the metadata are no object, null too. Go: SetNestedField, whose error is ignored, and
+        RemoveNestedField.
         """
-        if value or "metadata" in self._writable():
-            super()._set_metadata(key, value)
+        document = self._writable()
+        if isinstance(document.get("metadata"), dict) or ("metadata" not in document and value is not None):
+            super()._write_metadata(key, value)
 
     def _unreadable_meta(self, key: str, err: ValueError) -> None:
         """Return, so that the caller treats the field as absent."""

@@ -150,3 +150,29 @@ def test_one_list_may_be_written_by_many_at_once() -> None:
     for thread in threads:
         thread.join()
     assert written == [UNSTRUCTURED_JSON_SCHEME.encode(items)] * 4
+
+
+@pytest.mark.parametrize("metadata", [None, 5, "x", [], [{}], True])
+def test_setters_leave_metadata_that_are_no_object_as_they_are(metadata: Any) -> None:
+    """Go ignores the error of SetNestedField."""
+    for document in ({"metadata": metadata}, {"metadata": metadata, "items": []}):
+        obj: Any = (UnstructuredList if "items" in document else Unstructured).from_dict(dict(document))
+        obj.set_resource_version("1")
+        obj.set_resource_version("")
+        if isinstance(obj, Unstructured):
+            obj.set_name("x")
+            obj.set_labels({"a": "b"})
+            obj.set_deletion_grace_period_seconds(0)
+            obj.set_deletion_grace_period_seconds(None)
+        else:
+            obj.set_remaining_item_count(0)
+            obj.set_remaining_item_count(None)
+        assert obj.to_dict() == document
+
+
+def test_a_field_is_removed_without_making_metadata() -> None:
+    obj = Unstructured.from_dict({"kind": "Pod"})
+    obj.set_deletion_grace_period_seconds(None)
+    assert obj.to_dict() == {"kind": "Pod"}
+    obj.set_deletion_grace_period_seconds(0)
+    assert obj.to_dict() == {"kind": "Pod", "metadata": {"deletionGracePeriodSeconds": 0}}
