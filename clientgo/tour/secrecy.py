@@ -53,12 +53,15 @@ _PATH = re.compile(r"(?i)/(?:api/[^/]+|apis/[^/]+/[^/]+)/(?:watch/)?(?:namespace
 _DESCRIPTION = re.compile(r"(?i)Resource=secrets\b|(?:^|[\s.,=*/])Secret(?:,|$)")
 # Key and value have spaces and quotes between them, escaped or not, and YAML's tags, anchors, block marks, comments.
 _MANIFEST = re.compile(
-    r"""(?i)\bkind[\\"']{0,20}+\s{0,20}+(?::|=>?)"""
+    r"""(?i)\bkind[\\"']{0,20}+\s{0,20}+(?:\+?:{1,3}|=>?)"""
     r"""(?>[\s\\"'`{(]|(?<=\\)[nrt]|[&!]\S{0,80}+|[>|][-+\d]{0,2}+|#[^\n]{0,200}+\n){0,200}+"""
     r"""Secret(?:s|List)?\b"""
-    r"|&(?:\w{1,20}\.)?Secret(?:List)?\{"
+    r"|(?:&(?:\w{1,20}\.)?|\b(?:core)?v1\.)Secret(?:List)?\{"
+    # A YAML anchor, whose alias may be the kind.
+    r"|(?<![^\s:,\[{])&\w{1,60}+\s{1,20}+[\"'\\]{0,3}Secret(?:List)?\b"
 )
-_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
+# Escaped letters, and the end of a line within a quoted text of YAML.
+_ESCAPED = re.compile(r"\\(?:u00|x)([2-7][0-9a-fA-F])|\\\r?\n[ \t]*+")
 # A JWT is looked for once in each run of letters, and only in one that dots follow: a text of "eyJ-" would otherwise be
 # read to its end from each of them.
 _TOKEN = re.compile(
@@ -388,7 +391,7 @@ def _may_hide(document: Json) -> bool:
     except RecursionError:
         return True
     text = text.lower()
-    return any(word in text for word in ("ecret", "u00", "partialobjectmetadata", '"table"'))
+    return any(word in text for word in ("ecret", "u00", r"\\x", r"\\\n", r"\\\r", "partialobjectmetadata", '"table"'))
 
 
 def _lower_kind(document: Json) -> str:
@@ -401,8 +404,8 @@ def _lower_kind(document: Json) -> str:
 
 def _is_manifest(text: str) -> bool:
     """Report whether a text states the kind Secret, in YAML, JSON or the notation of a language."""
-    if "u00" in text:
-        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    if "\\" in text:
+        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "", text)
     return _MANIFEST.search(text) is not None
 
 

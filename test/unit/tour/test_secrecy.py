@@ -257,6 +257,12 @@ def test_metadata_of_secrets_inside_typed_lists_is_hidden(typed):
         '{"kind"=>"Secret","data"=>{"a"=>"%s"}}',
         'kind = "Secret"\ndata = { a = "%s" }',
         "&v1.Secret{Data: map[string]string{a: %s}}",
+        "corev1.Secret{StringData: map[string]string{a: %s}}",
+        'kind: "S\\x65cret"\ndata: {a: %s}',
+        '"k\\x69nd": Secret\ndata: {a: %s}',
+        'kind: "Sec\\\n  ret"\ndata: {a: %s}',
+        "x: &name Secret\nkind: *name\ndata: {a: %s}",
+        "{ kind+:: 'Secret', data: { a: '%s' } }",
         '{\\"kind\\":\\"SecretList\\",\\"items\\":[{\\"data\\":{\\"a\\":\\"%s\\"}}]}',
     ],
 )
