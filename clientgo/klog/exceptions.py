@@ -29,6 +29,7 @@ __all__ = [
     "crash_error",
     "describe",
     "failure_of",
+    "full_text",
     "is_operational",
     "location_of",
     "lost_cause",
@@ -207,6 +208,15 @@ def cause_text(err: BaseException) -> str:
     """
     text = _first_line(err)
     return describe(err) if not text or isinstance(err, KeyError) else text
+
+
+def full_text(err: object) -> str:
+    """Return all lines of the text of an error, for a response; of an exception without one its type. Never raises."""
+    try:
+        text = str(err)
+    except Exception:
+        text = ""
+    return text or (describe(err) if isinstance(err, BaseException) else "")
 
 
 def _first_line(err: BaseException) -> str:

@@ -17,8 +17,11 @@ from clientgo.controller_runtime.handler import Funcs
 from clientgo.controller_runtime.healthz import healthz
 from clientgo.controller_runtime.internal.source.event_handler import require_methods
 from clientgo.controller_runtime.manager.runnable_group import ErrorSink, Runnables
+from clientgo.controller_runtime.webhook import admission
 from clientgo.golang.stop import require_plain
+from clientgo.klog.exceptions import full_text
 from clientgo.kubernetes import fake
+from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache, leaderelection, record
 from clientgo.tools.cache.beyond.refusals import Untransformed, mark_failures
 from clientgo.tools.leaderelection import resourcelock
@@ -210,3 +213,46 @@ def test_a_setting_of_a_client_that_returns_nothing_or_an_error_without_text_is_
             client.close()
 
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("failure", [TimeoutError(), Mute(), KeyError("wombat")], ids=["empty", "mute", "key"])
+def test_a_list_function_whose_error_has_no_clear_text_is_described_by_the_type(failure: Exception) -> None:
+    def fail_to_list(options: metav1.ListOptions) -> Any:
+        raise failure
+
+    source = cache.ListWatch(list_func=fail_to_list, watch_func=fail_to_list)
+    store = cache.new_store(cache.meta_namespace_key_func)
+    reflector = cache.new_reflector_with_options(source, corev1.Pod(), store, cache.ReflectorOptions())
+
+    with pytest.raises(RuntimeError, match=r"failed to list .*: (TimeoutError|<no text: Runtime|KeyError: 'wom)"):
+        reflector.list_and_watch_with_context(context.background())
+
+
+@pytest.mark.parametrize("failure", [TimeoutError(), Mute()], ids=["empty", "mute"])
+def test_the_answer_of_a_webhook_whose_error_has_no_text_has_the_type(failure: Exception) -> None:
+    class Refusing:
+        def validate_create(self, ctx: Context, obj: corev1.ConfigMap) -> Any:
+            raise failure
+
+        def default(self, ctx: Context, obj: corev1.ConfigMap) -> None:
+            raise failure
+
+        validate_delete: Any = validate_create
+
+        def validate_update(self, ctx: Context, old_obj: corev1.ConfigMap, new_obj: corev1.ConfigMap) -> Any:
+            raise failure
+
+    request = admission.Request.from_dict({"operation": "CREATE", "object": {"metadata": {"name": "wombat"}}})
+    for hook in (
+        admission.with_custom_validator(SCHEME, corev1.ConfigMap, Refusing()),
+        admission.with_custom_defaulter(SCHEME, corev1.ConfigMap, Refusing()),
+    ):
+        response = hook.handle(context.background(), request)
+
+        assert not response.allowed
+        assert response.result is not None and response.result.message.startswith(type(failure).__name__)
+
+
+def test_all_lines_of_an_error_are_in_an_answer() -> None:
+    assert full_text(ValueError("first\nsecond")) == "first\nsecond"
+    assert full_text("a text") == "a text"

@@ -43,7 +43,7 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.goroutine import go
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true
-from clientgo.klog.exceptions import name_subject, operational_error
+from clientgo.klog.exceptions import cause_text, name_subject, operational_error
 from clientgo.rest.watch.reader import Reader, new_reader
 from clientgo.tools import pager
 from clientgo.tools.cache.beyond.malformed import MalformedEventError, new_kind_check
@@ -432,7 +432,7 @@ class Reflector:
                 list_, paginated_result = call.result()
             except Exception as err:
                 init_trace.step("Objects listed", trace.Field("error", err))
-                raise RuntimeError(f"failed to list {self._type_description}: {err}") from err
+                raise RuntimeError(f"failed to list {self._type_description}: {cause_text(err)}") from err
             init_trace.step("Objects listed")
             self._record_contact(ctx)  # Beyond Go.
             # A list of any data that comes in pages shows that the server has no watch cache and many objects. A list

@@ -28,6 +28,7 @@ from clientgo.controller_runtime.webhook.admission.response import (
     validation_response_from_status,
 )
 from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
+from clientgo.klog.exceptions import full_text
 
 __all__ = [
     "CustomDefaulter",
@@ -125,7 +126,7 @@ def rejection(err: Exception) -> Response:
     if is_panic(err):
         raise err
     status = as_type(err, errors.StatusError)
-    return denied(str(err)) if status is None else validation_response_from_status(False, status.status())
+    return denied(full_text(err)) if status is None else validation_response_from_status(False, status.status())
 
 
 def _kept(document: Any, encoded: Any) -> Any:

@@ -6,6 +6,7 @@ from clientgo.api.admission import v1 as admissionv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util.jsonpatch import InvalidDocumentError, Operation, create_patch
 from clientgo.controller_runtime.webhook.admission.webhook import Response
+from clientgo.klog.exceptions import full_text
 
 __all__ = [
     "allowed",
@@ -37,7 +38,7 @@ def patched(reason: str, *patches: Operation) -> Response:
 
 def errored(code: int, err: object) -> Response:
     """Return a response that denies the request with this HTTP code and error. Go: Errored."""
-    return Response(allowed=False, result=metav1.Status(code=code, message=str(err)))
+    return Response(allowed=False, result=metav1.Status(code=code, message=full_text(err)))
 
 
 def validation_response(allowed: bool, message: str) -> Response:

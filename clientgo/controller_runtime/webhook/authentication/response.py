@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clientgo.api.authentication import v1 as authenticationv1
 from clientgo.controller_runtime.webhook.authentication.webhook import Response
+from clientgo.klog.exceptions import full_text
 
 __all__ = ["authenticated", "errored", "review_response", "unauthenticated"]
 
@@ -20,7 +21,7 @@ def unauthenticated(reason: str, user: authenticationv1.UserInfo) -> Response:
 
 def errored(err: object) -> Response:
     """Return a response for a failed review. Go: Errored."""
-    return Response(status=authenticationv1.TokenReviewStatus(authenticated=False, error=str(err)))
+    return Response(status=authenticationv1.TokenReviewStatus(authenticated=False, error=full_text(err)))
 
 
 def review_response(authenticated: bool, user: authenticationv1.UserInfo, err: str, *audiences: str) -> Response:

@@ -26,6 +26,7 @@ from clientgo.controller_runtime.webhook.conversion.decoder import new_decoder
 from clientgo.controller_runtime.webhook.conversion.metrics import WEBHOOK_PANICS
 from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWriter
 from clientgo.golang.stop import raise_returned
+from clientgo.klog.exceptions import full_text
 
 __all__ = ["PartialImplementationError", "is_convertible", "new_webhook_handler"]
 
@@ -80,7 +81,7 @@ class _Webhook:
                     handler(ctx, err)
                 err = RuntimeError(f"panic: {describe_panic(err)} [recovered]")
             _LOG.error(err, "failed to convert", request=request.uid)
-            return apiextensionsv1.ConversionResponse(result=metav1.Status(status="Failure", message=str(err)))
+            return apiextensionsv1.ConversionResponse(result=metav1.Status(status="Failure", message=full_text(err)))
         return apiextensionsv1.ConversionResponse(
             converted_objects=converted, result=metav1.Status(status="Success")
         )
