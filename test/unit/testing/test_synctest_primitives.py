@@ -91,6 +91,62 @@ def test_releasing_a_lock_is_a_place_to_hand_over() -> None:
     assert order == ["released", "other", "after"]
 
 
+@pytest.mark.parametrize(
+    ("operation", "places"),
+    [
+        (lambda: threading.Lock().acquire(), 1),
+        (lambda: threading.Lock().acquire(blocking=False), 1),
+        (lambda: threading.Lock().acquire(timeout=1.0), 1),
+        (lambda: threading.Lock().locked(), 1),
+        (lambda: threading.Lock().__enter__(), 1),
+        (lambda: threading.RLock().acquire(), 1),
+        (lambda: threading.Event().is_set(), 1),
+        (lambda: threading.current_thread().is_alive(), 1),
+        (lambda: threading.Condition().__enter__(), 1),
+        (lambda: time.monotonic(), 0),
+        (lambda: threading.Lock(), 0),
+    ],
+    ids=[
+        *("acquire", "try", "acquire within", "locked", "enter", "acquire a reentrant lock", "is_set"),
+        *("is_alive", "enter a condition", "monotonic", "make a lock"),
+    ],
+)
+def test_an_operation_is_one_place_to_switch(operation: Callable[[], object], places: int) -> None:
+    asked = 0
+
+    def choose(candidates: int, forced: bool) -> int:
+        nonlocal asked
+        asked += 1
+        return 0
+
+    with synctest.bubble(choose):
+        other = spawn(lambda: None, "other")
+        asked = 0
+        operation()
+        assert asked == places
+        other.join()
+
+
+def test_a_second_acquire_of_a_reentrant_lock_is_no_place_to_switch() -> None:
+    asked: list[int] = []
+
+    def choose(candidates: int, forced: bool) -> int:
+        asked.append(candidates)
+        return 0
+
+    with synctest.bubble(choose):
+        lock = threading.RLock()
+        other = spawn(lambda: None, "other")
+        lock.acquire()
+        before = len(asked)
+        lock.acquire()
+        lock.release()
+        assert len(asked) == before
+        lock.release()
+        assert len(asked) == before + 1
+        other.join()
+
+
 def test_a_reentrant_lock_that_was_not_got_counts_no_depth() -> None:
     with synctest.bubble():
         lock = threading.RLock()

@@ -492,6 +492,15 @@ def test_what_is_too_much_to_decode_is_hidden() -> None:
     assert secrecy.scrubbed(f"{text} {twice(base64.b64encode)(VALUE)}").endswith("(hidden) (hidden)")
 
 
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_value_at_the_end_of_what_is_decoded_is_found(more: int) -> None:
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": VALUE})])
+    written = twice(base64.b64encode)(VALUE)
+    text = "x" * (secrecy_module._MOST_ENCODED - len(written) + more)
+    assert secrecy.scrubbed(f"{text} {written}") == f"{text} (hidden)"
+
+
 def test_values_that_overlap_are_hidden_as_a_whole() -> None:
     secrecy = Secrecy()
     secrecy.learn([corev1.Secret(string_data={"a": "PassWord", "b": "password-of-root", "c": "root!"})])

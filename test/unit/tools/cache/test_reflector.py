@@ -518,8 +518,11 @@ def test_too_many_requests_back_off_and_never_list_anew() -> None:
         (30.0, 10, 40),
     ],
 )
-def test_internal_errors_are_retried_for_a_while(retry_for: float, rewind_at: int, retries: int) -> None:
+def test_internal_errors_are_retried_for_a_while(
+    retry_for: float, rewind_at: int, retries: int, caplog: pytest.LogCaptureFixture
+) -> None:
     """Go: TestRetryInternalError"""
+    caplog.set_level(1, "clientgo")
     with synctest.bubble() as bubble:
         opened: list[int] = []
 
@@ -537,6 +540,7 @@ def test_internal_errors_are_retried_for_a_while(retry_for: float, rewind_at: in
         reflector.max_internal_error_retry_duration = retry_for
         reflector.list_and_watch_with_context(BACKGROUND)
         assert len(opened) - 1 == retries
+    assert caplog.text.count("Retrying watch after internal error") == retries
 
 
 def test_a_failing_resync_ends_the_watch_and_is_not_raised(caplog: pytest.LogCaptureFixture) -> None:
