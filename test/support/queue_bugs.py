@@ -19,11 +19,18 @@ from typing import Any
 
 from hypothesis import Phase, given, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQueue
+from simple_queue import (
+    MarksTheItemAsProcessedTooLate,
+    SimpleDelayingQueue,
+    SimplePriorityQueue,
+    SimpleQueue,
+    SimpleRateLimitingQueue,
+)
 
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine import (
     DelayingQueueMachine,
+    PriorityQueueMachine,
     QueueMachine,
     RateLimitingQueueMachine,
     exponential,
@@ -459,6 +466,113 @@ class DrainWaitsForWhatWasProcessedWhenItBegan(SimpleQueue):
                 self.changed.wait()
 
 
+class DoneReleasesADrainOnlyIfNothingIsQueued(SimpleQueue):
+    """`done` notifies a drain if the queue is empty, but a drain waits for what is processed and not for the rest."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.idle = threading.Condition(self.lock)
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            if item in self.dirty:
+                self.push(item)
+            if not self.queue:
+                self.idle.notify_all()
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        with self.lock:
+            self.idle.notify_all()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+            self.draining = True
+            self.changed.notify_all()
+            while self.processing and self.draining:
+                self.idle.wait()
+
+
+class NotifiesOneOfWorkersAndDrain(SimpleQueue):
+    """`done` notifies one waiter, and workers and a drain wait on one condition: a worker may wake for the drain."""
+
+    def push(self, item: str) -> None:
+        self.queue.append(item)
+        self.changed.notify()
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.remove(item)
+            if item in self.dirty:
+                self.push(item)
+            elif not self.processing:
+                self.changed.notify()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+            self.draining = True
+            while self.processing and self.draining:
+                self.changed.wait()
+            self.changed.notify_all()
+
+
+class HandsAnItemToAWorkerThatSeesTheShutdown(SimpleQueue):
+    """`add` hands the item to a sleeping worker, which looks at the shutdown first when it wakes."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.hands: list[list[str]] = []
+
+    def push(self, item: str) -> None:
+        if self.hands:
+            self.hands.pop(0).append(item)
+            self.changed.notify_all()
+        else:
+            self.queue.append(item)
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            if self.queue or self.down:
+                return self.take()
+            hand: list[str] = []
+            self.hands.append(hand)
+            while not hand and not self.down:
+                self.changed.wait()
+            if self.down:
+                return None, True
+            self.queue[:0] = hand
+            return self.take()
+
+
+class EndsWithASentinel(SimpleQueue):
+    """A shutdown appends a sentinel, and workers end there: what `done` queues comes behind it."""
+
+    def shut_down(self) -> None:
+        with self.lock:
+            self.queue += [] if self.down else ["END"]
+            self.down = True
+            self.draining = False
+            self.changed.notify_all()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.queue += [] if self.down else ["END"]
+        super().shut_down_with_drain()
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            while not self.queue:
+                self.changed.wait()
+            return (None, True) if self.queue[0] == "END" else self.take()
+
+    def len(self) -> int:
+        with self.lock:
+            return len(self.queue) - ("END" in self.queue)
+
+
 class DoneDropsWhatWasAddedOnceItShutsDown(SimpleQueue):
     """After a shutdown `done` no longer queues what was added meanwhile."""
 
@@ -545,6 +659,41 @@ class DecidesToSleepBeforeItTakesTheLock(SimpleDelayingQueue):
                     self.waiting_changed.wait(rest)
 
 
+class RejectsANegativeDelay(SimpleDelayingQueue):
+    """`add_after` raises for a deadline that has passed, for which Go adds the item at once."""
+
+    def add_after(self, item: str, delay: float) -> None:
+        if delay < 0:
+            raise ValueError("the delay is negative")
+        super().add_after(item, delay)
+
+
+class LosesOneOfTwoEqualDeadlines(SimpleDelayingQueue):
+    """The waiting items are kept by their deadlines, and two deadlines may be equal."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        self.by_deadline: dict[float, str] = {}
+        super().__init__(metrics_provider)
+
+    def insert(self, item: str, ready_at: float) -> None:
+        self.by_deadline[ready_at] = item
+        self.waiting = {item: ready_at for ready_at, item in sorted(self.by_deadline.items(), reverse=True)}
+
+    def take_ready(self, now: float) -> list[str]:
+        ready = super().take_ready(now)
+        self.by_deadline = {ready_at: item for ready_at, item in self.by_deadline.items() if item not in ready}
+        return ready
+
+
+class AddCancelsADelay(SimpleDelayingQueue):
+    """`add` drops the delayed add of the item: its worker wanted to see it again at that time."""
+
+    def add(self, item: str) -> None:
+        with self.lock:
+            self.waiting.pop(item, None)
+        super().add(item)
+
+
 # ---- limiters and metrics
 
 
@@ -560,6 +709,35 @@ class LimiterHasNoCeiling(SimpleRateLimitingQueue):
 
     def delay(self, failures: int) -> float:
         return exponential(failures, limit=math.inf)
+
+
+class LimiterOverflows(SimpleRateLimitingQueue):
+    """The delay is computed before it is limited, and 2.0 ** 1024 raises."""
+
+    def delay(self, failures: int) -> float:
+        return min(0.125 * 2.0**failures, 8.0)
+
+
+class LimiterForgetsAllItems(SimpleRateLimitingQueue):
+    """`forget` of one item forgets the failures of all."""
+
+    def forget(self, item: str) -> None:
+        self.failures.clear()
+
+
+class LimiterForgetsTheCountAlone(SimpleRateLimitingQueue):
+    """`forget` resets the number of failures, and not the delay."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.delays: dict[str, float] = {}
+
+    def add_rate_limited(self, item: str) -> None:
+        with self.lock:
+            self.failures[item] = self.failures.get(item, 0) + 1
+            delay = self.delays.get(item, 0.125)
+            self.delays[item] = min(2 * delay, 8.0)
+        self.add_after(item, delay)
 
 
 class LimiterReplacesItsFailures(SimpleRateLimitingQueue):
@@ -614,8 +792,50 @@ class KeepsTheLockWhenAMetricRaises(SimpleQueue):
         self.lock.release()
 
 
+# ---- priorities
+
+
+class RepeatedAddKeepsThePriority(SimplePriorityQueue):
+    """An add with a higher priority does not raise an item that is queued."""
+
+    def improve(self, entry: Any, ready_at: float, priority: int) -> None:
+        super().improve(entry, ready_at, entry.priority)
+
+
+class RepeatedAddLowersThePriority(SimplePriorityQueue):
+    """An add with a lower priority lowers an item that is queued."""
+
+    def improve(self, entry: Any, ready_at: float, priority: int) -> None:
+        entry.priority = min(priority, entry.priority)
+        super().improve(entry, ready_at, priority)
+
+
+class RetryForgetsThePriority(SimplePriorityQueue):
+    """A rate-limited add without a priority does not keep that of the item in progress."""
+
+    def priority_of_retry(self, item: str) -> int:
+        return 0
+
+
+class WaitsForTheHighestPriority(SimplePriorityQueue):
+    """`get` waits for the item of the highest priority although its delay is not over."""
+
+    def ready(self) -> list[str]:
+        ready = super().ready()
+        free = [entry for item, entry in self.entries.items() if item not in self.processing]
+        highest = max((entry.priority for entry in free), default=0)
+        return [item for item in ready if self.entries[item].priority == highest]
+
+
+class EqualPrioritiesInReverse(SimplePriorityQueue):
+    """Items of equal priority leave in the reverse order of their adds, so that the first one may starve."""
+
+    def rank(self, entry: Any) -> tuple[int, int]:
+        return -entry.priority, -entry.place
+
+
 # The part of the recipe that finds each bug sooner: random operations one at a time, or random interleavings.
-BUGS: dict[type[SimpleQueue], str] = {
+BUGS: dict[type[Any], str] = {
     LooksWithoutTheLock: "interleavings",
     MissesAShutdownBetweenLookingAndSleeping: "interleavings",
     ClearsTheEventAfterLooking: "interleavings",
@@ -639,6 +859,10 @@ BUGS: dict[type[SimpleQueue], str] = {
     DrainDropsWhatIsQueued: "interleavings",
     DrainMissesTheLastDone: "interleavings",
     DrainWaitsForWhatWasProcessedWhenItBegan: "interleavings",
+    DoneReleasesADrainOnlyIfNothingIsQueued: "operations",
+    NotifiesOneOfWorkersAndDrain: "interleavings",
+    HandsAnItemToAWorkerThatSeesTheShutdown: "interleavings",
+    EndsWithASentinel: "operations",
     DoneDropsWhatWasAddedOnceItShutsDown: "operations",
     ShutsDownWithoutTheLock: "interleavings",
     TakesAnEmptyItemForNone: "operations",
@@ -646,26 +870,39 @@ BUGS: dict[type[SimpleQueue], str] = {
     DelayReorders: "operations",
     LaterDuplicateWins: "operations",
     DecidesToSleepBeforeItTakesTheLock: "interleavings",
+    RejectsANegativeDelay: "operations",
+    LosesOneOfTwoEqualDeadlines: "interleavings",
+    AddCancelsADelay: "operations",
     LimiterNeverForgets: "operations",
     LimiterHasNoCeiling: "operations",
+    LimiterOverflows: "operations",
+    LimiterForgetsAllItems: "interleavings",
+    LimiterForgetsTheCountAlone: "operations",
     LimiterReplacesItsFailures: "interleavings",
     LimiterIgnoresWhatIsProcessed: "interleavings",
     LimiterLocksInTwoOrders: "interleavings",
     KeepsTheLockWhenAMetricRaises: "operations",
+    RepeatedAddKeepsThePriority: "operations",
+    RepeatedAddLowersThePriority: "operations",
+    RetryForgetsThePriority: "operations",
+    WaitsForTheHighestPriority: "operations",
+    EqualPrioritiesInReverse: "operations",
 }
 
 
 # ---- the recipe
 
 
-def machine_of(bug: type[SimpleQueue]) -> type[QueueMachine]:
+def machine_of(bug: type[Any]) -> type[QueueMachine]:
     """Return the machine that the README names for a queue of this kind."""
+    if issubclass(bug, SimplePriorityQueue):
+        return PriorityQueueMachine.of(bug)
     if issubclass(bug, SimpleRateLimitingQueue):
         return RateLimitingQueueMachine.of(bug)
-    return DelayingQueueMachine.of(bug) if issubclass(bug, SimpleDelayingQueue) else QueueMachine.of(bug)
+    return DelayingQueueMachine.of(bug) if hasattr(bug, "add_after") else QueueMachine.of(bug)
 
 
-def run_recipe(bug: type[SimpleQueue], part: str, **options: Any) -> AssertionError | None:
+def run_recipe(bug: type[Any], part: str, **options: Any) -> AssertionError | None:
     """Run a part of the recipe as pytest does and return its failure. options: of Hypothesis' settings."""
     try:
         if part == "operations":
@@ -680,7 +917,7 @@ def run_recipe(bug: type[SimpleQueue], part: str, **options: Any) -> AssertionEr
     return None
 
 
-def explored(bug: type[SimpleQueue]) -> Callable[[], None]:
+def explored(bug: type[Any]) -> Callable[[], None]:
     """Return the second half of the recipe."""
 
     @synctest.explore()
@@ -710,11 +947,11 @@ def lines_of(err: AssertionError) -> int:
 # ---- the table
 
 
-def found_after(bug: type[SimpleQueue], part: str, cases: int, number: int) -> float:
+def found_after(bug: type[Any], part: str, cases: int, number: int) -> float:
     """Return the number of cases until a random search finds the bug, or infinity."""
     count = 0
 
-    def counted(metrics_provider: Any) -> SimpleQueue:
+    def counted(metrics_provider: Any) -> Any:
         nonlocal count
         count += 1
         return bug(metrics_provider)
@@ -746,7 +983,7 @@ PROFILES = {"default": 100, "thorough": 20_000}
 _SEEDS = range(5)
 
 
-def row(bug: type[SimpleQueue], found: Counter[str]) -> str:
+def row(bug: type[Any], found: Counter[str]) -> str:
     """Search for a bug with several seeds and return its line of the table."""
     part, runs = BUGS[bug], list[float]()
     for number in _SEEDS:

@@ -6,11 +6,14 @@ move when the real queue is tuned.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from clientgo.testing.workqueue_machine import exponential
+from clientgo.util.workqueue import AddOpts
 
 
 class SimpleQueue:
@@ -157,6 +160,139 @@ class SimpleRateLimitingQueue(SimpleDelayingQueue):
 
     def num_requeues(self, item: str) -> int:
         return self.failures.get(item, 0)
+
+
+@dataclass
+class _Entry:
+    priority: int
+    ready_at: float  # 0.0: now
+    place: int  # among equal priorities
+
+
+class SimplePriorityQueue:
+    """Items in the order of their priorities. One record stands for the dirty, waiting and ready items."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
+        self.entries: dict[str, _Entry] = {}
+        self.processing: dict[str, int] = {}  # with the priorities
+        self.failures: dict[str, int] = {}
+        self.down = False
+        self.draining = False
+        self.places = itertools.count()
+        threading.Thread(target=self.loop, name="waiting loop").start()
+
+    def add(self, item: str) -> None:
+        self.add_one(item, 0.0, False, 0)
+
+    def add_after(self, item: str, delay: float) -> None:
+        self.add_one(item, delay, False, None if delay > 0 else 0)
+
+    def add_rate_limited(self, item: str) -> None:
+        self.add_one(item, 0.0, True, None)
+
+    def add_with_opts(self, opts: AddOpts, *items: str) -> None:
+        for item in items:
+            priority = opts.priority if opts.rate_limited or opts.after > 0 else opts.priority or 0
+            self.add_one(item, opts.after, opts.rate_limited, priority)
+
+    def add_one(self, item: str, after: float, rate_limited: bool, priority: int | None) -> None:
+        with self.lock:
+            if rate_limited:
+                failures = self.failures.get(item, 0)
+                self.failures[item] = failures + 1
+                after = min(after, exponential(failures)) if after else exponential(failures)
+            if self.down:
+                return
+            if priority is None:
+                priority = self.priority_of_retry(item)
+            ready_at = time.monotonic() + after if after > 0 else 0.0
+            entry = self.entries.get(item)
+            if entry is None:
+                self.entries[item] = _Entry(priority, ready_at, next(self.places))
+            else:
+                self.improve(entry, ready_at, priority)
+            self.changed.notify_all()
+
+    def priority_of_retry(self, item: str) -> int:
+        return self.processing.get(item, 0)
+
+    def improve(self, entry: _Entry, ready_at: float, priority: int) -> None:
+        if priority > entry.priority:
+            entry.priority = priority
+            entry.place = next(self.places)
+        entry.ready_at = min(ready_at, entry.ready_at)
+
+    def ready(self) -> list[str]:
+        """Return the ready items, the first one first."""
+        now = time.monotonic()
+        due = [entry for entry in self.entries.values() if 0 < entry.ready_at <= now]
+        for entry in sorted(due, key=lambda entry: (entry.ready_at, -entry.priority, entry.place)):
+            entry.ready_at = 0.0
+            entry.place = next(self.places)
+        found = [item for item, entry in self.entries.items() if not entry.ready_at and item not in self.processing]
+        return sorted(found, key=lambda item: self.rank(self.entries[item]))
+
+    def rank(self, entry: _Entry) -> tuple[int, int]:
+        return -entry.priority, entry.place
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            while not (ready := self.ready()) and not self.down:
+                self.changed.wait()
+            if not ready:
+                return None, True
+            self.processing[ready[0]] = self.entries.pop(ready[0]).priority
+            return ready[0], False
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            del self.processing[item]
+            self.changed.notify_all()
+
+    def loop(self) -> None:
+        """Wake the workers at each moment when an item becomes ready."""
+        with self.lock:
+            while not self.down:
+                now = time.monotonic()
+                rests = [entry.ready_at - now for entry in self.entries.values() if entry.ready_at > now]
+                self.changed.wait(min(rests, default=None))
+                self.changed.notify_all()
+
+    def forget(self, item: str) -> None:
+        with self.lock:
+            self.failures.pop(item, None)
+
+    def num_requeues(self, item: str) -> int:
+        with self.lock:
+            return self.failures.get(item, 0)
+
+    def len(self) -> int:
+        with self.lock:
+            return len(self.ready())
+
+    def shutting_down(self) -> bool:
+        with self.lock:
+            return self.down
+
+    def shut_down(self) -> None:
+        with self.lock:
+            self.end(draining=False)
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.end(draining=True)
+            while self.processing and self.draining:
+                self.changed.wait()
+
+    def end(self, draining: bool) -> None:
+        if not self.down:
+            self.ready()
+            self.entries = {item: entry for item, entry in self.entries.items() if not entry.ready_at}
+        self.down = True
+        self.draining = draining
+        self.changed.notify_all()
 
 
 class MarksTheItemAsProcessedTooLate(SimpleQueue):

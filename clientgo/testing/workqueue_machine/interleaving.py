@@ -44,6 +44,8 @@ class Shape:
     """True: a switch may come before each line of the queue, not only at its locks."""
     rate_limited: bool = False
     """True: a worker's first attempt at each item fails, and it adds the item with `add_rate_limited`."""
+    polls: float = 0.0
+    """Seconds that a call may sleep although it could go on."""
 
     @property
     def correct_steps(self) -> int:
@@ -52,7 +54,8 @@ class Shape:
 
     def __str__(self) -> str:
         """Return the arguments of `interleave` that fix this shape."""
-        names = [each.name for each in fields(self) if each.name != "between_lines"]
+        hidden = {"between_lines"} if self.polls else {"between_lines", "polls"}
+        names = [each.name for each in fields(self) if each.name not in hidden]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
 
@@ -70,6 +73,7 @@ SHAPES: tuple[Shape, ...] = (
     replace(_SMALLEST, delay=0.5),
     replace(_SMALLEST, delay=0.5, drain_after=2, shutdown="at once"),
     replace(_SMALLEST, workers=2),
+    replace(_SMALLEST, workers=2, shutdown="at once"),
     replace(_SMALLEST, producers=2),
     replace(_SMALLEST, workers=2, drain_after=3),
     replace(_SMALLEST, workers=2, drain_after=2, shutdown="at once"),
@@ -109,6 +113,7 @@ def interleave(
     delay: float | None = None,
     rate_limited: bool | None = None,
     preempt_in: Sequence[ModuleType] | None = None,
+    polls: float = 0.0,
     log: Callable[[str], object] | None = None,
 ) -> None:
     """Run workers and producers on one queue under `schedule`, and check the queue's contract.
@@ -134,7 +139,8 @@ def interleave(
     With `delay`, in seconds, the producers use `add_after`. With `rate_limited` a worker adds an item again with
     `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. A queue without these
     methods skips such shapes. In the modules `preempt_in` a switch may come before every line. By default this holds
-    for the queue's modules, in six of the shapes.
+    for the queue's modules, in six of the shapes. `polls` is the longest sleep, in seconds, of a queue whose `get`
+    polls instead of waiting to be notified: a worker may sleep so long while an item is ready.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
     the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
@@ -150,6 +156,7 @@ def interleave(
         "rate_limited": rate_limited,
     }
     fixed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    fixed["polls"] = polls
     if not isinstance(drain_after, EllipsisType):
         fixed["drain_after"] = drain_after
     if not isinstance(work, EllipsisType):
@@ -321,6 +328,8 @@ class _Interleaving:
             self._drain()
         for thread in threads:
             thread.join()
+        if shape.polls:
+            self.bubble.sleep(shape.polls)  # let the queue's own threads see the shutdown
         lost = [item for item, version in self.owed.items() if self.processed[item] < version]
         names = ", ".join(map(repr, lost))
         assert not lost, f"lost: {names} was added before the shutdown and never processed after it"
@@ -336,7 +345,10 @@ class _Interleaving:
 
     def _watch_until_quiet(self) -> None:
         for _ in range(100):
-            self.bubble.wait()
+            if self.shape.polls:
+                self.bubble.sleep(self.shape.polls)
+            else:
+                self.bubble.wait()
             ready = self.queue.len()
             idle = len(self.story.waiting)
             assert not (ready and idle), f"{idle} workers sleep while {ready} items are ready"

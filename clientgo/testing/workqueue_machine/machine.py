@@ -28,8 +28,11 @@ Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 
 # The empty string is rare, because it finds only queues that take it for the absence of an item.
 ITEMS: Sequence[Item] = (*"abc" * 5, "")
-DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0))
-DELAYS_THAT_PASS = DELAYS.filter(bool)
+DELAYS_THAT_PASS = st.sampled_from((0.25, 0.5, 1.0, 2.0))
+DELAYS = st.sampled_from((0.0, 0.25, 0.5, 1.0, 2.0, 0.25, 0.5, 1.0, 2.0, -1.0))
+# Failures beyond the longest delay. The larger number is rare, because it takes long: then 2.0 ** failures is too large
+# for a float, and a number of 64 bits has overflowed.
+MORE_FAILURES = st.sampled_from((1, 1, 1, 1100))
 PRIORITIES = st.none() | st.integers(-2, 2)
 METRICS_FAIL = st.sampled_from(("not yet", "now"))
 SHUTDOWNS = st.sampled_from(("not yet", "not yet", "not yet", "with drain", "at once", "while working"))
@@ -85,7 +88,8 @@ class QueueMachine(RuleBasedStateMachine):
 
         items: the items to add. Each call gets an equal copy of a string, never the same object twice. Items that `<`
         rejects show whether a queue orders them.
-        options: what the session takes: `base` and `limit` of the delays of a rate limiting queue, in seconds.
+        options: what the session takes, in seconds: `polls` for a queue that polls instead of waiting to be notified,
+        `base` and `limit` of the delays of a rate limiting queue.
 
         A failure is not explained by Hypothesis: the script says it, and the explanation takes ten times as long as
         finding and shrinking it. Nor does Hypothesis list what it drew, unless it is to be verbose.
@@ -135,7 +139,7 @@ class QueueMachine(RuleBasedStateMachine):
         how = draw(SHUTDOWNS)
         model = self.session.model
         if how == "while working" and model.processing and not model.shutting_down:
-            self.session.drain()
+            self.session.drain(gets_first=draw(st.booleans()))
         elif how == "with drain":
             self.session.shut_down_with_drain()
         elif how == "at once":
@@ -197,13 +201,17 @@ class RateLimitingQueueMachine(DelayingQueueMachine):
             self.session.add_rate_limited(item)
             self.session.done(item)
 
-
     def fail_often(self, draw: Draw) -> None:
-        """Let an item fail until its delay no longer grows, and once more when it is ready again."""
+        """Let an item fail until its delay no longer grows, and once more when it is ready again.
+
+        In between it may recover, and is forgotten.
+        """
         item = draw(_one_of(self.items))
-        self.session.add_rate_limited(item, self.session.failures_to_limit() + 1)
+        self.session.add_rate_limited(item, self.session.failures_to_limit() + draw(MORE_FAILURES))
         self.session.sleep(self.session.limit)
         self.session.work_off()
+        if draw(st.booleans()):
+            self.session.forget(item)
         self.session.add_rate_limited(item)
 
 

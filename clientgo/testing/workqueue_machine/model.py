@@ -45,6 +45,8 @@ class QueueModel:
         self.shutting_down = False
         self.draining = False
         self.now = 0.0
+        self.last_due = -math.inf
+        """The last moment at which a delay ended."""
         self.counts = Counter[str]()
         self._ranks = 0
         self._answers: list[Item] = []
@@ -142,7 +144,7 @@ class DelayingQueueModel(QueueModel):
     def sleep(self, seconds: float) -> None:
         until = round(self.now + seconds, 6)
         for moment in sorted({ready_at for ready_at in self.waiting.values() if ready_at <= until}):
-            self.now = moment
+            self.now = self.last_due = moment
             self._add_waiting([item for item, ready_at in self.waiting.items() if ready_at == moment])
             self.hand_out()
         self.now = until
@@ -202,7 +204,7 @@ class PriorityQueueModel(RateLimitingQueueModel):
         if rate_limited:
             limited = self.delay(self.failures[item])
             self.failures[item] += 1
-            after = min(after, limited) if after > 0 else limited
+            after = min(after, limited) if after else limited
         if rate_limited or after > 0:
             self.add_after(item, after, priority)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import traceback
 from collections import Counter
@@ -80,7 +81,14 @@ class QueueSession:
     thread may stay blocked.
     """
 
-    def __init__(self, new_queue: NewQueue, schedule: synctest.Schedule | None = None) -> None:
+    def __init__(self, new_queue: NewQueue, schedule: synctest.Schedule | None = None, *, polls: float = 0.0) -> None:
+        """Prepare a session; the `with` block makes the queue.
+
+        polls: the longest sleep, in seconds, of a queue whose calls poll instead of waiting to be notified. So many
+        seconds of virtual time pass after each operation.
+        """
+        self._polls = polls
+        self._long = min(100.0, 100 * polls) if polls else 100.0  # seconds; every poll takes a little of real time
         self._new_queue = new_queue
         self._schedule = schedule
         self._bubble = synctest.bubble(schedule)
@@ -175,7 +183,7 @@ class QueueSession:
             self._pass_time(0.0)
             if not after.done:
                 self._fail(f"{name}() blocks" + " since: the lock was not released" * (name != operation))
-        self._pass_time(60.0)
+        self._pass_time(self._long)
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
@@ -189,17 +197,18 @@ class QueueSession:
             for item in self.model.processing - before:
                 self.done(item)
 
-    def drain(self) -> None:
+    def drain(self, gets_first: bool = True) -> None:
         """Shut down with drain while the workers get and finish the items one by one.
 
-        The first item in progress is added again before the shutdown.
+        The first item in progress is added again before the shutdown. With `gets_first` a worker gets the next item
+        before another one finishes; otherwise all items in progress are finished while others are ready.
         """
         held = sorted(self.model.processing, key=repr)
         for item in held[:1]:
             self.add(item)
         self.shut_down_with_drain()
         while held:
-            if self.model.ready:
+            if self.model.ready and gets_first:
                 before = set(self.model.processing)
                 self.get()
                 held.extend(self.model.processing - before)
@@ -229,9 +238,12 @@ class QueueSession:
             drains_before = len(self._drains)
         self._pass_time(seconds)
 
-        answers, self._answers = self._answers, []
         gets_before = self.model.blocked_gets
-        expected = self.model.step(model_operation, answers)
+        if self._polls:
+            answers, expected = self._poll(model_operation)
+        else:
+            answers, self._answers = self._answers, []
+            expected = self.model.step(model_operation, answers)
         self._note_answers(line == "get()" and gets_before == 0, answers)
         for blocked in [*self._gets, *self._drains, *([call] if call else [])]:
             if blocked.error is not None:
@@ -243,6 +255,25 @@ class QueueSession:
         self._gets = [get for get in self._gets if not get.done]
         self._check_drains(line, drains_before)
         self._check_state()
+
+    def _poll(self, model_operation: Callable[[], None]) -> tuple[list[Item], list[Item]]:
+        """Let the calls poll once more. Return what `get` returned meanwhile, and what it should have returned."""
+        model = self.model
+
+        def operate_and_pass_time() -> None:
+            model_operation()
+            model.hand_out()
+            model.sleep(self._polls)
+
+        self._pass_time(self._polls)
+        answers, self._answers = self._answers, []
+        expected = model.step(operate_and_pass_time, answers)
+        while model.last_due > model.now - self._polls:  # the queue may not have seen that this delay is over
+            self._pass_time(self._polls)
+            more, self._answers = self._answers, []
+            expected += model.step(lambda: model.sleep(self._polls), more)
+            answers += more
+        return answers, expected
 
     def _pass_time(self, seconds: float) -> None:
         try:
@@ -325,18 +356,20 @@ class QueueSession:
             for _ in range(2 - self.model.blocked_gets):  # for the shutdown to wake
                 self.get()
         if self.model.blocked_gets:
-            self.sleep(100.0)  # a get waits for ever
+            self.sleep(self._long)  # a get waits for ever
         if in_progress:
             self.add(in_progress[-1])  # to come behind what is ready
             self.shut_down_with_drain()
-        for item in in_progress[1:]:
+        # The last `done` releases the drain in some sessions, `shut_down` in others.
+        until = (len(in_progress) + len(self.model.ready) + 1) % 2
+        for item in reversed(in_progress[until:]):
             self.done(item)
         self.shut_down()
-        for item in in_progress[:1]:
+        for item in in_progress[:until]:
             self.done(item)
         self.work_off()
         self.get()
-        self._pass_time(60.0)  # let the queue's own threads see the shutdown
+        self._pass_time(self._long)  # let the queue's own threads see the shutdown
 
     def _wait_for_delayed_items(self) -> None:
         """Do nothing, for a queue without delays."""
@@ -353,7 +386,8 @@ class QueueSession:
         self._fail("; ".join([f"{type(err).__name__}: {summary.removesuffix(',')}", *threads]), err.__cause__)
 
     def _arguments(self) -> list[str]:
-        return [repr(self._schedule)] if self._schedule is not None and self._schedule.picks else []
+        schedule = [repr(self._schedule)] if self._schedule is not None and self._schedule.picks else []
+        return schedule + ([f"polls={self._polls!r}"] if self._polls else [])
 
     def script_text(self, problem: str = "") -> str:
         """Return the session so far as a program."""
@@ -393,14 +427,16 @@ class DelayingQueueSession(QueueSession):
         """Look before and at each moment when something becomes ready."""
         while self.model.waiting and not self.model.shutting_down:
             self.work_off()
-            rest = min(self.model.waiting.values()) - self.model.now
+            if not self.model.waiting:  # time passes for a queue that polls
+                return
+            rest = max(0.0, min(self.model.waiting.values()) - self.model.now)
             self.sleep(round(rest / 2, 6))
             self.sleep(round(rest - round(rest / 2, 6), 6))
 
 
 def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float:
     """Return the delays of a rate limiting queue under test: base * 2^failures, at most `limit` seconds."""
-    return min(base * 2.0**failures, limit)
+    return min(base * 2.0**failures, limit) if failures < sys.float_info.max_exp else limit
 
 
 class RateLimitingQueueSession(DelayingQueueSession):
@@ -416,11 +452,12 @@ class RateLimitingQueueSession(DelayingQueueSession):
         *,
         base: float = 0.125,
         limit: float = 8.0,
+        polls: float = 0.0,
     ) -> None:
         self._base = base
         self.limit = limit
         """Seconds of the longest delay of an item that fails."""
-        super().__init__(new_queue, schedule)
+        super().__init__(new_queue, schedule, polls=polls)
 
     def _arguments(self) -> list[str]:
         default = (self._base, self.limit) == (0.125, 8.0)

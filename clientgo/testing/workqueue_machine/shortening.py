@@ -6,8 +6,9 @@ them, so that its shortest script may still have several such pairs too many.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, TypeAlias
 
 from clientgo.testing.workqueue_machine.session import QueueMismatch, QueueSession
@@ -17,18 +18,18 @@ __tracebackhide__ = True
 
 Operation: TypeAlias = tuple[str, tuple[Any, ...]]
 
-# A longer script is reported as Hypothesis found it: all pairs of its operations would take too long.
-_MOST_OPERATIONS = 25
+# A longer script loses no groups of so many operations that are no neighbours: there are too many groups.
+_MOST_FOR_GROUPS = {1: math.inf, 2: 25, 3: 14, 4: 12}
+# A script of so many operations has ten lines. A slightly longer one loses an operation also by moving another one.
+_TEN_LINES, _MOST_FOR_MOVES = 7, 12
 
 
 def shortened(new_session: Callable[[], QueueSession], failure: QueueMismatch) -> QueueMismatch:
-    """Return the failure of the shortest part of a session that leaving out one or two operations leads to.
+    """Return the failure of the shortest part of a session that leaving out operations leads to.
 
     Runs the part in sessions of its own, which take no time: their clock is virtual.
     """
     found, operations = failure, failure.operations
-    if len(operations) > _MOST_OPERATIONS:
-        return failure
     while True:
         for fewer in _parts(operations):
             shorter = _failure_of(new_session, fewer)
@@ -40,10 +41,20 @@ def shortened(new_session: Callable[[], QueueSession], failure: QueueMismatch) -
 
 
 def _parts(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Yield the operations without one, and without two of them."""
-    for count in (1, 2):
+    """Yield the operations without a half, a quarter ... of them, without one, and without two to four."""
+    size = len(operations) // 2
+    while size > 1:
+        for begin in range(0, len(operations), size):
+            yield [*operations[:begin], *operations[begin + size :]]
+        size //= 2
+    for count in (count for count, most in _MOST_FOR_GROUPS.items() if len(operations) <= most):
         for left_out in combinations(range(len(operations)), count):
             yield [each for i, each in enumerate(operations) if i not in left_out]
+    if _TEN_LINES < len(operations) <= _MOST_FOR_MOVES:
+        for moved, dropped in permutations(range(len(operations)), 2):
+            others = [each for i, each in enumerate(operations) if i not in (moved, dropped)]
+            for to in range(len(others) + 1):
+                yield [*others[:to], operations[moved], *others[to:]]
 
 
 def _failure_of(new_session: Callable[[], QueueSession], operations: Sequence[Operation]) -> QueueMismatch | None:

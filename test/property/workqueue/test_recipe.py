@@ -21,6 +21,7 @@ from clientgo.testing.workqueue_machine import (
     QueueMismatch,
     QueueRace,
     RateLimitingQueueMachine,
+    exponential,
     interleave,
 )
 
@@ -149,7 +150,7 @@ def test_a_search_that_found_a_livelock_repeats_it_in_a_tenth_of_the_operations(
 
 class WithOtherDelays(SimpleRateLimitingQueue):
     def delay(self, failures: int) -> float:
-        return min(0.005 * 2.0**failures, 1000.0)
+        return exponential(failures, base=0.005, limit=1000.0)
 
 
 FEW = settings(max_examples=15, database=None, derandomize=True, phases=[Phase.generate])

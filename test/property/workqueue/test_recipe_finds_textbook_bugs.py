@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,34 @@ from queue_bugs import (
     profile,
     run_recipe,
 )
-from simple_queue import MarksTheItemAsProcessedTooLate, SimpleDelayingQueue, SimpleQueue, SimpleRateLimitingQueue
+from simple_queue import (
+    MarksTheItemAsProcessedTooLate,
+    SimpleDelayingQueue,
+    SimplePriorityQueue,
+    SimpleQueue,
+    SimpleRateLimitingQueue,
+)
+from unusual_queues import (
+    POLLS,
+    OnASemaphore,
+    OnTheStandardLibrary,
+    OnTwoLocks,
+    Polls,
+    WithATimerPerDelay,
+    WithTimeoutsInLoops,
+)
 
 from clientgo.testing import synctest
-from clientgo.testing.workqueue_machine import QueueMachine, QueueMismatch, QueueRace, QueueSession, interleave
+from clientgo.testing.workqueue_machine import (
+    DelayingQueueMachine,
+    DelayingQueueSession,
+    QueueMachine,
+    QueueMismatch,
+    QueueRace,
+    QueueSession,
+    exponential,
+    interleave,
+)
 from clientgo.testing.workqueue_machine.interleaving import SHAPES
 from clientgo.testing.workqueue_machine.shortening import shortened
 
@@ -67,9 +92,85 @@ def test_a_script_leaves_out_pairs_of_operations_that_hypothesis_leaves_in() -> 
         q.done("a")
 
     found = shortened(lambda: QueueSession(DoneQueuesWithoutWaking), caught.value)
-    assert [name for name, _ in found.operations] == ["add", "get", "add", "get", "done"]
+    assert len(found.operations) == 5, "add, get, add, done, and a get or a drain that sleeps on"
     assert lines_of(found) == 8
     assert shortened(lambda: QueueSession(SimpleQueue), caught.value) is caught.value
+
+
+def test_a_long_script_loses_most_of_its_operations_too() -> None:
+    with pytest.raises(QueueMismatch) as caught, QueueSession(DoneQueuesWithoutWaking) as q:
+        for _ in range(40):
+            q.add("a")
+        q.get()
+        q.add("b")
+        q.get()
+        q.add("b")
+        q.get()
+        q.done("b")
+
+    found = shortened(lambda: QueueSession(DoneQueuesWithoutWaking), caught.value)
+    assert len(found.operations) == 5
+
+
+def test_three_operations_are_left_out_together_of_a_short_script() -> None:
+    class Session:
+        """Fails with all or none of the first three operations."""
+
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        def __enter__(self) -> Session:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            if len({"a", "b", "c"} & {*self.calls}) in (0, 3):
+                raise QueueMismatch("", [(name, ()) for name in self.calls])
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda: self.calls.append(name)
+
+    new_session: Any = Session
+    failure = QueueMismatch("", [("a", ()), ("d", ()), ("b", ()), ("e", ()), ("c", ())])
+    assert shortened(new_session, failure).operations == []
+
+
+def test_an_operation_is_moved_to_leave_out_another_one() -> None:
+    class Session:
+        """Fails with the last operation, as the first or as the ninth."""
+
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        def __enter__(self) -> Session:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            if self.calls[:1] == ["last"] or self.calls[8:] == ["last"]:
+                raise QueueMismatch("", [(name, ()) for name in self.calls])
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda: self.calls.append(name)
+
+    new_session: Any = Session
+    failure = QueueMismatch("", [*[(name, ()) for name in "abcdefgh"], ("last", ())])
+    assert shortened(new_session, failure).operations == [("last", ())]
+
+
+def test_delays_of_a_rate_limiting_queue_never_overflow() -> None:
+    assert exponential(3) == 1.0
+    assert exponential(10_000) == 8.0
+    assert exponential(10_000, base=0.005, limit=1000.0) == 1000.0
+
+
+def test_a_drain_may_finish_all_items_in_progress_while_others_are_ready() -> None:
+    with QueueSession(SimpleQueue) as q:
+        for item in "abc":
+            q.add(item)
+        q.get()
+        q.get()
+        q.drain(gets_first=False)
+        names = [name for name, _ in q._operations]
+        assert names == [*["add"] * 3, "get", "get", "add", "shut_down_with_drain", "done", "done"]
 
 
 def test_two_operations_are_left_out_together_if_each_alone_ends_the_failure() -> None:
@@ -147,6 +248,82 @@ def test_the_readme_lists_every_bug() -> None:
 def test_the_recipe_passes_the_queues_the_bugs_come_from(queue: type[SimpleQueue]) -> None:
     assert run_recipe(queue, "interleavings", max_examples=25, derandomize=True) is None
     assert run_recipe(queue, "operations", max_examples=25, derandomize=True) is None
+
+
+@pytest.mark.takes_turns(6)
+@pytest.mark.parametrize(
+    "queue",
+    [SimplePriorityQueue, OnASemaphore, OnTwoLocks, OnTheStandardLibrary, WithATimerPerDelay, WithTimeoutsInLoops],
+    ids=lambda queue: queue.__name__,
+)
+def test_the_recipe_passes_correct_queues_of_another_construction(queue: type[Any]) -> None:
+    assert run_recipe(queue, "interleavings", max_examples=25, derandomize=True) is None
+    assert run_recipe(queue, "operations", max_examples=25, derandomize=True) is None
+
+
+# ---- queues that poll
+
+
+def run_polling(queue: type[Any], part: str, polls: float = POLLS) -> None:
+    with profile(**QUICK | {"max_examples": 25}):
+        if part == "operations":
+            DelayingQueueMachine.of(queue, polls=polls).TestCase().runTest()
+        else:
+            synctest.explore()(lambda schedule: interleave(queue, schedule, polls=polls))()
+
+
+@pytest.mark.takes_turns(6)
+@pytest.mark.parametrize("part", ["operations", "interleavings"])
+def test_a_queue_that_polls_passes_with_its_interval(part: str) -> None:
+    run_polling(Polls, part)
+    with pytest.raises((QueueMismatch, QueueRace)):
+        run_polling(Polls, part, polls=0.0)
+
+
+class PollsAndDropsWhatIsProcessed(Polls):
+    def take_ready(self, now: float) -> list[str]:
+        return [item for item in super().take_ready(now) if item not in self.processing]
+
+
+class PollsWithoutTheLock(Polls):
+    def get(self) -> tuple[str | None, bool]:
+        while not self.queue and not self.down:
+            time.sleep(POLLS)
+        first = self.queue[:1]
+        with self.lock:  # another worker may have taken it since
+            self.queue = [item for item in self.queue if item not in first]
+            self.dirty.difference_update(first)
+            self.processing.update(first)
+            return (first[0], False) if first else (None, True)
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            self.processing.discard(item)
+            if item in self.dirty:
+                self.push(item)
+
+
+@pytest.mark.parametrize(
+    ("queue", "part", "failure"),
+    [
+        (PollsAndDropsWhatIsProcessed, "operations", QueueMismatch),
+        (PollsWithoutTheLock, "interleavings", QueueRace),
+    ],
+)
+def test_a_broken_queue_that_polls_is_found(queue: type[Any], part: str, failure: type[AssertionError]) -> None:
+    with pytest.raises(failure) as caught:
+        run_polling(queue, part)
+    assert f"polls={POLLS}" in "".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+
+
+def test_a_session_waits_for_the_poll_after_a_delay() -> None:
+    """At 0.05 the delay ends between two polls of the waiting loop, and the worker sees the item a poll later."""
+    with DelayingQueueSession(Polls, polls=POLLS) as q:
+        q.get()
+        q.add_after("a", 0.09)
+        q.add("b")
+        q.done("b")
+        q.sleep(0.03)
 
 
 # ---- shapes

@@ -142,3 +142,32 @@ def test_a_requeue_after_that_is_no_number_of_seconds_is_a_bug_of_the_reconciler
     panics = [line for line in caplog.messages if line.startswith('"Observed a panic"')]
     assert len(panics) > 1, "the object is tried again"
     assert f"requeue_after is a number of seconds; this reconciler returned {seconds!r}" in panics[0].splitlines()[0]
+
+
+def test_a_controller_that_has_not_started_has_no_queue() -> None:
+    made = a_controller(lambda ctx, request: reconcile.Result())
+
+    assert repr(made) == f"<Controller {made.name!r}, not started, no queue yet>"
+
+
+def test_the_context_of_a_sources_sync_ends_with_the_sync(bubble: synctest.Bubble) -> None:
+    """Otherwise its timer would stay until the timeout, which may be minutes."""
+    synced: list[context.Context] = []
+
+    class Source:
+        def start(self, ctx: context.Context, queue: Any) -> None: ...
+
+        def wait_for_sync(self, ctx: context.Context) -> None:
+            synced.append(ctx)
+
+    made = a_controller(lambda ctx, request: reconcile.Result())
+    made.watch(Source())
+    ctx, cancel = context.with_cancel(context.background())
+    running = threading.Thread(target=made.start, args=(ctx,), name="controller")
+    running.start()
+    bubble.wait()
+
+    assert ctx.err() is None
+    assert [each.err() is not None for each in synced] == [True]
+    cancel()
+    running.join()
