@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import posixpath
 import re
 import shlex
 import tarfile
+import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -326,8 +328,10 @@ class Shell:
         try:
             seconds = float(args[0])
         except (IndexError, ValueError):
+            seconds = math.nan
+        if not seconds >= 0:
             return self._fail(streams, "sleep: invalid number", 1)
-        return 137 if streams.gone.wait(seconds) else 0
+        return 137 if streams.gone.wait(min(seconds, threading.TIMEOUT_MAX)) else 0
 
     def _stty(self, args: list[str], streams: Streams) -> int:
         if not streams.tty:

@@ -60,5 +60,5 @@ def resized(streams: Streams, document: bytes) -> None:
     try:
         size = json.loads(document)
         streams.size = Size(int(size["Width"]), int(size["Height"]))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return

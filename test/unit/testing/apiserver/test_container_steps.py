@@ -23,6 +23,7 @@ from clientgo.testing.apiserver.streams.channel import resized
 from clientgo.testing.apiserver.streams.logs import answer
 from clientgo.testing.apiserver.streams.runtime import LogOptions, NoSuchContainer, Size, Streams
 from clientgo.testing.apiserver.wire.times import Times
+from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock import testing as clocktesting
 
 Json = dict[str, Any]
@@ -62,6 +63,32 @@ class Terminal:
 
 
 # ---- the shell
+
+
+@pytest.mark.parametrize("seconds", ["1000", "1e300", "inf"])
+def test_a_sleep_of_any_length_ends_with_the_client(seconds: str) -> None:
+    terminal = Terminal()
+
+    def leave() -> None:
+        terminal.streams.gone.set()
+
+    REAL_CLOCK.after_func(0.01, leave)
+
+    assert terminal.run("sleep", seconds) == ("", "", 137)
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "x", "9" * 5000 + "x"])
+def test_a_sleep_without_a_number_fails(seconds: str) -> None:
+    assert Terminal().run("sleep", seconds) == ("", "sleep: invalid number\n", 1)
+
+
+@pytest.mark.parametrize("document", [b"{", b"[" * 100_000, b'{"Width":Infinity,"Height":1}', b'{"Width":"x"}', b"7"])
+def test_an_invalid_size_of_the_terminal_is_ignored(document: bytes) -> None:
+    streams = Streams(size=Size(80, 25))
+
+    resized(streams, document)
+
+    assert streams.size == Size(80, 25)
 
 
 @pytest.mark.parametrize(
