@@ -329,6 +329,13 @@ def test_an_error_of_the_body_unwinds_each_thread_once_and_waits_for_it() -> Non
     assert b.failures == []
 
 
+def test_the_first_thread_is_the_running_one_after_the_others_were_unwound() -> None:
+    with pytest.raises(synctest.LeakError), synctest.bubble() as b:
+        spawn(lambda: threading.Event().wait(), "left behind")
+
+    assert b.runnable == (threading.current_thread(),)
+
+
 def test_many_threads_are_forgotten_when_their_number_has_doubled() -> None:
     with synctest.bubble() as b:
         for count in range(1, 300):
