@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import inspect
 import re
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from synctesttools import steps_of
 
 from clientgo.testing import synctest
+from clientgo.testing.synctest import scheduler
 from clientgo.testing.synctest.task import Timer
 from clientgo.testing.synctest.timeouts import Timeouts
 
@@ -329,11 +331,26 @@ def test_an_error_of_the_body_unwinds_each_thread_once_and_waits_for_it() -> Non
     assert b.failures == []
 
 
-def test_the_first_thread_is_the_running_one_after_the_others_were_unwound() -> None:
-    with pytest.raises(synctest.LeakError), synctest.bubble() as b:
-        spawn(lambda: threading.Event().wait(), "left behind")
+def test_the_first_thread_is_the_running_one_after_another_was_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_UNWINDS", "_ENDS", "_ALL_END"):
+        monkeypatch.setattr(scheduler, name, 0.05)
+    held = _thread.allocate_lock()
+    held.acquire()
 
-    assert b.runnable == (threading.current_thread(),)
+    def blocks_for_real() -> None:
+        try:
+            threading.Event().wait()
+        finally:
+            held.acquire()
+
+    with pytest.raises(ZeroDivisionError), synctest.bubble() as b:
+        spawn(blocks_for_real, "left behind")
+        b.wait()
+        raise ZeroDivisionError
+    running = b.runnable
+    held.release()
+
+    assert running == (threading.current_thread(),)
 
 
 def test_many_threads_are_forgotten_when_their_number_has_doubled() -> None:
