@@ -72,15 +72,9 @@ class DaemonSets:
 
     def _pods_of(self, ctx: Context, daemon_set: appsv1.DaemonSet) -> dict[str, list[corev1.Pod]]:
         """Return the set's pods by their intended node."""
-        namespace, name = daemon_set.get_namespace(), daemon_set.get_name()
+        namespace = daemon_set.get_namespace()
         pods, sets = self._client.core_v1().pods(namespace), self._client.apps_v1().daemon_sets(namespace)
-        claimed = adopt_and_release(
-            pods.list(ctx, metav1.ListOptions()).items,
-            daemon_set,
-            KIND,
-            write=lambda pod: pods.update(ctx, pod),
-            read_owner=lambda: sets.get(ctx, name),
-        )
+        claimed = adopt_and_release(ctx, pods.list(ctx, metav1.ListOptions()).items, daemon_set, KIND, pods, sets)
         found: dict[str, list[corev1.Pod]] = {}
         for pod in claimed:
             node = pod.spec.node_name or _meant_for(pod)

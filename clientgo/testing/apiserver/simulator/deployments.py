@@ -44,17 +44,13 @@ class Deployments:
 
     def sync(self, ctx: Context, namespace: str, name: str) -> None:
         """Sync one Deployment once. Raises StatusError."""
-        deployment = self._client.apps_v1().deployments(namespace).get(ctx, name)
+        apps = self._client.apps_v1()
+        deployments, sets = apps.deployments(namespace), apps.replica_sets(namespace)
+        deployment = deployments.get(ctx, name)
         if deployment.metadata.deletion_timestamp is not None:
             return
-        sets = self._client.apps_v1().replica_sets(namespace)
-        owned = adopt_and_release(
-            sets.list(ctx, metav1.ListOptions()).items,
-            deployment,
-            KIND,
-            write=lambda rs: sets.update(ctx, rs),
-            read_owner=lambda: self._client.apps_v1().deployments(namespace).get(ctx, name),
-        )
+        listed = sets.list(ctx, metav1.ListOptions()).items
+        owned = adopt_and_release(ctx, listed, deployment, KIND, sets, deployments)
         template = _plain_template(deployment.spec.template.to_dict())
         new = next((rs for rs in owned if _plain_template(rs.spec.template.to_dict()) == template), None)
         old = [rs for rs in owned if rs is not new]

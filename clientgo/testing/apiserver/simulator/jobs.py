@@ -43,13 +43,7 @@ class Jobs:
         if job.metadata.deletion_timestamp is not None or _is_finished(job):
             return
         pods = self._client.core_v1().pods(namespace)
-        mine = adopt_and_release(
-            pods.list(ctx, metav1.ListOptions()).items,
-            job,
-            KIND,
-            write=lambda pod: pods.update(ctx, pod),
-            read_owner=lambda: jobs.get(ctx, name),
-        )
+        mine = adopt_and_release(ctx, pods.list(ctx, metav1.ListOptions()).items, job, KIND, pods, jobs)
         succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
         failed = sum(pod.status.phase == "Failed" for pod in mine)
         active = [pod for pod in mine if pod.status.phase not in ("Succeeded", "Failed")]

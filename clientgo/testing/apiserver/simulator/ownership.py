@@ -6,8 +6,8 @@ and a pod whose label changes is left alone, and replaced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.batch import v1 as batchv1
@@ -16,6 +16,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime import ResourceObject
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.context import Context
 
 Owner = appsv1.Deployment | appsv1.ReplicaSet | appsv1.StatefulSet | appsv1.DaemonSet | batchv1.Job
 # Kinds that adopt. A CronJob takes no Job that it did not create.
@@ -30,18 +31,26 @@ def selects(owner: Owner, obj: ResourceObject) -> bool:
     return metav1.label_selector_as_selector(owner.spec.selector).matches(labels.Set(obj.get_labels()))
 
 
+class _Dependents(Protocol[R]):
+    def update(self, ctx: Context, obj: R, /) -> R: ...
+
+
+class _Owners(Protocol):
+    def get(self, ctx: Context, name: str, /) -> Owner: ...
+
+
 def adopt_and_release(
+    ctx: Context,
     objects: Iterable[R],
     owner: Owner,
     kind: GroupVersionKind,
-    *,
-    write: Callable[[R], R],
-    read_owner: Callable[[], Owner],
+    dependents: _Dependents[R],
+    owners: _Owners,
 ) -> list[R]:
     """Return the objects that the owner controls, after it adopted and released some.
 
-    `write` updates an object; `read_owner` reads the owner again before the first adoption. Raises StatusError, and
-    RuntimeError if the owner is being deleted. Go: BaseControllerRefManager.ClaimObject.
+    `dependents` and `owners` are the clients of both kinds: the owner is read again before the first adoption. Raises
+    StatusError, and RuntimeError if the owner is being deleted. Go: BaseControllerRefManager.ClaimObject.
     """
     is_ending = owner.get_deletion_timestamp() is not None
     may_adopt = False
@@ -52,12 +61,12 @@ def adopt_and_release(
             if is_selected:
                 mine.append(obj)
             elif not is_ending:
-                _write_unless_gone(write, _released(obj, owner))
+                _write_unless_gone(ctx, dependents, _released(obj, owner))
         elif is_selected and not is_ending and _is_orphan(obj):
             if not may_adopt:
-                _check_may_adopt(owner, read_owner())
+                _check_may_adopt(owner, owners.get(ctx, owner.get_name()))
                 may_adopt = True
-            adopted = _write_unless_gone(write, _adopted(obj, owner, kind))
+            adopted = _write_unless_gone(ctx, dependents, _adopted(obj, owner, kind))
             if adopted is not None:
                 mine.append(adopted)
     return mine
@@ -81,9 +90,9 @@ def _released(obj: R, owner: Owner) -> R:
     return free
 
 
-def _write_unless_gone(write: Callable[[R], R], obj: R) -> R | None:
+def _write_unless_gone(ctx: Context, dependents: _Dependents[R], obj: R) -> R | None:
     try:
-        return write(obj)
+        return dependents.update(ctx, obj)
     except errors.StatusError as err:
         if errors.is_not_found(err):
             return None

@@ -41,13 +41,7 @@ class ReplicaSets:
             for pod in pods.list(ctx, metav1.ListOptions()).items
             if pod.metadata.deletion_timestamp is None and pod.status.phase not in ("Succeeded", "Failed")
         ]
-        active = adopt_and_release(
-            remaining,
-            replica_set,
-            KIND,
-            write=lambda pod: pods.update(ctx, pod),
-            read_owner=lambda: sets.get(ctx, name),
-        )
+        active = adopt_and_release(ctx, remaining, replica_set, KIND, pods, sets)
         wanted = replica_set.spec.replicas or 0
         for _ in range(wanted - len(active)):
             created = pods.create(ctx, _pod_of(replica_set)).metadata.name

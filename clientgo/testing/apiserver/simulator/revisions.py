@@ -52,16 +52,10 @@ class Revisions:
 
     def of(self, ctx: Context, owner: Owner) -> list[appsv1.ControllerRevision]:
         """Return the owner's revisions, the oldest first. Raises the errors of adopt_and_release."""
-        apps, namespace, name = self._client.apps_v1(), owner.get_namespace(), owner.get_name()
+        apps, namespace = self._client.apps_v1(), owner.get_namespace()
         client = apps.controller_revisions(namespace)
         owners = apps.stateful_sets(namespace) if isinstance(owner, appsv1.StatefulSet) else apps.daemon_sets(namespace)
-        found = adopt_and_release(
-            client.list(ctx, metav1.ListOptions()).items,
-            owner,
-            self._kind,
-            write=lambda one: client.update(ctx, one),
-            read_owner=lambda: owners.get(ctx, name),
-        )
+        found = adopt_and_release(ctx, client.list(ctx, metav1.ListOptions()).items, owner, self._kind, client, owners)
         return sorted(found, key=lambda one: (one.revision, one.get_name()))
 
     def current(

@@ -122,13 +122,7 @@ class StatefulSets:
         namespace, name = stateful_set.get_namespace(), stateful_set.get_name()
         pods, sets = self._client.core_v1().pods(namespace), self._client.apps_v1().stateful_sets(namespace)
         members = [pod for pod in pods.list(ctx, metav1.ListOptions()).items if _parent(pod) == name]
-        claimed = adopt_and_release(
-            members,
-            stateful_set,
-            KIND,
-            write=lambda pod: pods.update(ctx, pod),
-            read_owner=lambda: sets.get(ctx, name),
-        )
+        claimed = adopt_and_release(ctx, members, stateful_set, KIND, pods, sets)
         return {int(pod.get_name().rpartition("-")[2]): pod for pod in claimed}
 
     def _act(self, ctx: Context, round: _Round) -> None:
