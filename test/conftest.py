@@ -55,15 +55,6 @@ def _blocked_signals() -> set[signal.Signals]:
     return {signal.Signals(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
 
 
-def pytest_collection_finish() -> None:
-    """Free the garbage collector from the collected tests.
-
-    Each full collection, which many tests and the check for leaks request, would walk through all of them.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 # What may be missing in CI too: other machines have it, or this pass of hack/test leaves it out on purpose.
 _MAY_BE_MISSING = (
     "msgspec is not installed, or switched off",
