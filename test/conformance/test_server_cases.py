@@ -80,6 +80,7 @@ def test_requests_are_answered_as_recorded() -> None:
     assert sorted(allowed - differs) == [], f"these agree now: take them out of {DIFFERS.name}"
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(("folder", "gate", "requests"), [("gate_on", True, 603), ("gate_off", False, 375)])
 def test_sharded_requests_are_answered_as_recorded_with_the_gate_on_and_off(
     folder: str, gate: bool, requests: int

@@ -25,7 +25,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.testing.apiserver import Environment
 
-pytestmark = pytest.mark.shared_server
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(2)]
 
 SAMPLE = ROOT / "cmd" / "sample-controller"
 FOOS = GroupVersionResource("samplecontroller.k8s.io", "v1alpha1", "foos")

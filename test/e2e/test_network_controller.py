@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from processes import ROOT, Program, as_service_account, children, eventually, kubectl, python, start_apiserver
 
-pytestmark = pytest.mark.kubectl
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(2)]
 PROGRAM = ROOT / "cmd/network-controller"
 CRD = str(PROGRAM / "crd/network.yaml")
 EXAMPLE = str(PROGRAM / "example/example-network.yaml")

@@ -15,7 +15,7 @@ from clientgo import context, kubernetes
 from clientgo.api.authentication import v1 as authenticationv1
 from clientgo.testing.apiserver import Environment, kubeconfig_text, read_manifests, write_kubeconfig
 
-pytestmark = pytest.mark.kubectl
+pytestmark = [pytest.mark.kubectl, pytest.mark.takes_turns(2)]
 SAMPLE = ROOT / "cmd/sample-controller/artifacts"
 ACCOUNT = "system:serviceaccount:sample-controller:sample-controller"
 RBAC = list(read_manifests([SAMPLE / "deploy/rbac.yaml"]))

@@ -20,6 +20,8 @@ from clientgo.utils.clock import REAL_CLOCK
 from pkg.apis.samplecontroller import v1alpha1
 from pkg.generated.clientset import versioned as clientset
 
+pytestmark = pytest.mark.takes_turns(3)
+
 CTX = context.background()
 CRD = ROOT / "cmd/sample-controller/artifacts/examples/crd.yaml"
 # Seconds. Long enough for a slow machine to renew in, short enough to wait for.

@@ -160,7 +160,7 @@ def has_one_replica(deployments: Any) -> bool:
     return bool(deployments.get(CTX, "web").spec.replicas == 1)
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize("by", ["namespace", "uid"])
 @pytest.mark.parametrize("gate", [True, False], ids=["gate on", "gate off"])
 def test_replicas_that_cache_their_shards_sync_only_foos_of_these(by: str, gate: bool) -> None:

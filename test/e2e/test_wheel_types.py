@@ -13,7 +13,7 @@ import pytest
 from processes import ROOT
 from wheel import build_wheel, run
 
-pytestmark = pytest.mark.takes_turns(4)
+pytestmark = pytest.mark.takes_turns(8)
 
 
 def test_type_checkers_accept_programs_and_a_scaffolded_project(

@@ -418,6 +418,7 @@ def _pumps(pattern: str) -> list[str]:
     return single + ["".join(pair) for pair in itertools.product(single[:8] + signs[:4], repeat=2)]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("key", UNTRUSTED)
 def test_no_repeated_text_takes_longer(uses: dict[str, Use], key: str) -> None:
     """A search by machine for texts that the list does not have; 10 KB are enough to see quadratic time."""

@@ -275,7 +275,7 @@ def server() -> Iterator[Any]:
         yield running
 
 
-pytestmark = pytest.mark.shared_server
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(2)]
 
 
 def ask(server: Any, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, bytes]:

@@ -32,6 +32,8 @@ from clientgo.controller_runtime import client
 from clientgo.golang import http
 from clientgo.testing.apiserver import read_manifests
 
+pytestmark = pytest.mark.takes_turns(2)
+
 PROGRAM = ImportedProgram("operator-patterns")
 with PROGRAM:
     v1alpha1 = PROGRAM.module("api.v1alpha1")

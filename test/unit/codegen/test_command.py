@@ -234,6 +234,8 @@ from clientgo.context import background
 from shop.apis.shop import v1
 from shop.generated.clientset.versioned import fake
 
+pytestmark = pytest.mark.takes_turns(2)
+
 client = fake.new_clientset(v1.Order(metadata=metav1.ObjectMeta(name="a", namespace="ns"), spec=v1.OrderSpec(items=3)))
 orders = client.shop_v1().orders("ns").list(background(), metav1.ListOptions())
 print(type(orders).__name__, [order.spec.items for order in orders.items], v1.GROUP_NAME, v1.resource("orders"))

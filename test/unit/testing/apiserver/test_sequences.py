@@ -19,7 +19,7 @@ import replay_cases as replay
 from clientgo.testing.apiserver import Server, kubeconfig_text, write_kubeconfig
 from clientgo.testing.apiserver.admission.chain import UNDONE_BY_CONTROLLERS
 
-pytestmark = pytest.mark.shared_server
+pytestmark = [pytest.mark.shared_server, pytest.mark.takes_turns(2)]
 FOLDER = Path(__file__).with_name("sequences")
 CASES = list(replay.load(sorted(FOLDER.glob("*.json.gz"))))
 # Recorded with the feature gate on. A watch takes seconds, and so does a list of a future version: these are the rest.

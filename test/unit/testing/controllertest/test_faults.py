@@ -19,6 +19,8 @@ from clientgo import context, kubernetes, rest
 from clientgo.testing import controllertest as ct
 from clientgo.testing.controllertest.strategies import scripts
 
+pytestmark = pytest.mark.takes_turns(2)
+
 KIND = "example.com/v1/Widget"
 ONE, TWO, SECOND = widget("a", 1), widget("a", 2), ct.Sleep(1.0)
 CREATE, STATUS = "create configmaps default/a-data", "update widgets/status default/a"

@@ -10,6 +10,8 @@ from widgetoperator import widget
 
 from clientgo.testing import controllertest as ct
 
+pytestmark = pytest.mark.takes_turns(2)
+
 IS_LONG = settings().max_examples >= 10_000
 HOURS, PERIOD = (24.0, 1800.0) if IS_LONG else (0.75, 300.0)
 STEPS = [widget("a", 1), widget("b", 2)]
