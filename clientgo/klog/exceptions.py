@@ -334,20 +334,25 @@ def _location(err: BaseException) -> str:
         return ""
     # From the end, since an exception that is raised again and again has thousands of frames.
     frame, line = next(
-        (each for rank in (2, 1, 0) for each in reversed(frames) if _rank(each[0]) == rank), frames[-1]
+        (each for rank in (3, 2, 1, 0) for each in reversed(frames) if _rank(each[0]) == rank), frames[-1]
     )
     code = frame.f_code
     return f"{os.path.basename(code.co_filename)}:{line} in {code.co_name}"
 
 
 def _rank(frame: FrameType) -> int:
-    """Return 2 for the user's code, 1 for an installed package, 0 for this library and the standard library."""
+    """Return 3 for a file of the user, 1 for an installed package, 0 for this library and the standard library.
+
+    Code without a file has 2: it is that of `python -c`, or generated, such as the methods of a dataclass.
+    """
     path = os.path.abspath(frame.f_code.co_filename)
     if path.startswith(_LIBRARY) or frame.f_code.co_filename.startswith("<frozen "):
         return 0
+    if frame.f_code.co_filename.startswith("<"):
+        return 2
     if any(part in path for part in _INSTALLED):
         return 1
-    return 0 if path.startswith(_STANDARD_LIBRARY) else 2
+    return 0 if path.startswith(_STANDARD_LIBRARY) else 3
 
 
 def _is_of_standard_library(frame: FrameType) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import errno
 import io
 import json
@@ -135,6 +136,28 @@ def test_a_bug_that_go_would_wrap_without_raising_it_keeps_its_traceback() -> No
 def test_an_error_that_was_never_raised_is_logged_as_in_go() -> None:
     logged = klog.format_message("Unhandled Error", {}, RuntimeError("Timed out waiting for caches to sync"))
     assert logged == '"Unhandled Error" err="Timed out waiting for caches to sync"'
+
+
+def test_the_place_is_in_a_file_of_the_user_not_in_a_generated_method() -> None:
+    point = dataclasses.make_dataclass("Point", ["x"], frozen=True)(1)
+
+    def reconcile() -> None:
+        point.x = 2
+
+    failure = klog.failure_of(caught(reconcile))
+    assert failure is not None
+    assert re.fullmatch(r"test_klog_exceptions.py:\d+ in reconcile", failure.at)
+
+
+def test_the_place_is_in_a_program_without_a_file() -> None:
+    program = compile("import json\njson.loads('{')", "<string>", "exec")
+    err = caught(lambda: exec(program, {}))
+    at_program = err.__traceback__
+    while at_program is not None and at_program.tb_frame.f_code is not program:
+        at_program = at_program.tb_next
+    failure = klog.failure_of(err.with_traceback(at_program))
+    assert failure is not None
+    assert failure.at == "<string>:2 in <module>"
 
 
 def test_the_place_is_in_the_users_code_not_in_the_library_it_calls() -> None:
