@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
+pytestmark = pytest.mark.takes_turns(2)
+
 ROOT = Path(__file__).resolve().parents[3]
 
 # Uses what is generated for an API group of one's own: a clientset, its fake, an informer factory and a lister.
@@ -233,8 +235,6 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import background
 from shop.apis.shop import v1
 from shop.generated.clientset.versioned import fake
-
-pytestmark = pytest.mark.takes_turns(2)
 
 client = fake.new_clientset(v1.Order(metadata=metav1.ObjectMeta(name="a", namespace="ns"), spec=v1.OrderSpec(items=3)))
 orders = client.shop_v1().orders("ns").list(background(), metav1.ListOptions())

@@ -69,7 +69,7 @@ def test_expensive_tests_take_turns_from_commit_to_commit(tmp_path: Path) -> Non
         found = re.findall(r"pytest got .* --turn (\d+)", done.stdout)
         # The tests and the second pass, in which a third of the cases has its turn.
         assert found[::2] == found[1::2]
-        assert done.stdout.count("--turns-of-others 3") == (1 if not arguments or arguments == ("--all",) else 0)
+        assert done.stdout.count("--turns-of-others 5") == (1 if not arguments or arguments == ("--all",) else 0)
         return found[::2]
 
     def commit() -> None:

@@ -12,6 +12,8 @@ import pytest
 from patience import PATIENCE
 from processes import ROOT, start_apiserver
 
+pytestmark = pytest.mark.takes_turns(2)
+
 SAMPLE = ROOT / "cmd/sample-controller/artifacts/examples"
 
 USER = """
@@ -182,8 +184,6 @@ def test_a_fixture_of_the_project_takes_precedence(tmp_path: Path) -> None:
 def test_the_thorough_profile_is_there_if_it_is_chosen(tmp_path: Path) -> None:
     test = """
 from hypothesis import settings
-
-pytestmark = pytest.mark.takes_turns(2)
 def test_it(request):
     assert settings().max_examples == 20_000
     assert request.config.pluginmanager.has_plugin("clientgo.testing.thorough")
