@@ -427,6 +427,8 @@ _SPECIAL = {
     "k8s.io/apimachinery/pkg/types.UID": _text("types.UID"),
     "k8s.io/apimachinery/pkg/types.NodeName": _text("types.NodeName"),
 }
+
+
 def _pointer(inner: Codec) -> Codec:
     """Return the codec of a pointer. A pointer is empty only when nil, so that an explicit 0 or "" is kept."""
     if inner.struct is not None:
