@@ -6,6 +6,7 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -112,48 +113,46 @@ def test_a_long_script_loses_most_of_its_operations_too() -> None:
     assert len(found.operations) == 5
 
 
+class FailingSession:
+    """Any name is an operation. The session fails at its end if the names of its operations say so."""
+
+    def __init__(self, fails: Callable[[list[str]], bool]) -> None:
+        self._fails = fails
+        self._calls: list[str] = []
+
+    def __enter__(self) -> FailingSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._fails(self._calls):
+            raise QueueMismatch("", [(name, ()) for name in self._calls])
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self._calls.append(name)
+
+
+def shortened_operations(fails: Callable[[list[str]], bool], names: Iterable[str]) -> list[str]:
+    def new_session() -> Any:
+        return FailingSession(fails)
+
+    failure = QueueMismatch("", [(name, ()) for name in names])
+    return [name for name, _ in shortened(new_session, failure).operations]
+
+
 def test_three_operations_are_left_out_together_of_a_short_script() -> None:
-    class Session:
-        """Fails with all or none of the first three operations."""
+    def fails(names: list[str]) -> bool:
+        """Fail with all or none of three operations."""
+        return len({"a", "b", "c"} & {*names}) in (0, 3)
 
-        def __init__(self) -> None:
-            self.calls: list[str] = []
-
-        def __enter__(self) -> Session:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            if len({"a", "b", "c"} & {*self.calls}) in (0, 3):
-                raise QueueMismatch("", [(name, ()) for name in self.calls])
-
-        def __getattr__(self, name: str) -> Any:
-            return lambda: self.calls.append(name)
-
-    new_session: Any = Session
-    failure = QueueMismatch("", [("a", ()), ("d", ()), ("b", ()), ("e", ()), ("c", ())])
-    assert shortened(new_session, failure).operations == []
+    assert shortened_operations(fails, "adbec") == []
 
 
 def test_an_operation_is_moved_to_leave_out_another_one() -> None:
-    class Session:
-        """Fails with the last operation, as the first or as the ninth."""
+    def fails(names: list[str]) -> bool:
+        """Fail with the last operation, as the first or as the ninth."""
+        return names[:1] == ["last"] or names[8:] == ["last"]
 
-        def __init__(self) -> None:
-            self.calls: list[str] = []
-
-        def __enter__(self) -> Session:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            if self.calls[:1] == ["last"] or self.calls[8:] == ["last"]:
-                raise QueueMismatch("", [(name, ()) for name in self.calls])
-
-        def __getattr__(self, name: str) -> Any:
-            return lambda: self.calls.append(name)
-
-    new_session: Any = Session
-    failure = QueueMismatch("", [*[(name, ()) for name in "abcdefgh"], ("last", ())])
-    assert shortened(new_session, failure).operations == [("last", ())]
+    assert shortened_operations(fails, [*"abcdefgh", "last"]) == ["last"]
 
 
 def test_delays_of_a_rate_limiting_queue_never_overflow() -> None:
