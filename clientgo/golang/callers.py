@@ -13,7 +13,7 @@ import traceback
 from types import FrameType, TracebackType
 from typing import TypeVar
 
-__all__ = ["caller", "format_exception", "format_stack", "is_inserted", "mark_inserted"]
+__all__ = ["caller", "error_text", "format_exception", "format_stack", "is_inserted", "mark_inserted"]
 
 T = TypeVar("T")
 
@@ -69,6 +69,14 @@ def _format_all(err: BaseException) -> str:
     formatted = traceback.TracebackException.from_exception(err, compact=True)
     _strip(formatted)
     return "".join(formatted.format())
+
+
+def error_text(err: BaseException) -> str:
+    """Return the text of an exception, or the name of its type if there is no text or its method raises."""
+    try:
+        return str(err) or type(err).__name__
+    except Exception:  # the user's own class
+        return type(err).__name__
 
 
 # The exceptions at each end of a long chain, and the frames at each end of a long traceback, that are shown.

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Final
 
 from clientgo.golang import utf8
+from clientgo.golang.callers import error_text
 from clientgo.golang.strconv import quote
 
 __all__ = ["errorf", "go_value", "printf", "println", "sprint", "sprintf"]
@@ -167,7 +168,7 @@ class _Verb:
         try:
             return self._show(value, 0)
         except Exception as err:
-            return f"%!{self._verb}(PANIC=String method: {_message(err)})"
+            return f"%!{self._verb}(PANIC=String method: {error_text(err)})"
 
     def _show(self, value: Any, nesting: int) -> str:
         verb = self._verb
@@ -278,7 +279,7 @@ def go_value(value: Any) -> str:
     try:
         return _plain(value, 0)
     except Exception as err:
-        return f"%!v(PANIC=String method: {_message(err)})"
+        return f"%!v(PANIC=String method: {error_text(err)})"
 
 
 def _plain(value: Any, nesting: int) -> str:
@@ -370,10 +371,3 @@ def _go_type(value: Any) -> str:
     names = {bool: "bool", int: "int", float: "float64", str: "string", type(None): "<nil>", bytes: "[]uint8"}
     names |= {list: "[]interface {}", tuple: "[]interface {}", dict: "map[string]interface {}"}
     return names.get(type(value), type(value).__name__)
-
-
-def _message(err: Exception) -> str:
-    try:
-        return str(err) or type(err).__name__
-    except Exception:
-        return type(err).__name__

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from clientgo.golang import utf8
+from clientgo.golang.callers import error_text
 from clientgo.golang.strconv import escape_unprintable, quote
 from clientgo.klog.exceptions import failure_of, lost_cause
 
@@ -114,14 +115,7 @@ def to_string(value: object, form: Callable[[object], str] = str) -> str:
     try:
         return form(value)
     except Exception as err:
-        return f"<panic: {_reason(err)}>"
-
-
-def _reason(err: Exception) -> str:
-    try:
-        return str(err) or type(err).__name__
-    except Exception:
-        return type(err).__name__
+        return f"<panic: {error_text(err)}>"
 
 
 def _shortened(text: str) -> str:

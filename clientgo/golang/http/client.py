@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from clientgo import context
+from clientgo.golang.callers import error_text
 from clientgo.golang.http.message import Body, Request, Response, RoundTripper, redacted_url
 from clientgo.klog.exceptions import operational_error
 
@@ -39,10 +40,7 @@ def describe(err: BaseException) -> str:
     """Return the error's text without Python's prefix "[Errno N]"."""
     if isinstance(err, OSError) and err.strerror:
         return err.strerror
-    try:
-        return str(err) or type(err).__name__
-    except Exception:  # the user's own class, from a dial, proxy or transport function
-        return type(err).__name__
+    return error_text(err)
 
 
 class Client:
