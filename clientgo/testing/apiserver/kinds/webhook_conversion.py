@@ -1,12 +1,12 @@
 """Conversion of custom resources by a webhook. Mirrors apiextensions-apiserver's conversion/webhook_converter.go.
 
 A converter remembers its results until the stored object changes, as Go's watch cache of each version does. Differs:
-a list converts its objects in one call. If an object cannot be converted, the watch ends and its client lists again.
+the results of all converters have one bound, and a list converts its objects in one call. If an object cannot be
+converted, the watch ends and its client lists again.
 """
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # Seconds for one call.
 _TIMEOUT = 30.0
-_KEPT = 10_000
 _IDENTITY = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 # Go's names of the types that it reads JSON into.
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", int: "int64", float: "float64", str: "string"}
@@ -36,9 +35,6 @@ class Converter:
         self._clients = clients
         self._webhook = webhook
         self._api_version = api_version
-        # Guards _known: by uid, the stored object, which never changes, and its conversion.
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[Json, Json]] = {}
 
     def __repr__(self) -> str:
         return f"<Converter to {self._api_version}>"
@@ -46,7 +42,7 @@ class Converter:
     def convert(self, obj: Json) -> Json:
         """Return a stored object in this converter's version. Raises ApiError 500 if the webhook fails.
 
-        The result is remembered until the stored object changes.
+        The result is remembered until the stored object changes, or others need its room.
         """
         if obj.get("apiVersion") == self._api_version:
             return obj
@@ -72,16 +68,13 @@ class Converter:
             self._remember(list(zip(missing, self._convert_remotely(missing), strict=True)))
 
     def _remember(self, pairs: list[tuple[Json, Json]]) -> None:
-        with self._lock:
-            if len(self._known) > _KEPT:
-                self._known.clear()
-            for obj, made in pairs:
-                self._known[obj["metadata"].get("uid", "")] = (obj, made)
+        self._clients.conversions.put([(self._key(obj), obj, made) for obj, made in pairs])
 
     def _remembered(self, obj: Json) -> Json | None:
-        with self._lock:
-            known = self._known.get(obj["metadata"].get("uid", ""))
-        return known[1] if known is not None and known[0] is obj else None
+        return self._clients.conversions.get(self._key(obj), obj)
+
+    def _key(self, obj: Json) -> tuple[Converter, str]:
+        return self, obj["metadata"].get("uid", "")
 
     def _convert_remotely(self, objects: list[Json]) -> list[Json]:
         kind = f"{objects[0].get('apiVersion')}, Kind={objects[0].get('kind')}"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import threading
+from collections import OrderedDict
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
@@ -33,6 +35,10 @@ _HEAD = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind stri
 
 # As many addresses as Go keeps clients for; the one made first goes.
 _KEPT = 200
+
+# Converted objects that are remembered, and their bytes as JSON. A byte of JSON takes several bytes of memory.
+_KEPT_OBJECTS = 10_000
+_KEPT_BYTES = 16 * 1024 * 1024
 
 
 class _Bounded:
@@ -87,6 +93,50 @@ class CallError(Exception):
     """The webhook did not answer, or not with a JSON object."""
 
 
+class Conversions:
+    """The converted objects of all converters of a server, with one bound on their sizes. Thread-safe.
+
+    An entry has the stored object, which never changes, and its conversion. Those that were used last remain. The
+    objects of the last `put` remain too, whatever their size, because the list that they are for needs them next.
+    """
+
+    def __init__(self) -> None:
+        # Guards the other attributes.
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Hashable, tuple[Json, Json, int]] = OrderedDict()
+        self._bytes = 0
+
+    def __repr__(self) -> str:
+        return f"<Conversions {len(self._known)} objects, {self._bytes} bytes>"
+
+    def get(self, key: Hashable, stored: Json) -> Json | None:
+        """Return the conversion of this very object, or None."""
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or known[0] is not stored:
+                return None
+            self._known.move_to_end(key)
+            return known[1]
+
+    def put(self, made: list[tuple[Hashable, Json, Json]]) -> None:
+        """Remember conversions, and drop the ones that were used least recently."""
+        sized = [(key, stored, new, len(dumps(stored)) + len(dumps(new))) for key, stored, new in made]
+        size_of_all = sum(size for *_, size in sized)
+        with self._lock:
+            while self._known and (
+                self._bytes + size_of_all > _KEPT_BYTES or len(self._known) + len(sized) > _KEPT_OBJECTS
+            ):
+                self._drop(next(iter(self._known)))
+            for key, stored, new, size in sized:
+                self._drop(key)
+                self._known[key] = (stored, new, size)
+                self._bytes += size
+
+    def _drop(self, key: Hashable) -> None:
+        known = self._known.pop(key, None)
+        self._bytes -= known[2] if known is not None else 0
+
+
 class WebhookClients:
     """One client for each address and authority. Thread-safe; a call blocks its thread until `stop` or its timeout."""
 
@@ -96,6 +146,7 @@ class WebhookClients:
         # Guards _clients.
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], rest.RESTClient] = {}
+        self.conversions = Conversions()
 
     def __repr__(self) -> str:
         return f"<WebhookClients {len(self._clients)} clients>"

@@ -21,6 +21,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime.webhook import admission, conversion
 from clientgo.controller_runtime.webhook.admission import Response
 from clientgo.golang.http.server import Request, ResponseWriter
+from clientgo.testing.apiserver.wire import webhooks
 
 Json = dict[str, Any]
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -137,6 +138,32 @@ def test_a_list_is_one_call(hooks: Webhooks) -> None:
         assert [item["every"] for item in items] == ["0", "1", "2", "3", "4"]
         assert {item["apiVersion"] for item in items} == {f"{GROUP}/v1"}
     assert counts == [5]
+
+
+def test_remembered_conversions_of_all_kinds_have_one_bound_of_their_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "_KEPT_BYTES", 1000)
+    known = webhooks.Conversions()
+    objects = [{"metadata": {"uid": str(i)}, "text": "x" * 100} for i in range(20)]
+    for i, obj in enumerate(objects):
+        known.put([((i % 3, str(i)), obj, obj)])
+    assert [known.get((i % 3, str(i)), obj) is not None for i, obj in enumerate(objects)] == [False] * 17 + [True] * 3
+    # A list is complete once it is converted, whatever its size, and makes room at the next one.
+    known.put([(i, obj, obj) for i, obj in enumerate(objects)])
+    assert all(known.get(i, obj) is obj for i, obj in enumerate(objects))
+    known.put([(0, objects[0], objects[0]), (0, objects[1], objects[1])])
+    assert [known.get(i, obj) is not None for i, obj in enumerate(objects)] == [False] * 19 + [True]
+    assert repr(known) == "<Conversions 2 objects, 538 bytes>", "a repeated key counts once"
+    assert known.get(0, objects[0]) is None, "another object with this key"
+
+
+def test_a_conversion_that_had_to_make_room_is_made_again(hooks: Webhooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = serve(hooks)
+    for name in ("one", "two"):
+        hooks.api("POST", path("v2"), job("v2", name, schedule=name * 100), want=201)
+    monkeypatch.setattr(webhooks, "_KEPT_BYTES", 2000)
+    for name in ("one", "one", "two", "one"):
+        assert hooks.api("GET", path("v1", name), want=200)["every"] == name * 100
+    assert counts == [1, 1, 1]
 
 
 def test_a_watch_shows_the_version_that_is_watched(hooks: Webhooks) -> None:
