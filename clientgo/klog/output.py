@@ -69,6 +69,9 @@ class Settings:
     """The verbosity by source file: by name without ".py", or by path if the pattern has a slash."""
     backtrace_at: tuple[str, int] | None = None
     """The file and line whose log lines get a stack trace."""
+    exit_code_without_reader: int | None = None
+    """End the process with this code once nobody reads stderr any more (`2>&1 | head`), as SIGPIPE ends Go's; None goes
+    on without a log. The programs below `cmd` end."""
 
 
 SETTINGS: Final = Settings()
@@ -167,7 +170,8 @@ class _Handler(logging.Handler):
     """A handler that writes lines to the current sys.stderr and to files, as SETTINGS define.
 
     It writes nothing while the program has its own logging, unless klog's flags name a destination. A line that cannot
-    be written is dropped and reported on stderr, so that logging cannot end a program.
+    be written is dropped and reported on stderr, so that logging cannot end a program, except by
+    `exit_code_without_reader`.
     """
 
     def __init__(self) -> None:
@@ -209,9 +213,15 @@ class _Handler(logging.Handler):
             self._has_failed = False
 
     def _to_stderr(self, line: str) -> None:
-        if sys.stderr is not None:
+        if sys.stderr is None:
+            return
+        try:
             sys.stderr.write(line)
             sys.stderr.flush()
+        except BrokenPipeError:
+            if SETTINGS.exit_code_without_reader is not None and sys.stderr is sys.__stderr__:
+                os._exit(SETTINGS.exit_code_without_reader)  # without cleaning up, as a signal ends a process
+            raise
 
     def _file_names(self, severity: int) -> Iterable[str]:
         if SETTINGS.log_file:

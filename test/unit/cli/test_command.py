@@ -227,3 +227,32 @@ def test_a_reader_that_has_enough_ends_the_output_in_silence(arguments: list[str
     assert done.stderr == ""
     # argparse ignores the error of a help that it could not print.
     assert done.returncode in ({0, 141} if unbuffered and "--help" in arguments else {141})
+
+
+LOGS_WITHOUT_END = """
+import sys, threading
+from clientgo import klog
+from clientgo.cli.start import run_program
+
+def main():
+    while True:
+        thread = threading.Thread(target=klog.info_s, args=("Syncing",), name="worker")
+        thread.start()
+        thread.join()
+
+sys.modules["program"] = sys.modules["__main__"]
+sys.exit(run_program("program"))
+"""
+
+
+def test_a_controller_ends_once_nobody_reads_its_log() -> None:
+    # As in `python cmd/sample-controller 2>&1 | head -3`: SIGPIPE would end the Go program.
+    started = subprocess.Popen([sys.executable, "-c", LOGS_WITHOUT_END], stderr=subprocess.PIPE, text=True)
+    assert started.stderr is not None
+    lines = [started.stderr.readline() for _ in range(3)]
+    started.stderr.close()
+    try:
+        assert started.wait(timeout=120) == 141
+    finally:
+        started.kill()
+    assert all(line.endswith('"Syncing"\n') for line in lines)
