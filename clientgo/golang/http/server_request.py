@@ -126,6 +126,9 @@ class Request:
         return values[0] if values else default
 
     def header(self, name: str, default: str = "") -> str:
+        """Return the first value of a header, or the default. Go: Header.Get."""
+        if self._repeated and name in self._repeated:
+            return self._repeated[name][0]
         return self.headers.get(name, default)
 
     def media_type(self, default: str = "") -> str:

@@ -68,7 +68,7 @@ class Authenticator:
 
     def authenticate(self, request: Request) -> User:
         """Return the user of a request; without a token the anonymous one. Raises ApiError 401 for an invalid token."""
-        token = _bearer_token(request.headers.get("authorization", ""))
+        token = _bearer_token(request.header("authorization"))
         if token is None:
             return ANONYMOUS
         if not token:

@@ -30,7 +30,7 @@ _PING_PERIOD = 5.0
 
 
 def _asks_for(request: Request, protocol: str) -> bool:
-    return "upgrade" in request.header("connection").lower() and request.header("upgrade").lower() == protocol
+    return "upgrade" in request.headers.get("connection", "").lower() and request.header("upgrade").lower() == protocol
 
 
 def is_web_socket(request: Request) -> bool:
@@ -59,7 +59,7 @@ def web_socket(request: Request, protocols: Sequence[str]) -> WebSocket:
     from clientgo.transport.websocket.conn import Conn
     from clientgo.transport.websocket.handshake import ServerHandshake
 
-    offered = [each.strip() for each in request.header("sec-websocket-protocol").split(",") if each.strip()]
+    offered = [each.strip() for each in ",".join(request.header_values("sec-websocket-protocol")).split(",") if each.strip()]
     chosen = next((each for each in offered if each in protocols), None)
     if chosen is None and (offered or "" not in protocols):
         raise errors.bad_request(f"unable to upgrade: unable to negotiate protocol: client supports {offered}")

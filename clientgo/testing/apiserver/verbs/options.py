@@ -185,7 +185,7 @@ def default_manager(request: Request) -> str:
 
     The result has at most 128 characters.
     """
-    return request.headers.get("user-agent", "").partition("/")[0][:128] or "unknown"
+    return request.header("user-agent").partition("/")[0][:128] or "unknown"
 
 
 def _dry_run(values: list[str]) -> list[FieldError]:

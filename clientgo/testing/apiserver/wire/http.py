@@ -112,7 +112,7 @@ class HttpServer(ConnectionServer):
         except RequestBodyTooLarge:
             is_too_large = True
         response = self._handle(request, is_too_large)
-        if len(response.body) > GZIP_THRESHOLD and "gzip" in request.headers.get("accept-encoding", ""):
+        if len(response.body) > GZIP_THRESHOLD and "gzip" in request.header("accept-encoding"):
             response.body = gzip.compress(response.body, 1)
             response.headers["Content-Encoding"] = "gzip"
             response.headers["Vary"] = "Accept-Encoding"

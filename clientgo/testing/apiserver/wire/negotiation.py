@@ -71,7 +71,7 @@ def pretty(request: Request) -> bool:
     """Report whether to indent the answer: by ?pretty=, else for browsers and curl."""
     if value := request.param("pretty"):
         return value in _TRUE
-    agent = request.headers.get("user-agent", "")
+    agent = request.header("user-agent")
     return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
@@ -86,7 +86,7 @@ def include_object(request: Request) -> str:
 
 def of_errors(request: Request) -> str:
     """Return the media type of the first clause in which a Status can be sent."""
-    accept = request.headers.get("accept", "")
+    accept = request.header("accept")
     if not accept:
         return JSON
     for media, params in _clauses(accept):
@@ -99,7 +99,7 @@ def of_errors(request: Request) -> str:
 
 def check_route(request: Request, produced: tuple[str, ...]) -> None:
     """Raise ApiError 406 if the client accepts none of the route's media types. Ignores parameters."""
-    accept = request.headers.get("accept", "")
+    accept = request.header("accept")
     if not accept:
         return
     if request.speaks_cbor and produced in (OBJECTS, LISTS):
@@ -124,7 +124,7 @@ def choose(
     reports whether the resource's objects have protobuf messages; None means that no response is protobuf. With
     `stream`, the response is a watch, which has no form in YAML.
     """
-    accept = request.headers.get("accept", "")
+    accept = request.header("accept")
     is_pretty = pretty(request)
     if not accept:
         return Form(pretty=is_pretty)

@@ -74,6 +74,17 @@ def identity(env: Environment, *headers: tuple[str, str]) -> Json:
     return info
 
 
+def test_the_first_of_two_headers_counts(env: Environment) -> None:
+    # As in Go, whose Header.Get returns the first value. An invented user "x, y" would have no rights.
+    assert identity(env, ("Impersonate-User", "x"), ("Impersonate-User", "y"))["username"] == "x"
+    twice = identity(env, ("Impersonate-User", "x"), ("Impersonate-Uid", "1"), ("Impersonate-Uid", "2"))
+    assert twice["uid"] == "1"
+    code, answer = ask(env, "unknown", ("Authorization", f"Bearer {env.token}"))
+    assert (code, answer["reason"]) == (401, "Unauthorized")
+    code, answer = ask(env, env.token, ("Authorization", "Bearer unknown"))
+    assert (code, answer["status"]["userInfo"]["username"]) == (201, "kubernetes-admin"), answer
+
+
 def test_an_identity_has_all_its_parts(env: Environment) -> None:
     assert identity(env, ("Impersonate-User", "x")) == {"username": "x", "groups": ["system:authenticated"]}
     assert identity(

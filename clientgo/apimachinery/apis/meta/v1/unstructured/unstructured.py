@@ -64,7 +64,11 @@ class UnstructuredContent(LenientAccessors, Object):
 
 
 class Unstructured(UnstructuredContent, ResourceObject):
-    """One object of any kind. Go: unstructured.Unstructured."""
+    """One object of any kind. Go: unstructured.Unstructured.
+
+    A setter removes a field for an empty map or list, where Go writes one that is not nil. A getter returns an empty one
+    for a field that is absent, so that writing it back changes nothing.
+    """
 
     METADATA = ObjectMeta
 

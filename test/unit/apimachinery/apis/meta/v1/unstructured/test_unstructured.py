@@ -176,3 +176,15 @@ def test_a_field_is_removed_without_making_metadata() -> None:
     assert obj.to_dict() == {"kind": "Pod"}
     obj.set_deletion_grace_period_seconds(0)
     assert obj.to_dict() == {"kind": "Pod", "metadata": {"deletionGracePeriodSeconds": 0}}
+
+
+def test_what_a_getter_returns_can_be_written_back():
+    obj = Unstructured({"apiVersion": "v1", "kind": "Bold", "metadata": {"name": "a"}})
+    before = obj.deep_copy()
+
+    obj.set_labels(obj.get_labels())
+    obj.set_annotations(obj.get_annotations())
+    obj.set_finalizers(obj.get_finalizers())
+    obj.set_owner_references(obj.get_owner_references())
+
+    assert obj == before
