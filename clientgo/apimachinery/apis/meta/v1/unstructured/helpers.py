@@ -225,7 +225,7 @@ class _UnstructuredJSONScheme:
     ) -> tuple[Object, GroupVersionKind]:
         """Decode a JSON object; `defaults` has no effect.
 
-        Raises ValueError if the data is not a JSON object, and the missing-kind error.
+        Raises ValueError for data that is no JSON object, and the missing-kind error for an object without a kind.
         """
         document = parse_json(data)
         if not isinstance(document, dict):
