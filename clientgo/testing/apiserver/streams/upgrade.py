@@ -51,6 +51,11 @@ def _socket(request: Request) -> SocketConn:
     return SocketConn(connection.sock, unread)
 
 
+def _listed(request: Request, header: str) -> list[str]:
+    """Return the elements of a header's values, which commas separate."""
+    return [each.strip() for value in request.header_values(header) for each in value.split(",") if each.strip()]
+
+
 def web_socket(request: Request, protocols: Sequence[str]) -> WebSocket:
     """Agree to a WebSocket with the first of the client's subprotocols that the server has. Raises ApiError."""
     if find_spec("websockets") is None:
@@ -59,7 +64,7 @@ def web_socket(request: Request, protocols: Sequence[str]) -> WebSocket:
     from clientgo.transport.websocket.conn import Conn
     from clientgo.transport.websocket.handshake import ServerHandshake
 
-    offered = [each.strip() for each in ",".join(request.header_values("sec-websocket-protocol")).split(",") if each.strip()]
+    offered = _listed(request, "sec-websocket-protocol")
     chosen = next((each for each in offered if each in protocols), None)
     if chosen is None and (offered or "" not in protocols):
         raise errors.bad_request(f"unable to upgrade: unable to negotiate protocol: client supports {offered}")
@@ -86,8 +91,7 @@ def spdy_connection(
 
     Go: httpstream.Handshake.
     """
-    given = ",".join(request.header_values(HEADER_PROTOCOL_VERSION.lower()))
-    offered = [each.strip() for each in given.split(",") if each.strip()]
+    offered = _listed(request, HEADER_PROTOCOL_VERSION.lower())
     if not offered:
         raise PlainError(400, f"unable to upgrade: header {HEADER_PROTOCOL_VERSION} does not exist in request\n")
     chosen = next((each for each in offered if each in protocols), None)
