@@ -70,7 +70,7 @@ def run_program(module: str = "main") -> int:
     Ctrl-C prints no traceback. While modules load and after the program has ended, the signal ends the process at once,
     which a shell reports as exit code 130. In between, the program cleans up; the result is its own, or 130 if it does
     not handle the signal. Sets the process's handler of SIGINT, unless the parent process ignores the signal. Call it
-    on the main thread. Once nobody reads the log, as after `2>&1 | head`, its next line ends the process with 141.
+    on the main thread. After the log's reader has ended (`2>&1 | head`), the next line ends the process with 141.
     """
     is_default = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if is_default:

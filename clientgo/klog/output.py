@@ -70,8 +70,8 @@ class Settings:
     backtrace_at: tuple[str, int] | None = None
     """The file and line whose log lines get a stack trace."""
     exit_code_without_reader: int | None = None
-    """End the process with this code once nobody reads stderr any more (`2>&1 | head`), as SIGPIPE ends Go's; None goes
-    on without a log. The programs below `cmd` end."""
+    """The exit code of a process whose log's reader has ended (`2>&1 | head`), as SIGPIPE ends Go's; None continues
+    without a log. The programs below `cmd` have one."""
 
 
 SETTINGS: Final = Settings()
