@@ -48,6 +48,7 @@ def test_no_operator_listens_unless_a_flag_says_so(operator: str, tmp_path: Path
         assert [getattr(given, port.replace("-", "_")) for port in PORTS] == ["0", "0"]
 
 
+@pytest.mark.takes_turns(4)
 @pytest.mark.kubectl
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("operator", OPERATORS)

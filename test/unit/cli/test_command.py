@@ -211,6 +211,7 @@ PRINTING = [
 ]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_has_enough_ends_the_output_in_silence(arguments: list[str], unbuffered: str) -> None:

@@ -77,6 +77,7 @@ def env() -> Iterator[Environment]:
         yield started
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     "resource",
     [

@@ -32,6 +32,7 @@ def kubeconfig(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     ("program", "flags", "expected"),
     [

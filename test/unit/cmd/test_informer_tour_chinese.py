@@ -99,6 +99,7 @@ def test_every_function_at_which_hops_happen_is_described_in_chinese_with_its_cl
     assert [found for text in texts for found in problems(text)] == []
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("scenario", lessons.SCENARIOS.values(), ids=lambda scenario: scenario.name)
 def test_all_that_a_hop_says_has_a_chinese_name(scenario):
     fields = {name for point in tour.execute(scenario).points for name in point.hop.more}
@@ -112,6 +113,7 @@ def errors_of(trace: tour.Trace) -> set[str]:
     return {point.hop.more["error"] for point in trace.points if point.hop.more.get("error")}
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("fault", tour.FAULTS)
 def test_every_error_that_a_fault_leads_to_is_said_in_chinese(fault):
     text = (PAGE / "errors.js").read_text(encoding="utf-8")

@@ -199,6 +199,7 @@ def test_a_figure_shows_a_part_as_short_texts(part, texts):
     assert figures.figure(STATE, part) == texts
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("scenario", lessons.SCENARIOS.values(), ids=lambda scenario: scenario.name)
 def test_every_part_can_be_drawn_at_every_hop(scenario):
     trace = tour.execute(scenario, limit=tour.MAX_HOPS)

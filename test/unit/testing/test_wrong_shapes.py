@@ -258,6 +258,7 @@ def body(kind: PatchType, seed: random.Random) -> bytes:
     return data[: seed.randrange(len(data) + 1)] if seed.random() < 0.05 else data
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("make", FAKES)
 @pytest.mark.parametrize("kind", [*KINDS, PatchType.APPLY])
 def test_json_of_any_shape_is_taken_or_refused_with_a_documented_error(

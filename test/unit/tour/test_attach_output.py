@@ -41,6 +41,7 @@ def run(folder: Path, *command: str) -> tuple[int, str, list[str]]:
     return result.returncode, result.stdout, lines
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     "program",
     [

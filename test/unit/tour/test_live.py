@@ -300,6 +300,7 @@ def test_the_chain_of_a_merged_notification_is_that_of_its_newest_state(in_order
     assert delivered[:-1] == before and delivered[-1][0] == "handlers.called"
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("in_order", [True, False])
 def test_every_notification_of_a_large_resync_is_known(in_order):
     count = 3 * 60

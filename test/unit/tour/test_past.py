@@ -47,6 +47,7 @@ def named(hops: list[Json], links: list[past.Link]) -> list[str]:
     return [f"{hops[link.at]['station']}.{hops[link.at]['kind']}" for link in links]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_key_that_is_shown_has_a_chain_from_the_api_write(scenario):
     hops, states = run(scenario)
@@ -139,6 +140,7 @@ def test_a_key_that_no_hop_knows_has_no_chain():
     ]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize(
     ("scenario", "fault"),
     [*((scenario, "") for scenario in SCENARIOS), ("queue", "restart"), ("handlers", "writes-fail"), ("level", "kill")],

@@ -159,6 +159,7 @@ LISTS: dict[str, tuple[Answers, str]] = {
 }
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("case", WATCHES | STORMS)
 def test_failing_watches_are_asked_for_exactly_so_often(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     watches, first_pass, later_passes = (WATCHES | STORMS)[case]
@@ -175,6 +176,7 @@ def test_failing_lists_are_asked_for_exactly_so_often(case: str, monkeypatch: py
         assert calls == expected(each_pass, each_pass, 60.0, seed)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("case", WATCHES)
 def test_the_first_four_seconds_hold_no_more_requests_than_client_go_sends_to_a_failing_server(
     case: str, monkeypatch: pytest.MonkeyPatch

@@ -278,6 +278,7 @@ class Drained(BaseException):
     """No Exception, like asyncio's CancelledError."""
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("crash", [SystemExit(3), Drained("dry"), GeneratorExit()], ids=["exit", "own", "generator"])
 @_BOTH
 def test_a_function_that_raises_no_exception_loses_one_object_and_reports_it(

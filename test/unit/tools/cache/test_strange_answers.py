@@ -153,6 +153,7 @@ def misbehave(to_list: str, to_watch: str, seconds: float) -> tuple[list[float],
         return times, informer.get_store().list_keys()
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("to_watch", STRANGE)
 def test_no_answer_leads_to_a_storm_and_every_server_may_recover(
     to_watch: str, monkeypatch: pytest.MonkeyPatch

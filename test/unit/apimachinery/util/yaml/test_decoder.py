@@ -188,6 +188,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("loader", [pyyaml.SafeLoader, getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_document_fails_without_harm_to_others(name, loader, monkeypatch):
