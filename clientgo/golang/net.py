@@ -202,7 +202,7 @@ class Outbox:
         self.lock = threading.RLock()
         self._pending: list[bytes] = []
         # Numbers of bytes, since the start. A later byte that is lost is no error of a writer whose bytes are sent.
-        self._added = self._sent = 0
+        self._added = self._taken = self._sent = 0
         # Held by the thread that sends.
         self._sending = threading.Lock()
         self._error: Exception | None = None
@@ -223,11 +223,11 @@ class Outbox:
         """
         end = self._added if end is None else end
         while self._pending and self._error is None:
-            if not self._sending.acquire(blocking=wait or sum(map(len, self._pending)) > self._limit):
+            if not self._sending.acquire(blocking=wait or self._added - self._taken > self._limit):
                 return
             try:
                 with self.lock:
-                    pending, self._pending = self._pending, []
+                    pending, self._pending, self._taken = self._pending, [], self._added
                 self._conn.write(data := b"".join(pending))
                 self._sent += len(data)
             except Exception as err:

@@ -6,8 +6,10 @@ import json
 import re
 
 from clientgo.apimachinery.apis.meta.v1 import STATUS_FAILURE, STATUS_SUCCESS, Status
+from clientgo.apimachinery.runtime.converter import check_fields
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.apimachinery.util.remotecommand import EXIT_CODE_CAUSE_TYPE, NON_ZERO_EXIT_CODE_REASON
-from clientgo.golang.json import syntax_error
+from clientgo.golang.json import UnmarshalTypeError, syntax_error
 from clientgo.golang.strconv import quote
 from clientgo.tools.remotecommand.errorstream import ErrorStreamDecoder
 from clientgo.tools.remotecommand.v3 import StreamProtocolV3
@@ -32,7 +34,7 @@ class ErrorDecoderV4:
         """Return None for success, CodeExitError for a command that failed, another error otherwise."""
         shown = quote(message.decode("utf-8", "replace"))
         try:
-            document = json.loads(message)
+            document = unmarshal(message)
         except json.JSONDecodeError as err:
             return ValueError(f"error stream protocol error: {syntax_error(err)} in {shown}")
         except ValueError as err:
@@ -40,6 +42,10 @@ class ErrorDecoderV4:
         if not isinstance(document, dict):
             return ValueError(f"error stream protocol error: no JSON object in {shown}")
         status = Status.from_dict(document)
+        try:
+            check_fields(status)
+        except UnmarshalTypeError as err:
+            return ValueError(f"error stream protocol error: {err.text} in {shown}")
         if status.status == STATUS_SUCCESS:
             return None
         if status.status != STATUS_FAILURE:

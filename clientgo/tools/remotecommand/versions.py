@@ -12,6 +12,7 @@ from clientgo.apimachinery.util.remotecommand import (
     STREAM_PROTOCOL_V4_NAME,
     STREAM_PROTOCOL_V5_NAME,
 )
+from clientgo.golang.strconv import quote
 from clientgo.tools.remotecommand.remotecommand import StreamOptions, StreamProtocolHandler
 from clientgo.tools.remotecommand.v1 import StreamProtocolV1
 from clientgo.tools.remotecommand.v2 import StreamProtocolV2
@@ -31,10 +32,16 @@ _HANDLERS: dict[str, Callable[[StreamOptions], StreamProtocolHandler]] = {
 
 
 def handler_of(protocol: str, options: StreamOptions, logger: klog.Logger) -> StreamProtocolHandler:
-    """Return the handler of a protocol; of the first version if the server chose none."""
+    """Return the handler of a protocol; of the first version if the server chose none.
+
+    Raises ValueError for a protocol that no client offers. Go panics.
+    """
     if not protocol:
         logger.v(4).info(
             "The server did not negotiate a streaming protocol version, falling back", protocol=STREAM_PROTOCOL_V1_NAME
         )
         protocol = STREAM_PROTOCOL_V1_NAME
-    return _HANDLERS[protocol](options)
+    handler = _HANDLERS.get(protocol)
+    if handler is None:
+        raise ValueError(f"the server chose an unknown streaming protocol: {quote(protocol)}")
+    return handler(options)

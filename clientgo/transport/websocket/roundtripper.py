@@ -7,7 +7,6 @@ proxy that speaks TLS is refused, and `httpstream.is_https_proxy_error` reports 
 
 from __future__ import annotations
 
-import json
 import socket
 import ssl
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from websockets.http11 import Request as Handshake
 
 from clientgo import rest, transport
 from clientgo.apimachinery.api.errors import StatusError
-from clientgo.apimachinery.apis.meta.v1 import Status
 from clientgo.apimachinery.util.httpstream import UpgradeFailureError
+from clientgo.apimachinery.util.httpstream.httpstream import status_in
 from clientgo.golang import http
 from clientgo.golang.http import Header, Request, Response
 from clientgo.golang.http.header import encoded
@@ -170,12 +169,9 @@ def _cause(err: InvalidStatus) -> Exception:
     response = err.response
     text = f"websocket: bad handshake ({response.status_code} {response.reason_phrase})"
     body = bytes(response.body or b"")[:_MAX_ERROR]
-    try:
-        document = json.loads(body)
-    except ValueError:
-        document = None
-    if isinstance(document, dict) and document.get("kind") == "Status":
-        return StatusError(Status.from_dict(document))
+    status = status_in(body)
+    if status is not None:
+        return StatusError(status)
     details = body.decode("utf-8", "replace").strip()
     return ValueError(f"{text}: {details}" if details else text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from time import thread_time
 
 import pytest
 from patience import PATIENCE
@@ -136,6 +137,28 @@ def test_a_later_byte_that_is_lost_is_no_error_of_an_earlier_writer():
     with pytest.raises(ErrClosed):
         outbox.flush(last)
     assert peer.read() == b"mine"
+    peer.close()
+
+
+def test_replies_that_wait_for_a_stuck_writer_are_added_in_constant_time():
+    """A peer that sends pings and reads nothing would cost minutes."""
+    conn, peer = pair()
+    outbox = Outbox(conn)
+
+    def write() -> None:
+        outbox.add(bytes(8 << 20))
+        outbox.flush()
+
+    writer = go(write, "test-writer")
+    assert peer.read(1) == b"\0"
+    started = thread_time()
+    for _ in range(30_000):
+        outbox.add(b"pong")
+        outbox.flush(wait=False)
+    assert thread_time() - started < 2
+    conn.close()
+    with pytest.raises(ErrClosed):
+        writer.result()
     peer.close()
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
+from clientgo.apimachinery.apis.meta.v1 import Status
+from clientgo.apimachinery.runtime.converter import check_fields
 from clientgo.apimachinery.util.errors import as_type
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.golang.http import Header, Response, RoundTripper
 from clientgo.golang.stop import Done
 
@@ -94,6 +97,19 @@ Go: httpstream.NewStreamHandler."""
 
 def no_op_new_stream_handler(stream: Stream, reply_sent: object) -> None:
     """Accept a new stream and do nothing else. Go: NoOpNewStreamHandler."""
+
+
+def status_in(body: bytes) -> Status | None:
+    """Return the Status that a server refuses streams with. Returns None for other bodies and wrongly typed fields."""
+    try:
+        document = unmarshal(body)
+        if not isinstance(document, dict) or document.get("kind") != "Status":
+            return None
+        status = Status.from_dict(document)
+        check_fields(status)
+    except ValueError:
+        return None
+    return status
 
 
 class Dialer(Protocol):

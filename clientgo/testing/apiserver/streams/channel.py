@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Final
 
 from clientgo.testing.apiserver.streams.runtime import Size, Streams
 from clientgo.testing.apiserver.wire import errors
@@ -55,10 +56,19 @@ class Channel:
         raise NotImplementedError
 
 
+# The bytes of a size, which has two numbers.
+_MAX_SIZE: Final = 1024
+_MAX_LENGTH: Final = (1 << 16) - 1
+
+
 def resized(streams: Streams, document: bytes) -> None:
-    """Take a size of the terminal. An invalid one is ignored, as by the kubelet."""
+    """Set the size of the terminal. An invalid one is ignored, as by the kubelet."""
+    if len(document) > _MAX_SIZE:
+        return
     try:
         size = json.loads(document)
-        streams.size = Size(int(size["Width"]), int(size["Height"]))
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        width, height = size["Width"], size["Height"]
+    except (ValueError, TypeError, KeyError, RecursionError):
         return
+    if all(type(each) is int and 0 <= each <= _MAX_LENGTH for each in (width, height)):
+        streams.size = Size(width, height)

@@ -18,6 +18,7 @@ from clientgo.api.core.v1 import (
     STREAM_TYPE_STDOUT,
 )
 from clientgo.apimachinery.util.httpstream import Stream
+from clientgo.apimachinery.util.httpstream.spdy.connection import discard_input
 from clientgo.apimachinery.util.remotecommand import (
     DEFAULT_STREAM_CREATION_TIMEOUT,
     EXIT_CODE_CAUSE_TYPE,
@@ -47,6 +48,7 @@ _PROTOCOLS: Final = (
 )
 _WITH_EXIT_CODES: Final = (STREAM_PROTOCOL_V5_NAME, STREAM_PROTOCOL_V4_NAME)
 _WITHOUT_RESIZE: Final = (STREAM_PROTOCOL_V2_NAME, STREAM_PROTOCOL_V1_NAME)
+_KINDS: Final = (STREAM_TYPE_ERROR, STREAM_TYPE_STDIN, STREAM_TYPE_STDOUT, STREAM_TYPE_STDERR, STREAM_TYPE_RESIZE)
 # Seconds for the client to close its side.
 _LINGER: Final = 5.0
 
@@ -96,6 +98,9 @@ class _SpdyChannel(Channel):
 
     def _accept(self, stream: Stream, reply_sent: Signal) -> None:
         kind = stream.headers().get(STREAM_TYPE, "")
+        if kind not in _KINDS:
+            discard_input(stream)
+            return
         with self._changed:
             if kind in self._streams:
                 raise ValueError(f"a second stream of type {kind}")

@@ -20,6 +20,7 @@ from clientgo.api.core.v1 import (
 )
 from clientgo.apimachinery.util.httpstream import Stream
 from clientgo.apimachinery.util.httpstream.spdy import new_server_connection_with_pings
+from clientgo.apimachinery.util.httpstream.spdy.connection import discard_input
 from clientgo.apimachinery.util.portforward import PORT_FORWARD_V1_NAME, WEBSOCKETS_SPDY_TUNNELING_PORT_FORWARD_V1
 from clientgo.golang.net import Conn
 from clientgo.golang.stop import Signal
@@ -31,6 +32,8 @@ __all__ = ["Forwarder", "run"]
 
 _PING_PERIOD: Final = 10.0
 _SIZE: Final = 32 << 10
+# Of a port, with zeros before it.
+_DIGITS: Final = 20
 # Pairs of streams at a time. Further ones are refused.
 _MAX_PAIRS: Final = 256
 
@@ -52,8 +55,10 @@ class Forwarder:
         if kind not in (STREAM_TYPE_ERROR, STREAM_TYPE_DATA):
             raise ValueError(f'invalid stream type "{kind}"')
         port = headers.get(PORT_HEADER, "")
-        if not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        if not (port.isascii() and port.isdecimal() and len(port) <= _DIGITS and 0 < int(port) < 1 << 16):
             raise ValueError(f'unable to parse "{port}" as a port')
+        if kind == STREAM_TYPE_ERROR:
+            discard_input(stream)
         with self._lock:
             if len(self._pairs) + len(self._threads) >= _MAX_PAIRS:
                 raise ValueError("too many connections")

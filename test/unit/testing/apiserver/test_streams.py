@@ -19,14 +19,18 @@ from patience import PATIENCE
 
 from clientgo import context, kubernetes
 from clientgo.api.core import v1 as corev1
+from clientgo.api.core.v1 import STREAM_TYPE, STREAM_TYPE_ERROR, STREAM_TYPE_STDOUT
 from clientgo.apimachinery.api.errors import StatusError
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.util import httpstream
 from clientgo.golang.goroutine import go
+from clientgo.golang.http import Header
 from clientgo.golang.stop import Signal
 from clientgo.rest import Config
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.simulator import Simulator
+from clientgo.testing.apiserver.streams.channel import resized
+from clientgo.testing.apiserver.streams.runtime import Size, Streams
 from clientgo.tools import portforward, remotecommand
 from clientgo.tools.remotecommand import StreamOptions, TerminalSize
 from clientgo.transport import spdy
@@ -143,6 +147,44 @@ def test_large_binary_data_comes_back_unchanged(run: Runner) -> None:
 def test_an_unknown_program_is_named(run: Runner) -> None:
     with pytest.raises(RuntimeError, match='exec: "nope": executable file not found in \\$PATH'):
         run("nope", **outputs())
+
+
+def test_the_data_of_streams_that_a_command_does_not_have_is_discarded(env: Environment) -> None:
+    """Thousands of them would hold a megabyte each."""
+    query = urlencode([("command", "echo"), ("command", "done"), ("stdout", "true")])
+    transport, upgrader = spdy.round_tripper_for(env.config)
+    dialer = spdy.new_dialer(upgrader, transport, "POST", f"{env.url}{PODS}/web/exec?{query}")
+    conn, _ = dialer.dial(V4)
+    try:
+        conn.create_stream(Header({STREAM_TYPE: "odd"})).write(bytes(16 << 20))
+        error = conn.create_stream(Header({STREAM_TYPE: STREAM_TYPE_ERROR}))
+        output = conn.create_stream(Header({STREAM_TYPE: STREAM_TYPE_STDOUT}))
+        assert output.read() == b"done\n"
+        assert b"Success" in error.read()
+    finally:
+        conn.close()
+
+
+@pytest.mark.parametrize(
+    ("document", "size"),
+    [
+        (b'{"Width":80,"Height":24}', Size(80, 24)),
+        (b'{"Width":65535,"Height":0}', Size(65535, 0)),
+        (b'{"Width":65536,"Height":24}', None),
+        (b'{"Width":-1,"Height":24}', None),
+        (b'{"Width":80.5,"Height":24}', None),
+        (b'{"Width":"80","Height":true}', None),
+        (b'{"Width":1e400,"Height":24}', None),
+        (b'{"Width":80,"Height":24' + b" " * 1024 + b"}", None),
+        (b"[" * 1000, None),
+        (b"7", None),
+        (b"\xff", None),
+    ],
+)
+def test_a_size_of_a_terminal_has_two_numbers_of_16_bits(document: bytes, size: Size | None) -> None:
+    streams = Streams()
+    resized(streams, document)
+    assert streams.size == size
 
 
 class Sizes:

@@ -137,6 +137,17 @@ def test_the_error_stream_is_read_to_its_end(pieces, wanted):
         ("{", 'error stream protocol error: unexpected end of JSON input in "{"'),
         ("[]", 'error stream protocol error: no JSON object in "[]"'),
         ('{"status": "Success" }', None),
+        (
+            '{"status": ["Success"]}',
+            "error stream protocol error: json: cannot unmarshal array into Go struct field Status.status of type "
+            'string in "{\\"status\\": [\\"Success\\"]}"',
+        ),
+        (
+            '{"status": "Failure", "reason": 7}',
+            "error stream protocol error: json: cannot unmarshal number into Go struct field Status.reason of type "
+            'v1.StatusReason in "{\\"status\\": \\"Failure\\", \\"reason\\": 7}"',
+        ),
+        ("[" * 5000 + "]" * 5000, f'error stream protocol error: no JSON object in "{"[" * 5000}{"]" * 5000}"'),
         ('{"status": "Failure", "message": "foobar" }', "foobar"),
         ('{"status": "Failure", "reason": "NonZeroExitCode"}', "error stream protocol error: details must be set"),
         (
@@ -164,6 +175,11 @@ def test_the_end_of_a_command_is_a_status(message, wanted):
     found = ErrorDecoderV4().decode(message.encode())
     assert (str(found) if found is not None else None) == wanted
     assert isinstance(found, CodeExitError) == (wanted is not None and wanted.startswith("command"))
+
+
+def test_a_protocol_that_the_server_invents_is_an_error():
+    with pytest.raises(ValueError, match='^the server chose an unknown streaming protocol: "v9"$'):
+        handler_of("v9", options(), klog.background())
 
 
 STATUS = b'{"status": "Success"}'

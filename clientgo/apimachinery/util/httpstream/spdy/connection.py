@@ -3,8 +3,9 @@
 Mirrors apimachinery/pkg/util/httpstream/spdy/connection.go, and the parts of github.com/moby/spdystream that it needs.
 Differences: one thread reads and calls the handler of new streams, in Go five workers do; a stream stores at most 1 MiB
 that its reader has not taken, in Go 50 frames of any size. While a stream is full, the other streams of the connection
-wait, as in Go. A write to a stream that the peer has reset raises ErrReset; Go sends the data. A stream knows that it
-ended because the connection was lost, `was_cut`; in Go this looks like the peer's end of the stream.
+wait, as in Go. A client discards the data of streams that the server opens; Go stores it. A write to a stream that the
+peer has reset raises ErrReset; Go sends the data. A stream knows that it ended because the connection was lost,
+`was_cut`; in Go this looks like the peer's end of the stream.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "ErrReset",
     "ErrWriteClosedStream",
     "SpdyConnection",
+    "discard_input",
     "new_client_connection",
     "new_client_connection_with_pings",
     "new_server_connection",
@@ -112,6 +114,12 @@ class _Stream:
 
     def __repr__(self) -> str:
         return f"<Stream {self._number}{' finished' if self.finished else ''} {self.incoming!r}>"
+
+
+def discard_input(stream: Stream) -> None:
+    """Discard what the peer has sent on a stream that nothing will read, and what it will send. Never raises."""
+    if isinstance(stream, _Stream):
+        stream.incoming.close_read()
 
 
 class SpdyConnection:
@@ -330,6 +338,8 @@ class SpdyConnection:
             return
         if frame.fin:
             self._finish(stream)
+        if self._handler is no_op_new_stream_handler:
+            discard_input(stream)
         try:
             self._handler(stream, stream.replied)
         except Exception as err:

@@ -38,7 +38,10 @@ REFUSED_STREAM: Final = 3
 CANCEL: Final = 5
 
 _MAX_CONTROL: Final = 1 << 20
-_MAX_HEADERS: Final = 1 << 20
+# The bytes of a block of headers, and the number of their values. Kubernetes' streams have a few short ones. A kilobyte
+# of compressed bytes could be a megabyte, for each of thousands of streams.
+_MAX_HEADERS: Final = 16 << 10
+_MAX_VALUES: Final = 256
 _MAX_DATA: Final = (1 << 24) - 1
 
 _NAMES: Final = (
@@ -235,10 +238,13 @@ class Decoder:
             raise ValueError("spdy: headers too large")
         headers = Header()
         (count,) = struct.unpack_from(">I", block)
-        at = 4
+        at, values = 4, 0
         for _ in range(count):
             name, at = _read_text(block, at)
             value, at = _read_text(block, at)
+            values += 1 + value.count("\0")
+            if values > _MAX_VALUES:
+                raise ValueError("spdy: too many headers")
             for each in value.split("\0"):
                 headers.add(name, each)
         return headers

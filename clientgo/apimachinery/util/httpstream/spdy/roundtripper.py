@@ -7,7 +7,6 @@ connection, in Go it does not; there is no UpgradeTransport.
 from __future__ import annotations
 
 import contextlib
-import json
 import socket
 import ssl
 from collections.abc import Callable
@@ -16,12 +15,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from clientgo.apimachinery.api.errors import StatusError
-from clientgo.apimachinery.apis.meta.v1 import Status
 from clientgo.apimachinery.util.httpstream.httpstream import (
     HEADER_CONNECTION,
     HEADER_UPGRADE,
     Connection,
     UpgradeFailureError,
+    status_in,
 )
 from clientgo.apimachinery.util.httpstream.spdy.connection import new_client_connection_with_pings
 from clientgo.golang.http import BytesBody, Request, Response
@@ -121,7 +120,7 @@ class SpdyRoundTripper:
         if resp.status_code != 101 or not agreed or not isinstance(resp.body, _Upgraded) or resp.body.conn is None:
             body = resp.body.read()
             resp.close()
-            status = _status_in(body)
+            status = status_in(body)
             if status is not None:
                 raise StatusError(status)
             text = body.decode("utf-8", "replace").strip()
@@ -139,17 +138,6 @@ def _unread(sock: socket.socket, answer: Answer) -> bytes:
     with contextlib.suppress(ssl.SSLError, OSError, ValueError):
         return bytes(answer.fp.peek())
     return b""
-
-
-def _status_in(body: bytes) -> Status | None:
-    """Return the Status in a response, or None."""
-    try:
-        document = json.loads(body)
-    except ValueError:
-        return None
-    if not isinstance(document, dict) or document.get("kind") != "Status":
-        return None
-    return Status.from_dict(document)
 
 
 def new_round_tripper(tls: ssl.SSLContext | None) -> SpdyRoundTripper:

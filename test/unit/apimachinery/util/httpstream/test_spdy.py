@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import PATIENCE
 
-from clientgo.apimachinery.util.httpstream import spdy
+from clientgo.apimachinery.api.errors import StatusError
+from clientgo.apimachinery.util.httpstream import UpgradeFailureError, spdy
+from clientgo.apimachinery.util.httpstream.httpstream import status_in
 from clientgo.apimachinery.util.httpstream.spdy import framer
 from clientgo.apimachinery.util.httpstream.spdy.connection import ErrReset, ErrWriteClosedStream, SpdyConnection
 from clientgo.golang.goroutine import go
-from clientgo.golang.http import Header, Request
+from clientgo.golang.http import BytesBody, Header, Request, Response
 from clientgo.golang.net import ErrClosed, SocketConn
 
 
@@ -277,6 +279,49 @@ def test_headers_of_a_bomb_are_refused():
     frame = bytes.fromhex("80030001") + len(payload).to_bytes(4, "big") + payload
     with pytest.raises(ValueError, match="headers too large"):
         list(framer.Decoder().feed(frame))
+
+
+@pytest.mark.parametrize("headers", [{"a": "\0" * 300}, {f"name-{i}": "" for i in range(300)}, {"a": "x" * 20_000}])
+def test_a_stream_has_few_and_short_headers(headers):
+    """A kilobyte would be twenty megabytes of short values, for each of thousands of streams."""
+    frame = framer.Encoder().syn_stream(1, Header(headers))
+    with pytest.raises(ValueError, match="spdy: (too many headers|headers too large)"):
+        list(framer.Decoder().feed(frame))
+
+
+def test_a_client_discards_the_data_of_streams_that_the_server_opens():
+    with connected(Accepted()) as (client, server):
+        theirs = server.create_stream(Header())
+        theirs.write(bytes(16 << 20))
+        ours = client.create_stream(Header())  # the reading thread is not blocked
+        assert [len(each.incoming) for each in client._streams.values()] == [0, 0]
+        ours.reset()
+
+
+REFUSAL = b'{"kind":"Status","status":"Failure","code":403,"message":"no \xff"}'
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (REFUSAL, "no \ufffd"),
+        (REFUSAL.replace(b"Status", b"Statute", 1), None),
+        (b"[" * 5000, None),
+        (b"[" * 5000 + b"]" * 5000, None),
+        (b'{"kind":"Status","message":[1]}', None),
+        (b'{"kind":"Status","message":"m","details":{"causes":[{"field":5}]}}', None),
+        (b'{"kind":"Status","message":"m","code":1e400}', None),
+        (b'{"kind":"Status","message":"m","code":' + b"9" * 5000 + b"}", None),
+    ],
+)
+def test_a_refusal_that_is_no_status_is_shown_as_its_text(body, message):
+    """A Status with a wrongly typed field raised another error when it was printed."""
+    status = status_in(body)
+    assert (None if status is None else status.message) == message
+    response = Response(status_code=403, reason="Forbidden", body=BytesBody(body))
+    with pytest.raises(UpgradeFailureError if status is None else StatusError) as caught:
+        spdy.new_round_tripper(None).new_connection(response)
+    assert str(caught.value)
 
 
 def test_a_stream_with_a_used_number_is_refused():
