@@ -128,12 +128,13 @@ def _find(client: discovery.DiscoveryClient, resource: str) -> tuple[GroupVersio
 
 def _document(client: discovery.DiscoveryClient, gvr: GroupVersionResource) -> Json:
     from clientgo import openapi
+    from clientgo.apimachinery.util.json import unmarshal
 
     path = f"apis/{gvr.group}/{gvr.version}" if gvr.group else f"api/{gvr.version}"
     documents = openapi.new_client(client.rest_client()).paths()
     if path not in documents:
         raise LookupError(f"couldn't find resource for \"{gvr.group_version()}, Resource={gvr.resource}\"")
-    found: Json = json.loads(documents[path].schema())
+    found: Json = unmarshal(documents[path].schema())
     return found
 
 

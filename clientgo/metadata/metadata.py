@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import builtins
 import copy
-import json
 
 from clientgo.apimachinery import watch
 from clientgo.apimachinery.api import meta
@@ -22,6 +21,7 @@ from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionResou
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import PARAMETER_CODEC, new_codec_factory
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_PROTOBUF
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.context import Context
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.strconv import quote
@@ -207,7 +207,7 @@ def _answered(ctx: Context, request: Request) -> metav1.PartialObjectMetadata:
 
 def _is_partial_document(data: bytes) -> bool:
     """Report whether the object in JSON has the kind PartialObjectMetadata. Raises if it names no kind or version."""
-    document = json.loads(data)
+    document = unmarshal(data)
     if not document.get("kind"):
         raise new_missing_kind_err(data.decode(errors="replace")[:1024])
     if not document.get("apiVersion"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clientgo.apimachinery.util import managedfields
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.openapi.client import Client
 
 __all__ = ["new_type_converter"]
@@ -28,7 +28,7 @@ def new_type_converter(client: Client, preserve_unknown_fields: bool) -> managed
         except Exception as err:
             raise ValueError(f"failed to download schema: {err}") from err
         try:
-            schemas.update((json.loads(text).get("components") or {}).get("schemas") or {})
+            schemas.update((unmarshal(text).get("components") or {}).get("schemas") or {})
         except (ValueError, AttributeError) as err:
             raise ValueError(f"failed to parse schema: {err}") from err
     return managedfields.new_type_converter(schemas, preserve_unknown_fields)

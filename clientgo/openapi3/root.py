@@ -6,10 +6,10 @@ Difference from Go: there is no class for a document (spec3.OpenAPI), so `gv_spe
 
 from __future__ import annotations
 
-import json
 from typing import Any, Protocol
 
 from clientgo.apimachinery.runtime.schema import GroupVersion
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.openapi.client import Client
 
 __all__ = ["GroupVersionNotFoundError", "Root", "new_root"]
@@ -62,7 +62,7 @@ class _Root:
         found = self._client.paths().get(gv_to_api_path(gv))
         if found is None:
             raise GroupVersionNotFoundError(gv)
-        document = json.loads(found.schema("application/json"))
+        document = unmarshal(found.schema("application/json"))
         if not isinstance(document, dict):
             raise ValueError(f"the OpenAPI document of {gv} is {type(document).__name__}, not a JSON object")
         return document

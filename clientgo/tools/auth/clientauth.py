@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.golang.io import read_file
 from clientgo.rest.config import Config, copy_config
 
@@ -59,7 +60,7 @@ def load_from_file(path: str) -> Info:
     """Read the file. Raises OSError, and ValueError without the file's content. Go: LoadFromFile."""
     data = read_file(path)
     try:
-        document: Any = json.loads(data)
+        document: Any = unmarshal(data)
     except ValueError:
         raise ValueError(f"{path} is not valid JSON") from None
     if not isinstance(document, dict):

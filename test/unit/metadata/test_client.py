@@ -31,7 +31,8 @@ class Server:
     def __call__(self, request: http.Request) -> http.Response:
         self.requests.append(request)
         headers = http.Header({"Content-Type": "application/json"})
-        body = http.BytesBody(json.dumps(self._document).encode())
+        document = self._document
+        body = http.BytesBody(document if isinstance(document, bytes) else json.dumps(document).encode())
         return http.Response(status_code=200, headers=headers, body=body)
 
     def client(self) -> metadata.ResourceInterface:
@@ -57,6 +58,12 @@ def test_a_whole_object_is_reduced_to_its_metadata() -> None:
     request = server.requests[0]
     assert (request.method, request.url) == ("GET", f"{AT}/name")
     assert request.headers.get("Accept") == accepting("PartialObjectMetadata")
+
+
+def test_a_deeply_nested_object_is_reduced_to_its_metadata() -> None:
+    deep = b"[" * 3000 + b"]" * 3000
+    server = Server(json.dumps({**POD, "spec": 0}).encode().replace(b'"spec": 0', b'"spec": ' + deep))
+    assert server.client().get(background(), "name").get_name() == "name"
 
 
 def test_a_list_of_whole_objects_is_reduced_to_their_metadata() -> None:

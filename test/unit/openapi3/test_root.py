@@ -234,6 +234,10 @@ def test_an_inline_schema_follows_references_and_defaults() -> None:
             openapitest.FakeClient(paths_map={"a": openapitest.FakeGroupVersion(gv_spec=json.dumps([]).encode())}),
             "failed to parse schema",
         ),
+        (
+            openapitest.FakeClient(paths_map={"a": openapitest.FakeGroupVersion(gv_spec=b"[" * 20_000)}),
+            "failed to parse schema",
+        ),
     ],
 )
 def test_a_converter_without_documents_is_an_error(client: Client, message: str) -> None:

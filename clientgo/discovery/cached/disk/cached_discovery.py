@@ -15,6 +15,7 @@ from typing import TypeVar
 from clientgo import klog
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.object import Object
+from clientgo.apimachinery.util.json import unmarshal
 from clientgo.discovery import DiscoveryInterface, new_discovery_client_for_config
 from clientgo.discovery.cached.memory import new_mem_cache_client
 from clientgo.discovery.caching import CachingDiscovery
@@ -137,7 +138,7 @@ def _fetch(delegate: Callable[[], ObjectT]) -> ObjectT:
 def _decode(content: bytes, cls: type[ObjectT]) -> ObjectT | None:
     """Return the object of that class, without kind and version; None if the content is anything else."""
     try:
-        document = json.loads(content)
+        document = unmarshal(content)
     except ValueError:
         return None
     if not isinstance(document, dict):

@@ -24,7 +24,7 @@ def test_a_file_has_the_credentials(tmp_path: Path) -> None:
     assert auth.load_from_file(str(path)) == auth.Info(bearer_token="t", insecure=True)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "secret"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "secret", "[" * 20_000])
 def test_another_content_is_an_error_without_it(text: str, tmp_path: Path) -> None:
     """Go: TestLoadFromFile."""
     path = tmp_path / "auth"
