@@ -17,10 +17,12 @@ from resources import Cluster
 from resources.cluster import DB_CONTAINER
 
 from clientgo.context import Context
+from clientgo.klog.exceptions import operational_error
 
 _TIMEOUT = 60.0
 
 
+@operational_error
 class ExecError(Exception):
     """A command that could not run, or that failed. `stderr` is its error output."""
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from clientgo.klog.exceptions import operational_error
+
 
 @dataclass(frozen=True)
 class RealNetwork:
@@ -26,6 +28,7 @@ class RealNetwork:
     gateway: str
 
 
+@operational_error
 class NeutronError(Exception):
     """A request that Neutron could not carry out. A retry may succeed."""
 

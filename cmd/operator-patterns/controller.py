@@ -24,6 +24,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client, controller, handler, predicate
 from clientgo.controller_runtime.builder import with_predicates
 from clientgo.controller_runtime.controller import controllerutil
+from clientgo.klog.exceptions import operational_error
 from clientgo.tools import events
 from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 from reconciler_base import FIRST_RETRY, ReconcilerBase, is_stale
@@ -197,6 +198,7 @@ class SiteReconciler(ReconcilerBase):
         self.client.apply(ctx, deployment, FIELD_OWNER, client.FORCE_OWNERSHIP)
 
 
+@operational_error
 class CertificateError(Exception):
     """A certificate that a Site requests does not exist."""
 

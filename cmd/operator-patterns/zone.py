@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clientgo.apimachinery.util import validation
-from clientgo.klog.exceptions import as_operational
+from clientgo.klog.exceptions import as_operational, operational_error
 
 
+@operational_error
 class HostTakenError(Exception):
     """Another Site has the host."""
 

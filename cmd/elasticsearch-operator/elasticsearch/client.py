@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from api.v1 import Elasticsearch
+from clientgo.klog.exceptions import operational_error
 
 
 class Unreachable(ConnectionError):
@@ -21,6 +22,7 @@ class NoMaster(Unreachable):
     """The cluster has no elected master, because fewer nodes than a quorum run. It rejects every change."""
 
 
+@operational_error
 class RequestFailed(Exception):
     """Elasticsearch rejected the request, or did not complete it in time."""
 
