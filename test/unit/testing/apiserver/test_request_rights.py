@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from apiclient import Api, let_bob
 
-from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver import Environment, Server
 from clientgo.testing.apiserver.access import routing
 from clientgo.testing.apiserver.wire.http import Request
 
@@ -97,6 +97,18 @@ def test_resource_names_do_not_allow_the_deletion_of_a_collection(api: Api) -> N
     selected = f"{MAPS}?fieldSelector=metadata.name=mine"
     api("GET", selected, want=200)
     api("DELETE", selected, want=403)
+
+
+def test_owners_may_be_blocked_without_a_right_on_their_finalizers(api: Api) -> None:
+    """As in kube-apiserver without OwnerReferencesPermissionEnforcement, which is off by default."""
+    owner = api("POST", MAPS, {"metadata": {"name": "owner"}}, want=201)
+    let_bob(api, on("configmaps", "create", "patch"))
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    metadata = {"name": "owned", "ownerReferences": [{**reference, "blockOwnerDeletion": True}]}
+    api("POST", MAPS, {"metadata": metadata}, want=201)
+    api("PATCH", f"{MAPS}/owned", {"metadata": metadata}, media="application/merge-patch+json", want=200)
+    with pytest.raises(ValueError, match="admission-plugin 'OwnerReferencesPermissionEnforcement' is unknown"):
+        Server(enable_admission_plugins=["OwnerReferencesPermissionEnforcement"])
 
 
 # ---- requests that do two things
