@@ -249,6 +249,8 @@ class _Builder:
             duplicates.append(f"line {event.start_mark.line + 1}: key {_go_syntax(parent.raw_key)} already set in map")
 
     def _add(self, value: Any, is_merge: bool = False) -> None:
+        if type(value) is float and not self._awaits_key():
+            value = _without_fraction(value)
         if not self._open:
             self._root = value
             return
@@ -257,6 +259,10 @@ class _Builder:
             parent.add(value, is_merge)
         else:
             parent.append(value)
+
+    def _awaits_key(self) -> bool:
+        parent = self._open[-1] if self._open else None
+        return isinstance(parent, _Mapping) and parent.awaits_key
 
     def _count(self, from_alias: bool, event: Any) -> None:
         self._decoded += 1
@@ -298,6 +304,11 @@ def _scalar(event: Any) -> Any:
         name = "NaN" if math.isnan(resolved) else f"{'+' if resolved > 0 else '-'}Inf"
         raise YAMLSyntaxError(f"json: unsupported value: {name}")
     return resolved
+
+
+def _without_fraction(number: float) -> int | float:
+    """Return a whole number as an int, since Go reads YAML by way of JSON, where 2.0 and 1e5 are 2 and 100000."""
+    return int(number) if number.is_integer() and -(2**63) <= number < 2**63 else number
 
 
 def _key(key: Any) -> str:

@@ -120,6 +120,24 @@ def test_half_of_a_surrogate_pair_is_the_replacement_character(env: Environment,
     assert answer.json()["metadata"]["annotations"] == {"a": "\ufffd"}
 
 
+@pytest.mark.parametrize(
+    ("number", "wanted"), [("2.0", 2), ("1e2", 100), ("-0.0", 0), ("2.5", None), ("3e9", None), ("1e400", None)]
+)
+def test_a_whole_number_of_yaml_is_an_integer(
+    env: Environment, session: requests.Session, number: str, wanted: int | None
+) -> None:
+    """Go writes JSON first, where 2.0 is 2."""
+    path, spec = "/api/v1/namespaces/default/replicationcontrollers", f"replicas: {number}, selector: {{a: b}}"
+    template = "metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}"
+    head = "apiVersion: v1\nkind: ReplicationController\nmetadata: {name: whole}\n"
+    body = f"{head}spec: {{{spec}, template: {{{template}}}}}"
+    made = ask(env, session, "POST", f"{path}?dryRun=All", body, "application/yaml")
+    applied = ask(env, session, "PATCH", f"{path}/whole?dryRun=All&fieldManager=me", body, APPLY)
+    if wanted is not None:
+        assert (made.json()["spec"]["replicas"], applied.json()["spec"]["replicas"]) == (wanted, wanted)
+    assert (made.status_code, applied.status_code) == ((201, 201) if wanted is not None else (400, 500))
+
+
 def test_aliases_do_not_make_a_short_text_large(env: Environment, session: requests.Session) -> None:
     bomb = "a: &a [x]\n" + "".join(
         f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)

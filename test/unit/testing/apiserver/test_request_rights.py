@@ -100,7 +100,7 @@ def test_resource_names_do_not_allow_the_deletion_of_a_collection(api: Api) -> N
 
 
 def test_owners_may_be_blocked_without_a_right_on_their_finalizers(api: Api) -> None:
-    """As in kube-apiserver without OwnerReferencesPermissionEnforcement, which is off by default."""
+    """kube-apiserver does not enable OwnerReferencesPermissionEnforcement by default."""
     owner = api("POST", MAPS, {"metadata": {"name": "owner"}}, want=201)
     let_bob(api, on("configmaps", "create", "patch"))
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
