@@ -12,7 +12,7 @@ from clientgo.controller_runtime import config
 from clientgo.controller_runtime.controller.name import check_name
 from clientgo.controller_runtime.controller.priorityqueue import priorityqueue
 from clientgo.controller_runtime.internal import controller
-from clientgo.controller_runtime.internal.controller import reconcile_id_from_context
+from clientgo.controller_runtime.internal.controller import CACHE_SYNC_TIMEOUT, reconcile_id_from_context
 from clientgo.controller_runtime.internal.metrics.workqueue import install as install_metrics
 from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
@@ -37,7 +37,6 @@ __all__ = [
 
 RequestT = TypeVar("RequestT", bound=Hashable)
 
-_CACHE_SYNC_TIMEOUT = 120.0
 _BASE_DELAY = 0.005
 _MAX_DELAY = 1000.0
 
@@ -166,7 +165,7 @@ def new_typed_unmanaged(name: str, options: TypedOptions[RequestT]) -> TypedCont
             rate_limiter=options.rate_limiter or _default_rate_limiter(options),
             new_queue=options.new_queue or _default_new_queue(options),
             max_concurrent_reconciles=max(options.max_concurrent_reconciles, 1),
-            cache_sync_timeout=options.cache_sync_timeout or _CACHE_SYNC_TIMEOUT,
+            cache_sync_timeout=options.cache_sync_timeout or CACHE_SYNC_TIMEOUT,
             name=name,
             log_constructor=options.log_constructor or _default_log_constructor(name, options),
             recover_panic=options.recover_panic,

@@ -69,7 +69,7 @@ def new_fake_openapi_v3_server(specs_path: str) -> FakeOpenAPIServer:
     listener = listen("127.0.0.1:0")
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     server = Server(handler, name="fake-openapi")
-    thread = threading.Thread(target=server.serve, args=(listener,), name="fake-openapi-server")
+    thread = threading.Thread(target=server.serve, args=(listener,), name="fake-openapi-server", daemon=True)
     thread.start()
     return FakeOpenAPIServer(
         http_server=server, url=url, served_documents=documents, request_counters=handler.counts, _thread=thread

@@ -1,6 +1,7 @@
 """sigs.k8s.io/controller-runtime/pkg/internal/controller: the implementation of controllers."""
 
 from clientgo.controller_runtime.internal.controller.controller import (
+    CACHE_SYNC_TIMEOUT,
     Controller,
     Options,
     new,
@@ -8,6 +9,7 @@ from clientgo.controller_runtime.internal.controller.controller import (
 )
 
 __all__ = [
+    "CACHE_SYNC_TIMEOUT",
     "Controller",
     "Options",
     "new",

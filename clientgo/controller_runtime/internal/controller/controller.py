@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
@@ -42,10 +42,11 @@ from clientgo.klog.serialize import to_string
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
 from clientgo.utils.clock import REAL_CLOCK
 
-__all__ = ["Controller", "Options", "new", "reconcile_id_from_context"]
+__all__ = ["CACHE_SYNC_TIMEOUT", "Controller", "Options", "new", "reconcile_id_from_context"]
 
 RequestT = TypeVar("RequestT", bound=Hashable)
 
+CACHE_SYNC_TIMEOUT: Final = 120.0
 _LABEL_ERROR = "error"
 _LABEL_REQUEUE_AFTER = "requeue_after"
 _LABEL_REQUEUE = "requeue"
@@ -81,7 +82,7 @@ class Options(Generic[RequestT]):
     log_constructor: Callable[[RequestT | None], Logger]
     name: str = ""
     max_concurrent_reconciles: int = 1
-    cache_sync_timeout: float = 120.0
+    cache_sync_timeout: float = CACHE_SYNC_TIMEOUT
     recover_panic: bool | None = None
     leader_elected: bool | None = None
     enable_warmup: bool | None = None
@@ -278,8 +279,7 @@ class Controller(Generic[RequestT]):
         return self.leader_elected is not False
 
     def warmup(self, ctx: Context) -> None:
-        """Start the sources and the queue without workers, if warm-up is enabled. Blocks until all sources have synced.
-        """
+        """Start the sources and the queue without workers, if warm-up is enabled. Blocks until all have synced."""
         if not self.enable_warmup:
             return
         with self._lock:

@@ -12,6 +12,7 @@ import pytest
 
 from clientgo import context, klog
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.controller_runtime import controller as ctrlcontroller
 from clientgo.controller_runtime import metrics, reconcile
 from clientgo.controller_runtime.internal import controller
 from clientgo.testing import synctest
@@ -171,3 +172,11 @@ def test_the_context_of_a_sources_sync_ends_with_the_sync(bubble: synctest.Bubbl
     assert [each.err() is not None for each in synced] == [True]
     cancel()
     running.join()
+
+
+def test_a_source_has_two_minutes_for_its_first_synchronization() -> None:
+    options = ctrlcontroller.Options(reconciler=reconcile.Func(lambda ctx, request: None))
+    made: Any = ctrlcontroller.new_unmanaged(f"test-{uuid.uuid4()}", options)
+
+    assert made.cache_sync_timeout == 120.0
+    assert a_controller(lambda ctx, item: None).cache_sync_timeout == 120.0

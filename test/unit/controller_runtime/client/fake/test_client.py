@@ -30,6 +30,7 @@ from clientgo.apimachinery.watch import EventType
 from clientgo.applyconfigurations import new_type_converter
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import fake, interceptor
+from clientgo.golang.json import UnmarshalTypeError
 from clientgo.kubernetes.scheme import SCHEME
 
 WHOLE = ["typed", "unstructured"]
@@ -1096,3 +1097,13 @@ def test_a_string_from_an_index_function_is_an_error_and_none_is_no_value() -> N
     with pytest.raises(TypeError, match="returns a string, not a list of strings"):
         c.list(CTX, appsv1.DeploymentList, client.MatchingFields({"whole": "a"}))
     assert c.list(CTX, appsv1.DeploymentList, client.MatchingFields({"none": "a"})).items == []
+
+
+@pytest.mark.parametrize("verb", ["create", "update", "status"])
+def test_the_error_of_a_mistyped_field_names_the_object(verb: str) -> None:
+    c = built() if verb == "create" else built(config_map())
+    write = c.create if verb == "create" else (c.status() if verb == "status" else c).update
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "ns", "name": "cm", "labels": [1]}}
+
+    with pytest.raises(UnmarshalTypeError, match=r'^ConfigMap "ns/cm": json: cannot unmarshal array into '):
+        write(CTX, corev1.ConfigMap.from_dict(document))
