@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.golang.channel import Done, Signal, StopChannel
+from clientgo.golang.duration import require_seconds
 from clientgo.golang.stop import call_in_thread
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, WithDelayedExecution
 
@@ -133,10 +134,17 @@ def todo() -> Context:
     return _TODO
 
 
+def _require_context(parent: object) -> None:
+    if not isinstance(parent, Context):
+        text = "cannot create context from nil parent" if parent is None else f"the parent {parent!r} is no context"
+        raise TypeError(f"{text}: the first argument is a context, such as context.background()")
+
+
 class _ChildContext(Context):
     """A context that delegates everything to its parent."""
 
     def __init__(self, parent: Context) -> None:
+        _require_context(parent)
         self._parent = parent
 
     def done(self) -> Done:
@@ -314,6 +322,8 @@ def with_deadline_cause(
 
     Go: context.WithDeadlineCause.
     """
+    _require_context(parent)
+    require_seconds(deadline, "a deadline, as clock.now() + 5.0,")
     limit = parent.deadline()
     if limit is not None and limit <= deadline:
         return with_cancel(parent)
@@ -334,14 +344,16 @@ def with_timeout_cause(
 ) -> tuple[Context, CancelFunc]:
     """Return a context with a deadline `seconds` from now, and a cause for it. Go: context.WithTimeoutCause."""
     clock = clock or REAL_CLOCK
-    return with_deadline_cause(parent, clock.now() + seconds, cause, clock)
+    return with_deadline_cause(parent, clock.now() + require_seconds(seconds, "a timeout"), cause, clock)
 
 
 def with_value(parent: Context, key: object, value: object) -> Context:
     """Return a context in which `value(key)` is `value`. Use a private object or class as key, never a plain string.
 
-    Go: context.WithValue.
+    Raises ValueError for the key None. Go: context.WithValue.
     """
+    if key is None:
+        raise ValueError("nil key")
     return _ValueContext(parent, key, value)
 
 

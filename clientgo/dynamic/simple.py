@@ -26,7 +26,7 @@ from clientgo.rest.config import (
     default_kubernetes_user_agent,
     unversioned_rest_client_for_config_and_client,
 )
-from clientgo.rest.request import Request, is_valid_path_segment_name
+from clientgo.rest.request import Request, is_valid_path_segment_name, require_namespace, require_patch
 from clientgo.rest.transport import http_client_for
 
 _V1 = GroupVersion("", "v1")
@@ -98,7 +98,7 @@ class _DynamicResourceClient:
 
     def namespace(self, namespace: str) -> ResourceInterface:
         scoped = copy.copy(self)
-        scoped._namespace = namespace
+        scoped._namespace = require_namespace(namespace)
         return scoped
 
     @takes_context
@@ -164,6 +164,7 @@ class _DynamicResourceClient:
         options: metav1.PatchOptions | None = None,
         *subresources: str,
     ) -> Unstructured:
+        require_patch(data)
         request = self._at(self._client.patch(pt), _required(name), *subresources).body(data)
         return _with_params(request, options).do(ctx).into(Unstructured)
 

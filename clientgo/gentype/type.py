@@ -22,7 +22,7 @@ from clientgo.apimachinery.util.json import encode
 from clientgo.context import Context
 from clientgo.gentype.first_argument import takes_context
 from clientgo.rest.client import Interface
-from clientgo.rest.request import Request
+from clientgo.rest.request import Request, require_namespace, require_patch
 
 T = TypeVar("T", bound=ResourceObject)
 L = TypeVar("L", bound=ListObject)
@@ -56,7 +56,7 @@ class Client(Generic[T]):
         self._client = client
         self._parameter_codec = parameter_codec
         self._prefers_protobuf = prefers_protobuf
-        self._namespace = namespace
+        self._namespace = require_namespace(namespace)
         self._object_class = object_class
 
     def get_client(self) -> Interface:
@@ -121,6 +121,7 @@ class Client(Generic[T]):
         *subresources: str,
     ) -> T:
         """Patch the named object, or a subresource of it, with a patch of type `pt` (types.PatchType)."""
+        require_patch(data)
         request = self._on_resource(self._client.patch(pt)).name(name).sub_resource(*subresources)
         return self._params(request, opts).body(data).do(ctx).into(self._object_class)
 

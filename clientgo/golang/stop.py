@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 __all__ = [
     "Done",
@@ -20,10 +20,14 @@ __all__ = [
     "StopChannel",
     "add_done_callback",
     "call_in_thread",
+    "create_checked",
     "describe_function",
     "raise_returned",
+    "require_methods",
     "require_plain",
 ]
+
+T = TypeVar("T")
 
 # Seconds between two checks whether the watcher of a foreign StopChannel is still needed; None disables them. The stop
 # itself is noticed at once; this only bounds the lifetime of an abandoned watcher.
@@ -235,6 +239,25 @@ def require_plain(fn: object, role: str) -> None:
         return
     assert callable(fn)
     raise TypeError(f"{role} is {what}: {describe_function(fn)}")
+
+
+def require_methods(value: T, source: str | Callable[..., object], *methods: str) -> T:
+    """Return `value` if it has the methods. Raises TypeError for another object, and for a class.
+
+    `source` is the user's function that returned it, or the name of the argument. Without this check the first call of
+    a method would fail, in another place and often in another thread.
+    """
+    if not isinstance(value, type) and all(callable(getattr(value, method, None)) for method in methods):
+        return value
+    problem = f"{source} is {value!r}" if isinstance(source, str) else f"{describe_function(source)} returned {value!r}"
+    if isinstance(value, type):
+        raise TypeError(f"{problem}: an object of this class is required, not the class")
+    raise TypeError(f"{problem}: an object with the methods {', '.join(methods)} is required")
+
+
+def create_checked(create: Callable[..., T], args: tuple[object, ...], *methods: str) -> T:
+    """Call `create`, a function of the user, and return its result. Raises TypeError as `require_methods` does."""
+    return require_methods(create(*args), create, *methods)
 
 
 def raise_returned(returned: object) -> None:

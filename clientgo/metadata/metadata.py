@@ -33,7 +33,7 @@ from clientgo.rest.config import (
     default_kubernetes_user_agent,
     rest_client_for_config_and_client,
 )
-from clientgo.rest.request import Request, is_valid_path_segment_name
+from clientgo.rest.request import Request, is_valid_path_segment_name, require_namespace, require_patch
 from clientgo.rest.transport import http_client_for
 
 _V1 = GroupVersion("", "v1")
@@ -107,7 +107,7 @@ class _ResourceClient:
 
     def namespace(self, namespace: str) -> ResourceInterface:
         scoped = copy.copy(self)
-        scoped._namespace = namespace
+        scoped._namespace = require_namespace(namespace)
         return scoped
 
     def delete(self, ctx: Context, name: str, options: metav1.DeleteOptions | None = None, *subresources: str) -> None:
@@ -154,6 +154,7 @@ class _ResourceClient:
         options: metav1.PatchOptions | None = None,
         *subresources: str,
     ) -> metav1.PartialObjectMetadata:
+        require_patch(data)
         request = self._client.patch(pt).abs_path(*self._segments(_required(name)), *subresources).body(data)
         return _answered(ctx, _with_params(request, options))
 

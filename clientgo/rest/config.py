@@ -422,6 +422,9 @@ def anonymous_client_config(config: Config) -> Config:
 
 def copy_config(config: Config) -> Config:
     """Return a copy whose fields can be assigned without changing the original. Go: CopyConfig."""
+    if not isinstance(config, Config):
+        got = config.__name__ if isinstance(config, type) else type(config).__name__
+        raise TypeError(f'a rest.Config is required, as from clientcmd.build_config_from_flags("", path); got {got}')
     copied = replace(config, impersonate=replace(config.impersonate))
     provider = config.exec_provider
     if provider is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from clientgo.golang.http import RoundTripper
+from clientgo.golang.stop import create_checked
 
 if TYPE_CHECKING:
     from clientgo.tools.clientcmd.api import AuthProviderConfig
@@ -62,4 +63,5 @@ def get_auth_provider(
         plugin = _plugins.get(apc.name)
     if plugin is None:
         raise ValueError(f'no Auth Provider found for name "{apc.name}"')
-    return plugin(cluster_address, apc.config, persister or _NoopPersister())
+    args = (cluster_address, apc.config, persister or _NoopPersister())
+    return create_checked(plugin, args, "wrap_transport")

@@ -1162,8 +1162,26 @@ NAME_MAY_NOT_BE = [".", ".."]
 NAME_MAY_NOT_CONTAIN = ["/", "%"]
 
 
+def require_namespace(namespace: str) -> str:
+    """Return the namespace. Raises TypeError if it is no str, such as None."""
+    if isinstance(namespace, str):
+        return namespace
+    raise TypeError(f'a namespace is a str, or "" for all namespaces; got {namespace!r}')
+
+
+def require_patch(data: bytes) -> None:
+    """Raise TypeError for a patch that is not encoded. A request takes a str as the name of a file."""
+    if not isinstance(data, bytes):
+        raise TypeError(f"the data of a patch are bytes, such as json.dumps(...).encode(); got {type(data).__name__}")
+
+
 def is_valid_path_segment_name(name: str) -> list[str]:
-    """Return the reasons why the name cannot be a path segment; empty if it can. Go: IsValidPathSegmentName."""
+    """Return the reasons why the name cannot be a path segment; empty if it can. Go: IsValidPathSegmentName.
+
+    Raises TypeError for a name that is no str.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a str; got {name!r}")
     if name in NAME_MAY_NOT_BE:
         return [f"may not be '{name}'"]
     return is_valid_path_segment_prefix(name)

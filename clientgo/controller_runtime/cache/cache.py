@@ -24,6 +24,7 @@ from clientgo.controller_runtime.cache import internal
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.interfaces import FieldIndexer, Reader
 from clientgo.controller_runtime.client.object import Object
+from clientgo.golang.duration import require_seconds
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache as toolscache
@@ -287,7 +288,9 @@ def _new_cache(rest_config: rest.Config, opts: Options) -> NewNamespaceCacheFunc
             http_client=opts.http_client,
             scheme=opts.scheme,
             mapper=opts.mapper,
-            resync_period=_DEFAULT_SYNC_PERIOD if config.sync_period is None else config.sync_period,
+            resync_period=_DEFAULT_SYNC_PERIOD
+            if config.sync_period is None
+            else require_seconds(config.sync_period, "sync_period"),
             namespace=namespace,
             new_informer=opts.new_informer,
             selector=internal.Selector(label=config.label_selector, field=config.field_selector),

@@ -17,6 +17,7 @@ from clientgo.controller_runtime.internal.metrics.workqueue import install as in
 from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
 from clientgo.controller_runtime.source.source import TypedSource
+from clientgo.golang.duration import require_seconds
 from clientgo.klog import Logger, kref
 from clientgo.util import workqueue
 
@@ -156,6 +157,8 @@ def new_typed_unmanaged(name: str, options: TypedOptions[RequestT]) -> TypedCont
         raise ValueError("must specify Name for Controller")
     # Check before the name is reserved, so that a corrected call can use it.
     to_function(options.reconciler)
+    require_seconds(options.cache_sync_timeout, "cache_sync_timeout")
+    require_seconds(options.reconciliation_timeout, "reconciliation_timeout")
     if not options.skip_name_validation:
         check_name(name)
     install_metrics()

@@ -24,6 +24,7 @@ from clientgo.controller_runtime.manager.internal import ControllerManager, Mana
 from clientgo.controller_runtime.metrics.server import server as metricsserver
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.channel import StopChannel
+from clientgo.golang.duration import require_seconds
 from clientgo.golang.http import server as http
 from clientgo.klog import Logger
 from clientgo.tools import record
@@ -219,6 +220,9 @@ def new(config: rest.Config, options: Options | None = None) -> Manager:
         raise ValueError("must specify Config")
     install_metrics()
     options = _with_defaults(options or Options())
+    grace = require_seconds(
+        _or(options.graceful_shutdown_timeout, _GRACEFUL_SHUTDOWN_PERIOD), "graceful_shutdown_timeout"
+    )
     members = cluster.new(config, lambda opts: _choose(opts, options))
     config = rest.copy_config(config)
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
@@ -253,7 +257,7 @@ def new(config: rest.Config, options: Options | None = None) -> Manager:
             lease_duration=_or(options.lease_duration, _LEASE_DURATION),
             renew_deadline=_or(options.renew_deadline, _RENEW_DEADLINE),
             retry_period=_or(options.retry_period, _RETRY_PERIOD),
-            graceful_shutdown_timeout=_or(options.graceful_shutdown_timeout, _GRACEFUL_SHUTDOWN_PERIOD),
+            graceful_shutdown_timeout=grace,
         )
     )
 

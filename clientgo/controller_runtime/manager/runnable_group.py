@@ -19,6 +19,7 @@ from clientgo.golang.channel import select
 from clientgo.golang.stop import Signal, is_crash, raise_returned, require_plain
 from clientgo.klog import Logger
 from clientgo.klog.answers import is_true
+from clientgo.klog.exceptions import location_of
 from clientgo.utils.clock import REAL_CLOCK
 
 __all__ = ["ErrRunnableGroupStopped", "ErrorSink", "RunnableGroup", "Runnables", "StartFunc"]
@@ -88,12 +89,22 @@ class ErrorSink:
             if not self._stopping and self.first is None:
                 self.first = err
                 self.failed.set()
+                if isinstance(err, SystemExit):  # Python prints no traceback of it.
+                    self._log_exit(err)
                 return
             if not self._stopping:
                 # The stop that the error belongs to will log it.
                 self._pending.append(err)
                 return
         self._log(err)
+
+    def _log_exit(self, err: SystemExit) -> None:
+        """Log why the manager ends, once. In Go os.Exit ends the process without a line."""
+        self.logger.info(
+            "sys.exit in a reconciler or another runnable ends the manager: raise an exception for a retry",
+            code=err.code,
+            at=location_of(err),
+        )
 
     def begin_stop(self) -> None:
         """Log all errors from now on, including those that were not reported before."""

@@ -11,6 +11,7 @@ from clientgo.dynamic import dynamiclister
 from clientgo.dynamic.dynamicinformer.interface import DynamicSharedInformerFactory, TweakListOptionsFunc
 from clientgo.dynamic.interface import Interface
 from clientgo.informers.generic import GenericInformer
+from clientgo.informers.internalinterfaces.factory_interfaces import checked_tweak
 from clientgo.informers.resource_informers import ResourceInformers
 from clientgo.tools import cache
 
@@ -48,7 +49,7 @@ def new_filtered_dynamic_informer(
     def tweaked(options: metav1.ListOptions) -> metav1.ListOptions:
         if tweak_list_options is not None:
             options = options.deep_copy()
-            tweak_list_options(options)
+            checked_tweak(tweak_list_options)(options)
         return options
 
     def list_objects(ctx: Context, options: metav1.ListOptions) -> UnstructuredList:

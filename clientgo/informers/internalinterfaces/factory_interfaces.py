@@ -10,6 +10,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
+from clientgo.golang.stop import describe_function, raise_returned
 from clientgo.tools import cache
 
 # Makes an informer from a clientset and a resync period in seconds. Go: NewInformerFunc.
@@ -31,6 +32,18 @@ class SharedInformerFactory(Protocol):
     def informer_name(self) -> cache.InformerName | None: ...
 
 
+def checked_tweak(function: Callable[[metav1.ListOptions], object]) -> TweakListOptionsFunc:
+    """Return `function` with a TypeError if it returns new options, which would be ignored, or is async."""
+
+    def tweak(options: metav1.ListOptions) -> None:
+        returned = function(options)
+        raise_returned(returned)
+        if isinstance(returned, metav1.ListOptions) and returned is not options:
+            raise TypeError(f"{describe_function(function)} returned new options: change its argument in place")
+
+    return tweak
+
+
 @dataclass(kw_only=True)
 class InformerOptions:
     """The options of an informer. Go: internalinterfaces.InformerOptions."""
@@ -41,6 +54,11 @@ class InformerOptions:
     informer_name: cache.InformerName | None = None
     """The informer's name in metrics; None disables them."""
     tweak_list_options: TweakListOptionsFunc | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the user's function returns, at each call."""
+        if self.tweak_list_options is not None:
+            self.tweak_list_options = checked_tweak(self.tweak_list_options)
 
 
 def identifier(options: InformerOptions, gvr: GroupVersionResource) -> cache.InformerNameAndResource:

@@ -10,6 +10,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import Context
 from clientgo.informers.generic import GenericInformer
+from clientgo.informers.internalinterfaces.factory_interfaces import checked_tweak
 from clientgo.informers.resource_informers import ResourceInformers
 from clientgo.metadata import metadatalister
 from clientgo.metadata.interface import Interface
@@ -86,7 +87,7 @@ def new_filtered_metadata_informer(
     def tweaked(options: metav1.ListOptions) -> metav1.ListOptions:
         if tweak_list_options is not None:
             options = options.deep_copy()
-            tweak_list_options(options)
+            checked_tweak(tweak_list_options)(options)
         return options
 
     def list_objects(ctx: Context, options: metav1.ListOptions) -> metav1.PartialObjectMetadataList:

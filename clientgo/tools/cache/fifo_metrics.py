@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from clientgo.golang.stop import create_checked
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 
@@ -90,7 +91,10 @@ def new_fifo_metrics(
     provider = metrics_provider or _global_informer_metrics_provider
     if provider is None or not id.reserved():
         return None
-    return FIFOMetrics(provider.new_queued_item_metric(id), provider.new_processing_latency_metric(id))
+    return FIFOMetrics(
+        create_checked(provider.new_queued_item_metric, (id,), "set"),
+        create_checked(provider.new_processing_latency_metric, (id,), "observe"),
+    )
 
 
 def new_store_metrics(
@@ -99,7 +103,7 @@ def new_store_metrics(
     provider = metrics_provider or _global_informer_metrics_provider
     if provider is None or not id.reserved():
         return None
-    return StoreMetrics(provider.new_store_resource_version_metric(id))
+    return StoreMetrics(create_checked(provider.new_store_resource_version_metric, (id,), "set"))
 
 
 def new_handler_metrics(
@@ -109,5 +113,6 @@ def new_handler_metrics(
     if not isinstance(provider, HandlerMetricsProvider) or not id.reserved():
         return None
     return HandlerMetrics(
-        provider.new_pending_notifications_metric(id, handler), provider.new_oldest_notification_metric(id, handler)
+        create_checked(provider.new_pending_notifications_metric, (id, handler), "set"),
+        create_checked(provider.new_oldest_notification_metric, (id, handler), "set"),
     )

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from clientgo import context
 from clientgo.apimachinery import runtime
+from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Interface
+from clientgo.golang.stop import describe_function, raise_returned, require_methods
 from clientgo.hops import hop
 from clientgo.util import watchlist
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.fields import Selector
+
+T = TypeVar("T")
 
 
 class Lister(Protocol):
@@ -41,6 +45,14 @@ class ListerWithContext(Protocol):
         Blocks for the request, and should end soon after `ctx`. Go: ListWithContext.
         """
         ...
+
+
+def require_lister_watcher(lw: T) -> T:
+    """Return `lw` if it has methods to list and to watch, with or without a context. Raises TypeError."""
+    for verb in ("list", "watch"):
+        if isinstance(lw, type) or not callable(getattr(lw, f"{verb}_with_context", None)):
+            require_methods(lw, "the source of an informer or a reflector", verb)
+    return lw
 
 
 def to_lister_with_context(lister: Lister) -> ListerWithContext:
@@ -180,6 +192,39 @@ class ListWatch:
         if self.watch_func is not None:
             return self.watch_func(options)
         raise _incomplete()
+
+
+def list_from(source: ListerWithContext, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:
+    """List, as a reflector does. Raises an error that the user's function returns, and a TypeError for no list."""
+    returned = source.list_with_context(ctx, options)
+    raise_returned(returned)
+    try:
+        meta.list_accessor(returned)
+    except meta.ErrNotList as err:
+        got = f"{describe_function(_user_function(source.list_with_context))} returned {type(returned).__name__}"
+        raise TypeError(f"returned object must be a list: {err}: {got}") from None
+    return returned
+
+
+def watch_from(source: WatcherWithContext, ctx: context.Context, options: metav1.ListOptions) -> Interface:
+    """Watch, as a reflector does. Raises an error that the user's function returns, and a TypeError for no watch."""
+    returned = source.watch_with_context(ctx, options)
+    raise_returned(returned)
+    return require_methods(returned, _user_function(source.watch_with_context), "result_chan", "stop")
+
+
+def _user_function(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a ListWatch or the method behind a wrapper, which the error of a wrong result names."""
+    owner = getattr(method, "__self__", None)
+    if isinstance(owner, _ListerWrapper):
+        return _user_function(owner._parent.list)
+    if isinstance(owner, _WatcherWrapper):
+        return _user_function(owner._parent.watch)
+    if not isinstance(owner, ListWatch):
+        return method
+    if "list" in method.__name__:
+        return owner.list_with_context_func or owner.list_func or method
+    return owner.watch_func_with_context or owner.watch_func or method
 
 
 def _incomplete() -> ValueError:

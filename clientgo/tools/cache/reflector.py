@@ -39,7 +39,7 @@ from clientgo.apimachinery.util import naming, wait
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.duration import format_duration
+from clientgo.golang.duration import format_duration, require_seconds
 from clientgo.golang.goroutine import go
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true
@@ -52,7 +52,14 @@ from clientgo.tools.cache.beyond.relist import RelistRequested, RelistRequests
 from clientgo.tools.cache.beyond.unproductive import UnproductiveRequests
 from clientgo.tools.cache.delta_fifo import deletion_handling_meta_namespace_key_func
 from clientgo.tools.cache.index import NAMESPACE_INDEX, Indexer, meta_namespace_index_func
-from clientgo.tools.cache.listwatch import ListerWatcher, ListerWatcherWithContext, to_lister_watcher_with_context
+from clientgo.tools.cache.listwatch import (
+    ListerWatcher,
+    ListerWatcherWithContext,
+    list_from,
+    require_lister_watcher,
+    to_lister_watcher_with_context,
+    watch_from,
+)
 from clientgo.tools.cache.reflector_data_consistency_detector import check_watch_list_data_consistency_if_requested
 from clientgo.tools.cache.retry_with_deadline import new_retry_with_deadline
 from clientgo.tools.cache.store import (
@@ -165,11 +172,11 @@ class Reflector:
         )
         self._name = options.name or name_from_callsite(threading.current_thread().name)
         self._logger = klog.logger_with_name(options.logger or klog.background(), self._name)
-        self._resync_period = options.resync_period
+        self._resync_period = require_seconds(options.resync_period, "resync_period")
         self._min_watch_timeout = max(options.min_watch_timeout, _DEFAULT_MIN_WATCH_TIMEOUT)
         self._max_watch_timeout = 2 * self._min_watch_timeout
         self._type_description = options.type_description or _get_type_description_from_object(expected_type)
-        self._lister_watcher = to_lister_watcher_with_context(lw)
+        self._lister_watcher = to_lister_watcher_with_context(require_lister_watcher(lw))
         self._store = store
         self._delay_handler = backoff.delay_with_reset(clock, _DEFAULT_BACKOFF_RESET)
         self._clock = clock
@@ -352,7 +359,7 @@ class Reflector:
                 )
                 propagate_rv_from_start = options.resource_version not in ("", "0")
                 try:
-                    w = new_reader(self._lister_watcher.watch_with_context(ctx, options))
+                    w = new_reader(watch_from(self._lister_watcher, ctx, options))
                 except Exception as err:
                     if not _is_watch_error_retriable(err):
                         raise
@@ -465,7 +472,7 @@ class Reflector:
     @hop("reflector.list_pages", go="(*Reflector).list")
     def _list_pages(self, ctx: context.Context, options: metav1.ListOptions) -> tuple[runtime.Object, bool]:
         """Return the whole list, and whether it came in pages. The body of the goroutine in Go's list."""
-        list_pager = pager.new(pager.simple_page_func(lambda opts: self._lister_watcher.list_with_context(ctx, opts)))
+        list_pager = pager.new(pager.simple_page_func(lambda opts: list_from(self._lister_watcher, ctx, opts)))
         if self.watch_list_page_size != 0:
             list_pager.page_size = self.watch_list_page_size
         elif not self._paginated_result and options.resource_version not in ("", "0"):
@@ -547,7 +554,7 @@ class Reflector:
             resource_version_match=metav1.ResourceVersionMatch.NOT_OLDER_THAN,
             timeout_seconds=self._random_watch_timeout(),
         )
-        w = new_reader(self._lister_watcher.watch_with_context(ctx, options))
+        w = new_reader(watch_from(self._lister_watcher, ctx, options))
         self._outage_reporter.answered(klog.from_context(ctx))  # Beyond Go.
         if not self._handle_list_watch(ctx, start, w, store, set_resource_version):
             raise _IncompleteStreamError

@@ -36,7 +36,7 @@ from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
-from clientgo.golang.duration import format_duration
+from clientgo.golang.duration import format_duration, require_seconds
 from clientgo.golang.stop import is_crash
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true
@@ -64,7 +64,7 @@ from clientgo.tools.cache.event_handler_name import name_for_handler
 from clientgo.tools.cache.fifo_metrics import HandlerMetrics, InformerMetricsProvider, new_handler_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.index import Indexer, Indexers, IndexFunc
-from clientgo.tools.cache.listwatch import ListerWatcher
+from clientgo.tools.cache.listwatch import ListerWatcher, require_lister_watcher
 from clientgo.tools.cache.mutation_detector import MutationDetector, new_cache_mutation_detector
 from clientgo.tools.cache.notifications import (
     AddNotification,
@@ -437,11 +437,11 @@ class _SharedIndexInformer(InspectableInformer):
         self._type_string = type_string(example_object)
         if mutation_detector.mutation_detection_enabled:
             self._cache_mutation_detector = new_cache_mutation_detector(self._type_string)
-        self._lister_watcher = lw
+        self._lister_watcher = require_lister_watcher(lw)
         self._object_type = example_object
         self._object_description = options.object_description
         # Seconds between two checks whether a listener is due for a resync.
-        self._resync_check_period = options.resync_period
+        self._resync_check_period = require_seconds(options.resync_period, "resync_period")
         self._default_event_handler_resync_period = options.resync_period
         self._clock = clock
         # Guards the state that changes when the informer starts and stops, and the set of handlers.
@@ -602,7 +602,7 @@ class _SharedIndexInformer(InspectableInformer):
             resync_period = options.resync_period
             if resync_period is None:
                 resync_period = self._default_event_handler_resync_period
-            resync_period = self._fit_resync_period(logger, resync_period)
+            resync_period = self._fit_resync_period(logger, require_seconds(resync_period, "resync_period"))
             listener = _ProcessorListener(
                 logger,
                 handler,

@@ -32,6 +32,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
+from clientgo.golang.duration import require_seconds
 from clientgo.hops import hop
 from clientgo.klog.exceptions import as_operational, operational_error
 from clientgo.tools.leaderelection import metrics
@@ -70,9 +71,7 @@ class LeaderCallbacks:
 
 @dataclass(slots=True, kw_only=True)
 class LeaderElectionConfig:
-    """Options of an election; durations are seconds. Go: leaderelection.LeaderElectionConfig.
-
-    Kubernetes' core components use 15, 10 and 2 seconds for the three durations.
+    """Options of an election. Kubernetes' components use 15, 10 and 2 seconds. Go: leaderelection.LeaderElectionConfig.
     """
 
     lock: rl.Interface | None = None
@@ -126,7 +125,8 @@ def new_leader_elector(lec: LeaderElectionConfig, clock: Clock | None = None) ->
 
 def _validate(lec: LeaderElectionConfig) -> None:
     # The first of several errors is reported, so the order of the checks matters. Whole nanoseconds, as in Go.
-    lease, deadline, period = (round(d * _NS) for d in (lec.lease_duration, lec.renew_deadline, lec.retry_period))
+    names = ("lease_duration", "renew_deadline", "retry_period")
+    lease, deadline, period = (round(require_seconds(getattr(lec, name), name) * _NS) for name in names)
     checks = [
         (lease <= deadline, "leaseDuration must be greater than renewDeadline"),
         (deadline <= int(JITTER_FACTOR * period), "renewDeadline must be greater than retryPeriod*JitterFactor"),

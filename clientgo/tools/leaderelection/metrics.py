@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
+from clientgo.golang.stop import create_checked
+
 __all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
 
 
@@ -64,7 +66,7 @@ class _LeaderMetricsFactory:
                 self._provider = provider
 
     def new_leader_metrics(self) -> LeaderMetric:
-        return self._provider.new_leader_metric()
+        return create_checked(self._provider.new_leader_metric, (), "on", "off", "slowpath_exercised")
 
 
 _global_metrics_factory = _LeaderMetricsFactory()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 from clientgo.context import Context
+from clientgo.golang.stop import require_methods
 
 
 @runtime_checkable
@@ -189,8 +190,16 @@ _registered = False
 
 
 def register(opts: RegisterOpts) -> None:
-    """Install the given hooks. Only the first call in a process has an effect. Go: Register."""
+    """Install the given hooks. Only the first call in a process has an effect. Go: Register.
+
+    Raises TypeError for a hook without its method.
+    """
     global _registered
+    for option in fields(opts):
+        protocol = globals()[str(option.type).removesuffix(" | None")]
+        if (hook := getattr(opts, option.name)) is not None:
+            methods = [name for name in vars(protocol) if not name.startswith("_")]
+            require_methods(hook, f"RegisterOpts.{option.name}", *methods)
     with _register_lock:
         if _registered:
             return

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Hashable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from clientgo.golang.duration import require_seconds
 from clientgo.hops import hop
 from clientgo.util.flowcontrol import rate
 from clientgo.util.workqueue.beyond.inspection import components_of
@@ -126,9 +127,9 @@ class TypedItemExponentialFailureRateLimiter(Generic[T]):
         # Guards _failures.
         self._failures_lock = threading.Lock()
         self._failures: dict[T, int] = {}
-        self._base_delay = base_delay
+        self._base_delay = require_seconds(base_delay, "base_delay")
         self._base_ns = float(round(base_delay * _NS))
-        self._max_delay = max_delay
+        self._max_delay = require_seconds(max_delay, "max_delay")
         self._max_ns = max_delay * _NS
 
     @hop("queue.when_exponential", go="(*TypedItemExponentialFailureRateLimiter).When")
@@ -223,8 +224,8 @@ class TypedItemFastSlowRateLimiter(Generic[T]):
         self._failures_lock = threading.Lock()
         self._failures: dict[T, int] = {}
         self._max_fast_attempts = max_fast_attempts
-        self._fast_delay = fast_delay
-        self._slow_delay = slow_delay
+        self._fast_delay = require_seconds(fast_delay, "fast_delay")
+        self._slow_delay = require_seconds(slow_delay, "slow_delay")
 
     @hop("queue.when_fast_slow", go="(*TypedItemFastSlowRateLimiter).When")
     def when(self, item: T) -> float:

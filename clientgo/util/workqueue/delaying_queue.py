@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang.duration import require_seconds
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableDelayingQueue
 from clientgo.util.workqueue.beyond.unhashable import check_hashable
@@ -210,6 +211,8 @@ class _DelayingType(InspectableDelayingQueue[T]):
 
         Raises ValueError for a NaN, which would delay all later items without end. Go's durations are integers.
         """
+        if type(duration) is not float:
+            require_seconds(duration, f"the delay of {item!r}")
         if duration != duration:
             raise ValueError(f"the delay of {item!r} is not a number")
         if self.shutting_down():

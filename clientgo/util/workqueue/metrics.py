@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from clientgo.apimachinery.util import runtime as utilruntime
+from clientgo.golang.stop import create_checked
 from clientgo.utils.clock import Clock
 
 __all__ = [
@@ -99,12 +100,16 @@ class _DefaultQueueMetrics(Generic[T]):
         self._clock = clock
         # Times below are seconds since `_began`, as in the delaying queue.
         self._began = clock.now()
-        self._depth = provider.new_depth_metric(name) if depth is None else depth
-        self._adds = provider.new_adds_metric(name)
-        self._latency = provider.new_latency_metric(name)
-        self._work_duration = provider.new_work_duration_metric(name)
-        self._unfinished_work_seconds = provider.new_unfinished_work_seconds_metric(name)
-        self._longest_running_processor = provider.new_longest_running_processor_seconds_metric(name)
+        if depth is None:
+            depth = create_checked(provider.new_depth_metric, (name,), "inc", "dec")
+        self._depth = depth
+        self._adds = create_checked(provider.new_adds_metric, (name,), "inc")
+        self._latency = create_checked(provider.new_latency_metric, (name,), "observe")
+        self._work_duration = create_checked(provider.new_work_duration_metric, (name,), "observe")
+        self._unfinished_work_seconds = create_checked(provider.new_unfinished_work_seconds_metric, (name,), "set")
+        self._longest_running_processor = create_checked(
+            provider.new_longest_running_processor_seconds_metric, (name,), "set"
+        )
         self._add_times: dict[T, float] = {}
         self._processing_start_times: dict[T, float] = {}
 
@@ -220,7 +225,7 @@ def _new_queue_metrics(provider: MetricsProvider | None, name: str, clock: Clock
 
 def _new_retry_metrics(name: str, provider: MetricsProvider | None) -> _RetryMetrics | None:
     provider = _listener(provider, name)
-    return None if provider is None else _RetryMetrics(provider.new_retries_metric(name))
+    return None if provider is None else _RetryMetrics(create_checked(provider.new_retries_metric, (name,), "inc"))
 
 
 _set_provider_lock = threading.Lock()

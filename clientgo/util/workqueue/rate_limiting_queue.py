@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from clientgo.golang.stop import require_methods
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableRateLimitingQueue
 from clientgo.util.workqueue.beyond.long_delays import LongDelays, is_long
@@ -100,6 +101,7 @@ def new_typed_rate_limiting_queue_with_config(
 
     Call `forget` for every item eventually: the rate limiter stores its failures until then.
     """
+    require_methods(rate_limiter, "rate_limiter", "when", "forget", "num_requeues")
     delaying_queue = config.delaying_queue
     if delaying_queue is None:
         delaying_queue = new_typed_delaying_queue_with_config(

@@ -111,6 +111,20 @@ def test_credentials_expire(plugin):
     assert len(plugin.runs()) == 2
 
 
+def test_a_plugin_whose_credentials_have_already_expired_is_logged_once(plugin, lines):
+    # given
+    clock = FakeClock(7200.0)
+    plugin.answer({"token": "a", "expirationTimestamp": "1970-01-01T01:00:00Z"})
+    authenticator = plugin.authenticator(clock)
+    # when
+    for _ in range(3):
+        authenticator.get_creds()
+    # then
+    [line] = lines()
+    assert "already expired" in line and sys.executable in line and "1970-01-01" in line
+    assert len(plugin.runs()) == 3
+
+
 def test_the_plugin_gets_the_cluster_only_on_request(plugin):
     """Go: TestRefreshCreds."""
     config = rest.Config(host="https://h", ca_data=b"ca", server_name="n")

@@ -17,6 +17,7 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
+from clientgo.golang.duration import require_seconds
 from clientgo.golang.stop import require_plain
 from clientgo.klog.answers import is_true
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
@@ -60,6 +61,11 @@ class Backoff:
     """Number of remaining steps that may change `duration`."""
     cap: float = 0.0
     """Maximum of `duration` in seconds, if positive. When it is reached, `steps` becomes zero."""
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for a duration or cap that is no number: a text times a factor could fill the memory."""
+        require_seconds(self.duration, "duration")
+        require_seconds(self.cap, "cap")
 
     def step(self) -> float:
         """Return the delay to wait now in seconds, and advance this backoff. Go: Backoff.Step."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
+from clientgo.golang.stop import require_methods
 from clientgo.tools.leaderelection.resourcelock.interface import LeaderElectionRecord, ResourceLockConfig
 
 __all__ = ["LeaseLock", "leader_election_record_to_lease_spec", "lease_spec_to_leader_election_record"]
@@ -46,9 +47,12 @@ class LeaseLock:
         lock_config: ResourceLockConfig,
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """Create a lock in the Lease that `lease_meta` names. `labels` are added to the Lease's own labels."""
+        """Create a lock in the Lease that `lease_meta` names. `labels` are added to the Lease's own labels.
+
+        Raises TypeError for a client that is no LeasesGetter, such as a whole clientset.
+        """
         self.lease_meta = lease_meta
-        self.client = client
+        self.client = require_methods(client, "client", "leases")
         self.lock_config = lock_config
         self.labels = labels
         # The last state from the server. Updates use its resourceVersion.

@@ -54,7 +54,7 @@ class DroppingPriorityQueue(PriorityQueue[T]):
             self._add_delayed(item, after, priority)
 
     def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
-        if not duration <= 0:  # also a NaN, which is an error
+        if not isinstance(duration, (int, float)) or not duration <= 0:  # also a NaN, which is an error
             super()._add_delayed(item, duration, priority)
         else:
             self._add(item, -math.inf, priority)

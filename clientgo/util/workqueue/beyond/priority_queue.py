@@ -20,7 +20,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.duration import format_duration
+from clientgo.golang.duration import format_duration, require_seconds
 from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics
@@ -201,6 +201,8 @@ class PriorityQueue(Generic[T]):
         """Add `items` with a priority, a delay, or a rate limit. Never blocks."""
         for item in items:
             after = opts.after
+            if type(after) is not float:
+                require_seconds(after, f"the delay of {item!r}")
             if opts.rate_limited:
                 limited = self._limit(item)
                 after = min(after, limited) if after else limited
@@ -219,6 +221,8 @@ class PriorityQueue(Generic[T]):
     def _add_delayed(self, item: T, duration: float, priority: int | None) -> None:
         if self.shutting_down():
             return
+        if type(duration) is not float:  # The text below costs more than the check.
+            require_seconds(duration, f"the delay of {item!r}")
         if duration != duration:  # Go's durations are integers
             raise ValueError(f"the delay of {item!r} is not a number")
         if self._retry_metrics is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from functools import partial
 
@@ -114,6 +115,23 @@ def test_the_first_error_stops_the_manager_and_later_ones_are_logged(caplog: pyt
     errors = [each for each in caplog.records if each.levelname == "ERROR"]
     assert len(errors) == 2
     assert all("error received after stop sequence was engaged" in each.getMessage() for each in errors)
+
+
+def test_the_place_of_an_exit_that_ends_the_manager_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    # given
+    caplog.set_level("INFO")
+    sink = ErrorSink(LOG)
+    # when
+    try:
+        sys.exit("no more work")
+    except SystemExit as err:
+        sink.put(err)
+    # then
+    [record] = caplog.records
+    line = record.getMessage()
+    assert "sys.exit in a reconciler or another runnable ends the manager" in line
+    assert "no more work" in line and "test_runnable_group.py" in line
+    assert isinstance(sink.first, SystemExit)
 
 
 def test_an_error_after_the_end_is_logged_at_the_info_level(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,7 @@ plugin that runs for a long time.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clientgo import context, klog
+from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Request, Response, RoundTripper
@@ -170,9 +172,10 @@ class Authenticator:
         self._cond = threading.Condition()
         # True while a thread has the turn: an interactive plugin must prompt only once.
         self._is_taken = False
-        # The thread that has the turn changes the next two attributes.
+        # The thread that has the turn changes the next three attributes.
         self._credentials: _Credentials | None = None
         self._expiry: float | None = None
+        self._is_expired_logged = False
 
     def update_transport_config(self, c: Config) -> None:
         """Make the transport use the plugin's credentials. Go: UpdateTransportConfig.
@@ -254,6 +257,9 @@ class Authenticator:
             except ValueError as err:
                 raise ValueError(f"failed parsing client key/certificate: {err}") from None
         self._expiry = status.expiration_timestamp
+        if self._expired() and not self._is_expired_logged:
+            self._is_expired_logged = True
+            self._log_expired()
         old = self._credentials
         # Equal certificates keep their identity, so that connections survive a change of the token only.
         if old is not None and old.certificate == certificate:
@@ -324,6 +330,15 @@ class Authenticator:
             command=self._command,
             pid=pid,
             running=format_duration(_LONG_RUN),
+        )
+
+    def _log_expired(self) -> None:
+        """Log that the plugin's new credentials are too old. Go is silent: the server rejects each request."""
+        klog.background().info(
+            "An exec plugin returned credentials that have already expired, and runs again before each request: "
+            "correct the expirationTimestamp in its output, log in again, or set this machine's clock",
+            command=self._command,
+            expirationTimestamp=metav1.unix(math.floor(self._expiry or 0.0), 0),
         )
 
     def _not_found_message(self) -> str:
