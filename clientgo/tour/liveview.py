@@ -36,7 +36,7 @@ __all__ = ["LiveView"]
 _SHOWN = 24
 _HISTORY = 6
 _HOPS = 60
-# How many Secrets of a cache are searched for in error texts, and how many texts are remembered.
+# Secrets of a cache whose values are searched for, and texts of errors that are remembered.
 _LEARNED = 2000
 _TEXTS = 256
 # So many looks are remembered, of all pages together: each page needs its last one.
@@ -76,6 +76,8 @@ class LiveView:
         self._secrecy = live.secrecy
         # Error texts as they are shown.
         self._texts: dict[str, str] = {}
+        # The Secrets whose values are known, by the number of their informer and their key.
+        self._learned: dict[tuple[int, str], Any] = {}
         # No page shall take a look of the program that was at this address before for one of ours.
         self._numbers = itertools.count(1 + secrets.randbelow(2**40))
         live.on_tick = self._remember
@@ -174,6 +176,7 @@ class LiveView:
             is_secret = self._live.carries_secrets(parts)
             kept = parts.indexer.contents().items.get(key)
             states = [state for state in states if kept is None or _is_alike(state, kept)] + [kept]
+        self._learn_secrets()
         found = {}
         for state in states:
             if isinstance(state, Object):
@@ -232,17 +235,29 @@ class LiveView:
         """Return an error's text without the values of the Secrets in the caches. Texts repeat: looks are frequent."""
         if not text:
             return text
+        self._learn_secrets()
         known = self._texts.get(text)
         if known is None:
-            for informer in self._live.informers():
-                parts = informer.parts()
-                if self._live.carries_secrets(parts):
-                    self._secrecy.learn(parts.indexer.contents(_LEARNED).items.values())
             known = self._secrecy.scrubbed(text)
             if len(self._texts) >= _TEXTS:
                 self._texts.clear()
             self._texts[text] = known
         return known
+
+    def _learn_secrets(self) -> None:
+        """Learn the values of the Secrets in the caches that are new since the last call."""
+        for number, informer in enumerate(self._live.informers()):
+            parts = informer.parts()
+            if not self._live.carries_secrets(parts):
+                continue
+            items = parts.indexer.contents(_LEARNED).items
+            new = {key: obj for key, obj in items.items() if self._learned.get((number, key)) is not obj}
+            if new:
+                self._secrecy.learn(new.values())
+                self._texts.clear()
+                self._learned |= {(number, key): obj for key, obj in new.items()}
+                for each in [each for each in list(self._learned) if each[0] == number and each[1] not in items]:
+                    self._learned.pop(each, None)
 
     # ---- state that hops leave
 

@@ -8,16 +8,17 @@ resource the annotations are hidden.
 Of a Secret only `apiVersion`, `kind`, `type`, `immutable` and the identifying part of its metadata remain. Each other
 value is replaced by a mark, a keyed digest: equal values have equal marks, and the key is never written. Secrets inside
 other objects (a List, a Table, a template, a manifest in a string) are found by their claimed kind, and metadata inside
-other objects loses its annotations as well. Values of Secrets that were seen are taken out of error texts and messages,
-as Python, JSON or a URL have them, and so are tokens, passwords, private keys and the headers that carry them.
+other objects loses its annotations as well. Values of Secrets that were seen are taken out of the texts of all other
+objects, of errors and of messages, as Python, JSON, XML or a URL have them. Tokens, passwords, private keys and the
+headers that carry them are taken out of errors and messages.
 
 Values are found in every letter case, and in base64 and percent encoding up to three times over. The user and the
-password of a URL are always taken out.
+password of a URL in an error or a message are always taken out. Of an object with long texts the rest is hidden.
 
-Not covered: values shorter than four characters, which are ordinary words and numbers elsewhere; values in other
-encodings (base32, gzip), reversed, encrypted or cut into parts, whose number has no end; custom resources that hold
-secrets under other kinds, Secrets in strings of objects that are encoded (base64, gzip); values in names and labels.
-Use the recorder's `redact` for these.
+Not covered: values of Secrets that come later or that the program does not watch; values shorter than four characters,
+which are ordinary words and numbers elsewhere; values in other encodings (base32, gzip), reversed, encrypted or cut
+into parts, whose number has no end; custom resources that hold secrets under other kinds, Secrets in strings of objects
+that are encoded (base64, gzip); values in numbers and in the names of objects. Use the recorder's `redact` for these.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
+from html import unescape
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
@@ -42,6 +44,7 @@ from clientgo.apimachinery.runtime import Object
 from clientgo.golang import callers
 from clientgo.tools import cache
 from clientgo.tour.seam import Probe
+from clientgo.tour.secretvalues import HIDDEN, Payloads, SecretValues
 
 __all__ = ["Secrecy", "item_text", "resource_is_secret"]
 
@@ -76,7 +79,6 @@ _TOKEN = re.compile(
     r"|-----BEGIN [\w ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [\w ]{0,30}PRIVATE KEY-----|\Z)"
     r"|\b(?:k8s-aws-v1\.|sha256~|ya29\.)[\w.-]{8,}+"
 )
-_HIDDEN = "(hidden)"
 # Of a URL all before the last @ of its authority; if that has none, all from a name and a colon to the last @, since a
 # password may have a slash. Without a scheme a name and a password, as in a data source name. That is no image's tag,
 # which stands before a digest.
@@ -91,6 +93,8 @@ _NO_BASE64 = re.compile(r"[^\w+/-]++", re.ASCII)
 _LEVELS = 3
 # Letters of such runs that are decoded, of one text. Decoding more would take seconds, so the others are hidden.
 _MOST_ENCODED = 50_000
+# The ends of lines of base64, as programs wrap it.
+_WRAPPED = re.compile(r"(?<=[\w+/]{40})\r?\n[ \t]*+(?=[\w+/=])", re.ASCII)
 # Bytes as programs print them: 6162, 61:62, 61 62, \\x61\\x62, [97, 98] and [97 98].
 _BYTES = re.compile(
     r"(?:0x)?(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){4,}+(?![0-9a-fA-F])"
@@ -121,8 +125,6 @@ _STATUS_FIELDS = ("status", "reason", "code", "details", "message")
 _SECRET_KINDS = ("secret", "secrets")
 # Shorter values would take ordinary words and numbers out of error texts.
 _SHORTEST = 4
-# Values that are remembered, to take them out of error texts.
-_MOST_VALUES = 20_000
 # Scrubbed texts that are remembered, and the length of the longest.
 _MOST_TEXTS = 1000
 _LONGEST_KNOWN = 2000
@@ -144,13 +146,13 @@ class Secrecy:
     def __init__(self) -> None:
         self._salt = secrets.token_bytes(16)
         self._at = threading.local()
-        # Guards the next three.
+        # Guards the next two.
         self._lock = threading.Lock()
         self._sources: set[Hashable] = set()
-        # With their letters folded.
-        self._values: dict[str, None] = {}
         # Results of `scrubbed` for the values of now: the same messages come with each change of an object.
         self._texts: dict[str, str] = {}
+        self._values = SecretValues()
+        self._payloads = Payloads(lambda text: _without_values(text, self._values))
 
     # ---- which objects are Secrets
 
@@ -215,7 +217,8 @@ class Secrecy:
         if _may_hide(document):
             hidden = self._nested(document, _DEPTH)
             document = hidden if isinstance(hidden, dict) else {}
-        return self._with_scrubbed_messages(document, kind)
+        document = self._with_scrubbed_messages(document, kind)
+        return self._payloads.without_values(document) if self._values else document
 
     def _with_scrubbed_messages(self, document: Json, kind: str) -> Json:
         """Return an object with the messages that programs wrote scrubbed: of Events, and in the status of others."""
@@ -242,8 +245,7 @@ class Secrecy:
             known = self._texts
             if (scrubbed := known.get(text)) is not None:
                 return scrubbed
-            values = list(self._values)
-        scrubbed = _scrubbed(text, values)
+        scrubbed = _scrubbed(text, self._values)
         if len(text) <= _LONGEST_KNOWN:
             with self._lock:
                 if len(known) >= _MOST_TEXTS:
@@ -276,15 +278,10 @@ class Secrecy:
                 self._learn(obj.to_dict())
 
     def _learn(self, document: Json) -> None:
-        found = _values_in(document)
-        with self._lock:
-            if found:
+        if self._values.add(_values_in(document)):
+            with self._lock:
                 self._texts = {}
-            for value in map(str.casefold, found):
-                self._values.pop(value, None)
-                self._values[value] = None
-            while len(self._values) > _MOST_VALUES:
-                del self._values[next(iter(self._values))]
+            self._payloads.forget()
 
     def _secret(self, document: Json) -> Json:
         self._learn(document)
@@ -418,36 +415,32 @@ def _is_metadata_of_list(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() <= {"resourceVersion", "continue", "remainingItemCount", "selfLink"}
 
 
-def _scrubbed(text: str, values: list[str]) -> str:
-    text = _TOKEN.sub(_without_token, _USERINFO.sub(_HIDDEN, text))
-    if not values:
-        return text
+def _scrubbed(text: str, values: SecretValues) -> str:
+    text = _TOKEN.sub(_without_token, _USERINFO.sub(HIDDEN, text))
+    return _without_values(text, values) if values else text
+
+
+def _without_values(text: str, values: SecretValues) -> str:
+    """Return the text without the values, in whatever way it has them. Linear in the text's length."""
     text = _BYTES.sub(lambda found: _without_bytes(found, values), text)
-    return _without_values(_without_encoded(text, values), values)
-
-
-def _without_values(text: str, values: Iterable[str]) -> str:
-    """Return the text without these values in any letter case, the longest of those that overlap first."""
-    folded = text.casefold()
-    found = sorted((value for value in values if value in folded), key=len, reverse=True)
-    if not found:
-        return text
-    # A folded letter may be several ones, as of a sharp s.
-    origin = range(len(text)) if text.isascii() else [i for i, each in enumerate(text) for _ in each.casefold()]
-    hidden: list[tuple[int, int]] = []
-    for value in found:
-        start = folded.find(value)
-        while start >= 0:
-            end = start + len(value)
-            folded = f"{folded[:start]}{chr(0) * len(value)}{folded[end:]}"
-            hidden.append((origin[start], origin[end - 1] + 1))
-            start = folded.find(value, end)
-    for start, end in sorted(hidden, reverse=True):
-        text = f"{text[:start]}{_HIDDEN}{text[end:]}"
+    text = values.hidden_in(_without_encoded(text, values))
+    for other in _unescaped(text):
+        if values.hidden_in(_without_encoded(other, values)) != other:
+            return HIDDEN
     return text
 
 
-def _without_bytes(found: re.Match[str], values: Iterable[str]) -> str:
+def _unescaped(text: str) -> Iterator[str]:
+    """Yield the texts that a text has in the notation of XML, of a language's strings, and in lines of base64."""
+    if "&" in text and (plain := unescape(text)) != text:
+        yield plain
+    if "\\" in text and (plain := _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "", text)) != text:
+        yield plain
+    if "\n" in text and (joined := _WRAPPED.sub("", text)) != text:
+        yield joined
+
+
+def _without_bytes(found: re.Match[str], values: SecretValues) -> str:
     """Return the match unless it is a value as hexadecimal or decimal bytes."""
     numbers = _DECIMALS.findall(found[0]) if found["decimal"] else ()
     try:
@@ -456,10 +449,10 @@ def _without_bytes(found: re.Match[str], values: Iterable[str]) -> str:
         return found[0]
     # As the values that were learned have it: the text, or the bytes as Python shows them.
     shown = (raw.decode(errors="replace").casefold(), repr(raw)[2:-1].casefold())
-    return _HIDDEN if any(value in text for text in shown for value in values) else found[0]
+    return HIDDEN if any(map(values.found_in, shown)) else found[0]
 
 
-def _without_encoded(text: str, values: Iterable[str]) -> str:
+def _without_encoded(text: str, values: SecretValues) -> str:
     """Return the text without runs of letters that contain a value when they are decoded."""
     runs: dict[str, str] = {}
     size = 0
@@ -469,16 +462,14 @@ def _without_encoded(text: str, values: Iterable[str]) -> str:
             break
         parts = [part for part in run.split("/") if len(part) >= 8] if "/" in run else ()
         runs[run] = "\n".join(found for each in (run, *parts) for found in _decoded(each)).casefold()
-    # Few runs contain a value, and there are many values: one search in all runs finds the values that are there.
-    everything = "\n".join(runs.values())
-    present = [value for value in values if value in everything]
-    if not present and size <= _MOST_ENCODED:
+    # Few runs contain a value: one search in all runs finds the values that are there.
+    is_there = values.found_in("\n".join(runs.values()))
+    if not is_there and size <= _MOST_ENCODED:
         return text
 
     def shown(found: re.Match[str]) -> str:
         decoded = runs.get(found[0])
-        is_hidden = decoded is None or any(value in decoded for value in present)
-        return _HIDDEN if is_hidden else found[0]
+        return HIDDEN if decoded is None or (is_there and values.found_in(decoded)) else found[0]
 
     return _ENCODED.sub(shown, text)
 
@@ -501,7 +492,7 @@ def _from_base64(run: str) -> str:
 
 
 def _without_token(found: re.Match[str]) -> str:
-    return "".join(found[name] or "" for name in ("before", "header", "field", "flag")) + _HIDDEN
+    return "".join(found[name] or "" for name in ("before", "header", "field", "flag")) + HIDDEN
 
 
 def _values_in(document: Json) -> list[str]:

@@ -543,8 +543,35 @@ def test_the_values_of_2000_secrets_are_taken_out(program: Program, monkeypatch:
     contents = program.parts.indexer.contents
     monkeypatch.setattr(program.parts.indexer, "contents", lambda most: (asked.append(most), contents(most))[1])
     reflected(program).description = "/v1, Resource=secrets"
+    learned: list[Any] = []
+    monkeypatch.setattr(program.view._secrecy, "learn", learned.extend)
     assert program.view._scrubbed("an error") == program.view._scrubbed("an error") == "an error"
-    assert asked == [2000]  # once for each text
+    assert set(asked) == {2000} and learned == [APPLE]  # each Secret once
+    newer = program.parts.indexer.items["default/apple"] = config_map("apple", "8")
+    program.view._scrubbed("an error")
+    assert learned == [APPLE, newer]
+
+
+def test_a_text_that_was_shown_before_its_value_came_is_hidden_then(program: Program) -> None:
+    reflected(program).description = "/v1, Resource=secrets"
+    assert program.view._scrubbed("a hunter2hunter2") == "a hunter2hunter2"
+    secret = corev1.Secret(metadata=metav1.ObjectMeta(name="s"), string_data={"password": "hunter2hunter2"})
+    program.parts.indexer.items["default/s"] = secret
+    assert program.view._scrubbed("a hunter2hunter2") == "a (hidden)"
+
+
+def test_an_object_is_shown_without_the_values_of_secrets_in_other_caches(program: Program) -> None:
+    """The page showed them in ConfigMaps, before any error text let it learn them."""
+    secret = corev1.Secret(metadata=metav1.ObjectMeta(name="s"), string_data={"password": "hunter2hunter2"})
+    secrets = SimpleNamespace(items={"default/s": secret})
+    held = SimpleNamespace(indexer=SimpleNamespace(contents=lambda most=0: secrets))
+    found = program.live.informers()
+    program.live.informers = lambda: [*found, SimpleNamespace(parts=lambda: held)]  # type: ignore[method-assign]
+    carries = program.live.carries_secrets
+    program.live.carries_secrets = lambda parts: parts is held or carries(parts)  # type: ignore[method-assign]
+    program.parts.indexer.items["default/apple"] = config_map("apple", "7", "url: x:hunter2hunter2@y")
+    (shown,) = program.view.object(0, "default/apple").values()
+    assert shown["data"] == {"text": "url: x:(hidden)@y"}
 
 
 def test_the_first_informer_and_the_first_queue_are_shown_unless_others_are_asked_for(program: Program) -> None:

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -566,6 +567,105 @@ def test_messages_in_events_and_in_a_status_are_scrubbed(obj: Any) -> None:
     shown = json.dumps(secrecy.shown(obj))
     assert "(hidden)" in shown and VALUE.lower() not in shown.lower() and CODED not in shown
     assert json.dumps(obj.to_dict()) == before
+
+
+# ---- values in other objects
+
+PLAIN = "hunter2-S3cr3t!pass"
+
+
+def coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+NOTATIONS = {
+    "alone": PLAIN,
+    "hcl": f'password_x = "{PLAIN}"',
+    "xml": f"<p a='b'>{PLAIN}</p>",
+    "character references": "".join(f"&#{ord(each)};" for each in PLAIN),
+    "hexadecimal references": "".join(f"&#x{ord(each):x};" for each in PLAIN),
+    "helm": f"global:\n  key: {PLAIN}\nother: 1",
+    "base64": coded(PLAIN),
+    "base64 twice": coded(coded(PLAIN)),
+    "within base64": f"Basic_{coded('user:' + PLAIN)}",
+    "lines of base64": re.sub("(.{64})", r"\1\n", coded("x" * 40 + PLAIN + "y" * 40)),
+    "url": f"https://h/?p={quote(PLAIN, safe='')}",
+    "percent": "".join(f"%{ord(each):02x}" for each in PLAIN),
+    "escapes": "".join(f"\\u{ord(each):04x}" for each in PLAIN),
+    "hexadecimal": PLAIN.encode().hex(),
+    "upper case": PLAIN.upper(),
+    "json in json": json.dumps(json.dumps({"a": PLAIN})),
+}
+PLACES: dict[str, Callable[[str], Any]] = {
+    "data": lambda text: corev1.ConfigMap(data={"a": text}),
+    "key": lambda text: Unstructured({"kind": "X", "spec": {"a": {text: 1}}}),
+    "annotation": lambda text: corev1.Pod(metadata=metav1.ObjectMeta(name="p", annotations={"a": text})),
+    "label": lambda text: corev1.Pod(metadata=metav1.ObjectMeta(name="p", labels={"a": text})),
+    "variable": lambda text: Unstructured({"kind": "Pod", "spec": {"containers": [{"env": [{"value": text}]}]}}),
+    "reason": lambda text: corev1.Event(reason=text),
+    "message": lambda text: corev1.Event(message=text),
+    "condition": lambda text: corev1.Pod(status=corev1.PodStatus(conditions=[corev1.PodCondition(reason=text)])),
+    "list": lambda text: Unstructured({"kind": "List", "items": [{"kind": "X", "spec": [[text]]}]}),
+    "manager": lambda text: Unstructured({"kind": "X", "metadata": {"managedFields": [{"manager": text}]}}),
+}
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_value_is_hidden_in_every_object_however_it_is_written(place: str, notation: str) -> None:
+    secrecy, text = Secrecy(), NOTATIONS[notation]
+    obj = PLACES[place](text)
+    before = json.dumps(obj.to_dict())
+    assert json.dumps(text) in json.dumps(secrecy.shown(obj))
+    secrecy.learn([corev1.Secret(data={"a": PLAIN.encode()})])  # a text that was seen before is hidden too
+    shown = json.dumps(secrecy.shown(obj))
+    assert "(hidden)" in shown and json.dumps(text) not in shown
+    assert PLAIN.lower() not in shown.lower() and coded(PLAIN)[:12] not in shown
+    assert json.dumps(obj.to_dict()) == before
+
+
+def test_an_object_keeps_its_names_and_its_type() -> None:
+    """The tour finds and plays objects by them, and values are often words such as postgres."""
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": "postgres", "b": "metadata", "c": "v1/x", "d": "12345"})])
+    names = dict.fromkeys(("name", "namespace", "uid", "generateName", "resourceVersion"), "postgres")
+    made = {"apiVersion": "v1/x", "kind": "postgres", "metadata": {**names, "labels": {"app": "postgres"}}}
+    item = {"metadata": {"name": "postgres", "annotations": {"a": "my postgres"}}, "port": 12345}
+    shown = secrecy.shown(Unstructured({**made, "items": [item]}))
+    assert shown["metadata"] == {**names, "labels": {"app": "(hidden)"}} and shown["kind"] == "postgres"
+    assert shown["apiVersion"] == "v1/x"
+    (nested,) = shown["items"]
+    assert nested == {"metadata": {"name": "postgres", "annotations": {"a": "my (hidden)"}}, "port": 12345}
+
+
+def test_without_values_an_object_is_shown_at_any_length() -> None:
+    long = {"a": "word " * 100_000}
+    secrecy = Secrecy()
+    assert secrecy.shown(corev1.ConfigMap(data=long))["data"] == long
+    secrecy.learn([corev1.Secret(string_data={"a": PLAIN})])
+    data = secrecy.shown(corev1.ConfigMap(data={**long, "b": "short"}))["data"]
+    assert data["a"] == "(hidden)"
+    texts = {f"k{each}": f"text {each} {'x' * 990}" for each in range(300)}
+    shown = list(secrecy.shown(corev1.ConfigMap(data=texts))["data"].values())
+    assert shown[:190] == list(texts.values())[:190] and shown[-1] == "(hidden)" and len(shown) < 210
+
+
+@pytest.mark.parametrize("text", ["a" * 200_000, "aaaa-" * 40_000, "%61" * 60_000, "&#97;" * 40_000, "\\" * 200_000])
+def test_values_are_taken_out_of_a_long_text_in_linear_time(text: str) -> None:
+    secrecy = Secrecy()
+    values = {f"k{each}": "a" * (4 + each) for each in range(300)}
+    secrecy.learn([corev1.Secret(string_data={**values, **{f"v{each}": f"value-{each:06}" for each in range(5000)}})])
+    started = time.thread_time()
+    assert len(secrecy.scrubbed(text)) <= len(text)
+    assert time.thread_time() - started < 3
+
+
+def test_a_value_in_another_encoding_stays() -> None:
+    """It is a limit that the user's page states: the number of encodings has no end."""
+    secrecy = Secrecy()
+    secrecy.learn([corev1.Secret(string_data={"a": PLAIN})])
+    for text in (base64.b32encode(PLAIN.encode()).decode(), PLAIN[::-1], f"{PLAIN[:9]} {PLAIN[9:]}"):
+        assert secrecy.shown(corev1.ConfigMap(data={"a": text}))["data"] == {"a": text}
 
 
 # ---- each part of what is shown
