@@ -41,10 +41,23 @@ def data() -> dict[str, Any]:
     return loaded
 
 
+@cache
+def _older() -> dict[str, Any]:
+    """Return the types of alpha and beta versions by Go package, without fields of basic types: errors name the others.
+    """
+    packed = pkgutil.get_data("clientgo.api", "data/older.json.gz")
+    assert packed is not None
+    loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
+    return loaded
+
+
 def types_of(package: str) -> dict[str, Any]:
-    """Return the types of a Go package: a list of rows for a struct, a Go type for an alias. Empty if unknown."""
+    """Return the types of a Go package: a list of rows for a struct, a Go type for an alias. Empty if unknown.
+
+    Of alpha and beta versions, it has only the fields that errors name.
+    """
     known: dict[str, Any] = data()["packages"].get(package, {}).get("types", {})
-    return known
+    return known or _older().get(package, {})
 
 
 def definition_name(package: str, name: str) -> str:
@@ -83,12 +96,12 @@ def fields_of(package: str, name: str) -> Iterator[FieldFact]:
 
 
 def _fields(package: str, name: str, home: str) -> Iterator[FieldFact]:
-    for row in data()["packages"][package]["types"][name]:
+    for row in types_of(package)[name]:
         json_name, go_type, flags = row[:3]
         if json_name == "-":
             continue
         if "i" in flags:
-            yield from _fields(*resolve(go_type.lstrip("*"), package), home)
+            yield from _fields(*_without_aliases(*resolve(go_type.lstrip("*"), package)), home)
             continue
         strategy, key = (*row[3:], "", "")[:2]
         full_type = go_type if package == home else _qualified(go_type, package)
@@ -144,11 +157,16 @@ def go_name(go_type: str, package: str) -> str:
         return f"map[{go_name(key, package)}]{go_name(value, package)}"
     if go_type in _BASIC:
         return {"interface{}": "interface {}", "byte": "uint8"}.get(go_type, go_type)
-    owner, name = resolve(go_type, package)
-    fact = types_of(owner).get(name)
-    if isinstance(fact, str) and fact in types_of(owner):
-        return go_name(fact, owner)  # Go's aliases have no name of their own.
+    owner, name = _without_aliases(*resolve(go_type, package))
     return f"{owner.rpartition('/')[2]}.{name}"
+
+
+def _without_aliases(package: str, name: str) -> tuple[str, str]:
+    """Return the package and the name of the type that a name stands for: Go's aliases have no name of their own."""
+    fact = types_of(package).get(name)
+    if isinstance(fact, str) and (fact in types_of(package) or "/" in fact):
+        return _without_aliases(*resolve(fact, package))
+    return package, name
 
 
 def is_text(go_type: str, package: str) -> bool:
@@ -156,9 +174,8 @@ def is_text(go_type: str, package: str) -> bool:
     go_type = go_type.lstrip("*")
     if go_type == "string":
         return True
-    owner, name = resolve(go_type, package)
-    fact = types_of(owner).get(name)
-    return owner == _TYPES or fact == "string" or (isinstance(fact, str) and fact in types_of(owner))
+    owner, name = _without_aliases(*resolve(go_type, package))
+    return owner == _TYPES or types_of(owner).get(name) == "string"
 
 
 def package_of_module(module: str) -> str | None:
@@ -170,7 +187,7 @@ def package_of_module(module: str) -> str | None:
     for ours, theirs in _MODULES.items():
         if module.startswith(ours):
             package = theirs + module.removeprefix(ours).removesuffix(".types").replace(".", "/")
-            return package if package in data()["packages"] else None
+            return package if types_of(package) else None
     return None
 
 

@@ -22,6 +22,19 @@ class NumberLiteral(float):
         number.text = text
         return number
 
+    def __str__(self) -> str:
+        return self.text
+
+
+def without_literals(value: Any) -> Any:
+    """Return a JSON value with plain numbers in place of NumberLiterals. Changes the value's dicts and lists."""
+    if isinstance(value, NumberLiteral):
+        return float(value)
+    keys: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        value[key] = without_literals(value[key])
+    return value
+
 
 class UnmarshalTypeError(ValueError):
     """Raised for a JSON value whose type does not match its Go field. Go: json.UnmarshalTypeError.

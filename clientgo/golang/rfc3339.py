@@ -21,16 +21,16 @@ _ELEMENTS: Final = (
     ("-", re.compile(r"-"), "", 0, 0),
     ("01", re.compile(r"[0-9]{2}"), "month", 1, 12),
     ("-", re.compile(r"-"), "", 0, 0),
-    ("02", re.compile(r"[0-9]{2}"), "day", 1, 31),
+    ("02", re.compile(r"[0-9]{2}"), "day", 0, 99),  # Go checks it after everything else.
     ("T", re.compile(r"T"), "", 0, 0),
-    ("15", re.compile(r"[0-9]{2}"), "hour", 0, 23),
+    ("15", re.compile(r"[0-9]{1,2}"), "hour", 0, 23),
     (":", re.compile(r":"), "", 0, 0),
     ("04", re.compile(r"[0-9]{2}"), "minute", 0, 59),
     (":", re.compile(r":"), "", 0, 0),
     ("05", re.compile(r"[0-9]{2}"), "second", 0, 59),
 )
 _FRACTION: Final = re.compile(r"[.,]([0-9]+)")
-_SIX_DIGITS: Final = re.compile(r"\.([0-9]{6})")
+_SIX_DIGITS: Final = re.compile(r"[.,]([0-9]{6})")
 _ZONE: Final = re.compile(r"Z|([+-])([0-9]{2}):([0-9]{2})")
 
 
@@ -79,7 +79,7 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
     try:
         moment = datetime(*numbers, nanos // 1000, tzinfo=UTC)  # type: ignore[misc, arg-type]
     except ValueError:
-        raise out_of_range("day") from None
+        raise out_of_range("day" if numbers[0] else "year") from None
     try:
         return moment - _offset(zone), nanos % 1000
     except OverflowError:  # In UTC, a datetime has a year from 1 to 9999.

@@ -41,7 +41,7 @@ from clientgo.apimachinery.util.managedfields import TypeConverter
 from clientgo.apimachinery.util.mergepatch import ErrBadJSONDoc
 from clientgo.apimachinery.watch import RaceFreeFakeWatcher
 from clientgo.applyconfigurations import new_type_converter
-from clientgo.golang.json import UnmarshalTypeError, syntax_error
+from clientgo.golang.json import UnmarshalTypeError, syntax_error, without_literals
 from clientgo.golang.strconv import parse_int
 from clientgo.testing import actions
 from clientgo.testing.actions import Action
@@ -241,39 +241,32 @@ def _patched(obj: Object, patch_type: PatchType, patch: bytes) -> Object:
     return patched
 
 
-def _written(obj: Object, patch_type: PatchType, patch: bytes) -> dict[str, Any]:
+def _written(obj: Object, patch_type: PatchType, patch: bytes) -> Any:
     """Return a document with the fields that the object or the patch has, zero values too."""
     try:
-        return _patched_document(obj, obj.to_dict(), patch_type, patch).to_dict()
+        return _merged(obj, obj.to_dict(), patch_type, patch)
     except ValueError:  # the patch applies only to what Go encodes
         return obj.to_dict()
 
 
 def _patched_document(obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes) -> Object:
-    merged = _merged(obj, document, patch_type, patch, unmarshal)
+    merged = _merged(obj, document, patch_type, patch)
     if isinstance(obj, Unstructured):
-        return _decoded_document(type(obj), merged)
+        return _decoded_document(type(obj), without_literals(merged))
     if patch_type == PatchType.STRATEGIC_MERGE:
         return decode_written_as_go(type(obj), merged)
-    try:
-        return decode_as_go(type(obj), merged)
-    except ValueError as err:
-        # Of several errors Go reports one by the order of its document, and it shows numbers as they are there.
-        merged = _merged(obj, document, patch_type, patch, unmarshal_literals)
-        steps = _operations(patch) if patch_type == PatchType.JSON else ()
-        decode_as_go(type(obj), jsonpatch.in_order_of_go(merged, steps))
-        raise err
+    # Of several errors Go reports one by the order of its document, and it shows numbers as they are there.
+    steps = _operations(patch) if patch_type == PatchType.JSON else ()
+    return decode_as_go(type(obj), jsonpatch.in_order_of_go(merged, steps))
 
 
-def _merged(
-    obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes, parse: Callable[[bytes], Any]
-) -> Any:
-    """Return the patched document. `parse` reads JSON."""
+def _merged(obj: Object, document: dict[str, Any], patch_type: PatchType, patch: bytes) -> Any:
+    """Return the patched document. Its numbers from JSON and merge patches may be NumberLiterals."""
     if patch_type == PatchType.JSON:
-        return jsonpatch.apply(document, _operations(patch, parse))
+        return jsonpatch.apply(document, _operations(patch))
     if patch_type == PatchType.MERGE:
         try:
-            changes = parse(patch)
+            changes = unmarshal_literals(patch)
         except ValueError:
             raise jsonmergepatch.BadJSONPatchError from None
         return jsonmergepatch.merge_patch(document, changes)
@@ -289,10 +282,10 @@ def _merged(
     raise ValueError(f"PatchType {patch_type} is not supported")
 
 
-def _operations(patch: bytes, parse: Callable[[bytes], Any] = unmarshal) -> list[Any]:
+def _operations(patch: bytes) -> list[Any]:
     """Return the operations of a JSON patch; null means none. Raises ValueError with Go's text for malformed ones."""
     try:
-        steps = parse(patch)
+        steps = unmarshal_literals(patch)
     except json.JSONDecodeError as err:
         raise ValueError(syntax_error(err)) from None
     if steps is None:

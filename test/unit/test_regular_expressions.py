@@ -69,6 +69,8 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/apimachinery/labels/selector.py:_WORD": Attack("a", functions=M),
     "clientgo/apimachinery/runtime/promoted.py:_snake_case": OWN_SOURCE,
     "clientgo/apimachinery/runtime/text_source.py:_TEN_DIGITS": Attack("0", functions=("search",)),
+    "clientgo/apimachinery/runtime/timestamps.py:_is_offset": Attack("0", prefix="+"),
+    "clientgo/apimachinery/runtime/timestamps.py:_is_usual": Attack("0"),
     "clientgo/apimachinery/util/json/deep.py:_skip_blanks": Attack(" "),
     "clientgo/apimachinery/util/json/json.py:_blanks": Attack(" "),
     "clientgo/apimachinery/util/json/json.py:_ESCAPE": Attack("\\ud800", functions=("sub",)),

@@ -13,14 +13,14 @@ from typing import Any, Final, Protocol, TypeVar
 from clientgo.apimachinery.runtime.collection_views import CollectionView, ListView, MapView
 from clientgo.apimachinery.runtime.documents import copied_document_of, refill
 from clientgo.apimachinery.runtime.error import new_strict_decoding_error
-from clientgo.apimachinery.runtime.field_types import FieldType, StructType, parse_type
+from clientgo.apimachinery.runtime.field_types import FieldType, go_name, parse_type
 from clientgo.apimachinery.runtime.fields import EMPTY, FieldInfo
 from clientgo.apimachinery.runtime.structs import Struct
 from clientgo.apimachinery.runtime.timestamps import check_micro_time
 from clientgo.apimachinery.runtime.unknown_fields import UnknownFields
-from clientgo.apimachinery.runtime.view import JSONObject, UnreadableTextError, copy_json
+from clientgo.apimachinery.runtime.view import JSONObject, UnreadableTextError, View
 from clientgo.apimachinery.util.json import marshal, unmarshal
-from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.json import UnmarshalTypeError, without_literals
 
 
 class UnstructuredConverter(Protocol):
@@ -57,22 +57,25 @@ _S = TypeVar("_S", bound=Struct)
 
 
 def decode_as_go(cls: type[_S], document: Any) -> _S:
-    """Return an object of `cls` as Go's decoder makes it: checked, without unknown fields and nulls.
+    """Return an object of `cls` as Go's decoder makes it: checked, without unknown fields and nulls, and with its
+    times, quantities and bytes in the form that Go writes.
 
     For code that imitates a Go program. Takes over `document`. Raises json.UnmarshalTypeError with Go's text for a
-    value of a wrong type, and ValueError for a text that is unreadable, such as a time or a quantity. Go's choice among
-    several errors depends on the order of the document's keys.
+    value of a wrong type, and ValueError for a text that is unreadable, such as a time or a quantity. Among several
+    errors Go reports the first one in the order of the document, or that of a type that reads its own JSON. Such types
+    are times and quantities, for instance.
     """
     if not isinstance(document, dict):
-        raise UnmarshalTypeError(document, f"v1.{cls.__name__}")
+        raise UnmarshalTypeError(document, go_name(cls))
     obj = cls.from_dict(document)
+    saved: list[UnmarshalTypeError | UnreadableTextError] = []
     try:
-        check_fields(obj)
-        _visit(obj, _check_micro_time)
+        _decode_as_go(obj, saved)
     except (UnmarshalTypeError, UnreadableTextError) as err:
-        reported = _error_of_go(obj) or err
-        reported.args = (reported.text,)  # Go does not name the object.
-        raise reported from None
+        saved.insert(0, err)
+    if saved:
+        saved[0].args = (saved[0].text,)  # Go does not name the object.
+        raise saved[0] from None
     drop_unknown_fields(obj)
     return obj
 
@@ -82,44 +85,28 @@ def decode_written_as_go(cls: type[_S], document: Any) -> _S:
 
     There, keys are sorted, and 1e3 is the integer 1000. Otherwise like `decode_as_go`.
     """
-    try:
-        return decode_as_go(cls, copy_json(document))
-    except ValueError:
-        return decode_as_go(cls, unmarshal(marshal(document)))
-
-
-def _error_of_go(obj: Struct) -> UnmarshalTypeError | UnreadableTextError | None:
-    """Return the error that Go's decoder reports: the first of a type that reads its own JSON, or else the first one.
-
-    Such types are times and quantities, for instance. Their errors end the decoding, and others do not.
-    """
-    saved: list[UnmarshalTypeError | UnreadableTextError] = []
-    try:
-        _decode_as_go(obj, saved)
-    except (UnmarshalTypeError, UnreadableTextError) as err:
-        return err
-    return saved[0] if saved else None
+    return decode_as_go(cls, unmarshal(marshal(document)))
 
 
 def _decode_as_go(value: Any, saved: list[UnmarshalTypeError | UnreadableTextError]) -> None:
     """Read a value in the order of its document. Save its errors, but raise one that ends the decoding."""
-    reads: list[tuple[FieldType, Callable[[], Any]]] = []
+    reads: list[tuple[Callable[[], FieldType], Callable[[], Any]]] = []
     if isinstance(value, Struct):
         declared = {info.json: info for info in type(value)._fields.values()}
         for key, raw in list(value._document.items()):
             info = declared.get(key)
             if info is not None and raw is not None:
-                reads.append((parse_type(info.type, type(value).__module__), partial(_read, value, info)))
+                reads.append((partial(parse_type, info.type, type(value).__module__), partial(_read, value, info)))
             elif key in ("apiVersion", "kind") and not isinstance(raw, str | None):
                 saved.append(value._mistyped(key, raw, "string"))
     elif isinstance(value, (ListView, MapView)):
         keys: Iterable[Any] = range(len(value)) if isinstance(value, ListView) else list(value)
-        reads += [(value._item, partial(value.__getitem__, key)) for key in keys]
+        reads += [(partial(getattr, value, "_item"), partial(_read_element, value, key)) for key in keys]
     for kind, read in reads:
         try:
             found = read()
         except (UnmarshalTypeError, UnreadableTextError) as err:
-            if kind.ends_decoding:
+            if kind().ends_decoding:
                 raise
             saved.append(err)
         else:
@@ -130,7 +117,14 @@ def _read(struct: Struct, info: FieldInfo) -> Any:
     """Return a field's value after the checks that Go makes. Raises UnmarshalTypeError or UnreadableTextError."""
     value = getattr(struct, info.attr)
     _check_range(struct, info, value)
-    _check_micro_time(struct, info, value)
+    _check_micro_time(struct, parse_type(info.type, type(struct).__module__), info.json, struct._document[info.json])
+    return value
+
+
+def _read_element(view: ListView[Any] | MapView[Any], key: Any) -> Any:
+    """Return an element's value after the checks that Go makes. Raises UnmarshalTypeError or UnreadableTextError."""
+    value = view[key]
+    _check_micro_time(view, view._item, "", view._document[key])
     return value
 
 
@@ -166,13 +160,15 @@ def _visit(value: Any, check: Callable[[Struct, FieldInfo, Any], None]) -> None:
             _visit(each, check)
 
 
-def _check_micro_time(struct: Struct, info: FieldInfo, value: Any) -> None:
-    raw = struct._document[info.json]
-    if isinstance(raw, str) and info.type.lstrip("*") == "microtime":
+def _check_micro_time(view: View, kind: FieldType, key: str, raw: Any) -> None:
+    if kind is _MICRO_TIME and isinstance(raw, str):
         try:
             check_micro_time(raw)
         except ValueError as err:
-            raise struct._unreadable(info.json, err) from err
+            raise view._unreadable(key, err) from err
+
+
+_MICRO_TIME: Final = parse_type("microtime", "")
 
 
 def _check_range(struct: Struct, info: FieldInfo, value: Any) -> None:
@@ -225,7 +221,7 @@ def _unknown_in(value: Any, path: str) -> list[str]:
 
 def drop_unknown_fields(obj: Struct) -> None:
     """Remove, at any depth, what a Go struct does not write again: undeclared fields, nulls, and empty values of fields
-    with omitempty.
+    with omitempty. Give scalars the form in which Go writes them: a time has whole seconds, for instance.
 
     For code that imitates a Go program that decodes into structs. Objects keep such fields otherwise.
     """
@@ -240,17 +236,27 @@ def _drop_unknown(value: Any, raw: Any) -> None:
             return  # FieldsV1, which is any JSON.
         for key in [key for key, item in raw.items() if key not in declared or _is_omitted(declared[key], item)]:
             del raw[key]
-        for key, item in raw.items():
+        for key, item in list(raw.items()):
             if isinstance(item, (dict, list)):
-                _drop_unknown(getattr(value, declared[key].attr), item)
+                below = getattr(value, declared[key].attr)
+                if isinstance(below, (dict, list)):
+                    raw[key] = without_literals(below)  # Any JSON.
+                else:
+                    _drop_unknown(below, item)
+            else:
+                raw[key] = parse_type(declared[key].type, type(value).__module__).written(item)
+                if raw[key] is None:
+                    del raw[key]
     elif isinstance(value, (ListView, MapView)):
         keys: Any = range(len(raw)) if isinstance(raw, list) else raw
         for key in keys:
             if raw[key] is None:
                 # Go's decoder makes a null element the zero value of its type.
-                raw[key] = {} if isinstance(value._item, StructType) else value._item.zero
+                raw[key] = value._item.written_null()
             elif isinstance(raw[key], (dict, list)):
                 _drop_unknown(value[key], raw[key])
+            else:
+                raw[key] = value._item.written(raw[key])
 
 
 def _is_omitted(info: FieldInfo, value: Any) -> bool:

@@ -14,6 +14,7 @@ from clientgo.apimachinery.runtime.collection_views import ListView, MapView
 from clientgo.apimachinery.runtime.source import Part
 from clientgo.apimachinery.runtime.view import View, copy_json
 from clientgo.golang.duration import format_duration, parse_duration
+from clientgo.golang.json import without_literals
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.runtime.structs import Struct
@@ -35,6 +36,8 @@ class FieldType:
     zero: Any = None
     # What Go calls the type in errors.
     go_type = "interface {}"
+    # What Go calls it as the element of a list or map; "" if it is `go_type`.
+    element_type = ""
     # Whether Go's type decodes its own JSON. Then its error ends the decoding of the object.
     ends_decoding = False
     # What `load` gives, as an expression in this module: structs that refer to each other cannot be named at once.
@@ -79,6 +82,10 @@ class FieldType:
         """Return a valid scalar of JSON as Go writes it again: 0.5 of a quantity is 500m, for instance."""
         return raw
 
+    def written_null(self) -> Any:
+        """Return the value of JSON that Go writes for a null among the elements of a list or map."""
+        return self.zero
+
 
 class _String(FieldType):
     plain, accepted, go_type, zero = str, (str,), "string", ""
@@ -92,6 +99,9 @@ class _String(FieldType):
 
 class _Float(FieldType):
     plain, accepted, go_type, zero = float, (float, int), "float64", 0.0
+
+    def written(self, raw: Any) -> Any:
+        return without_literals(raw)
 
 
 class _Unchecked:
@@ -144,7 +154,8 @@ class _Boolean(FieldType):
 
 
 class _IntOrString(IntegerType):
-    accepted, zero, ends_decoding = (int, str), None, True
+    accepted, ends_decoding = (int, str), True
+    element_type = "intstr.IntOrString"
     hint = "int | str"
 
     def dump(self, value: Any) -> Any:
@@ -159,12 +170,16 @@ class _Raw(FieldType):
     """A field of any JSON value, such as runtime.RawExtension. A read returns a copy, not a view."""
 
     is_scalar = False
+    element_type = "runtime.RawExtension"
 
     def load(self, parent: View, raw: Any) -> Any:
         return copy_json(raw)
 
     def dump(self, value: Any) -> Any:
         return copy_json(value)
+
+    def written(self, raw: Any) -> Any:
+        return without_literals(raw)
 
 
 class _Converted(FieldType):
@@ -174,9 +189,15 @@ class _Converted(FieldType):
     plain, accepted = str, (str,)
 
     def __init__(
-        self, loads: Callable[[Any], Any], dumps: Callable[[Any], Any], *accepts: type, go_type: str = "string"
+        self,
+        loads: Callable[[Any], Any],
+        dumps: Callable[[Any], Any],
+        *accepts: type,
+        go_type: str = "string",
+        element_type: str = "",
     ) -> None:
         self.go_type = go_type
+        self.element_type = element_type
         self.ends_decoding = go_type == "string"
         self._loads = loads
         self._dumps = dumps
@@ -193,6 +214,14 @@ class _Converted(FieldType):
         if not isinstance(value, self._accepts):
             raise TypeError(f"expected {self._accepts[0].__name__}, got {type(value).__name__}")
         return self._dumps(value)
+
+
+class _Time(_Converted):
+    """A time; Go writes its zero time as null."""
+
+    def written(self, raw: Any) -> Any:
+        text = super().written(raw)
+        return None if text in ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z") else text
 
 
 class StructType(FieldType):
@@ -221,6 +250,9 @@ class StructType(FieldType):
     @property
     def go_type(self) -> str:  # type: ignore[override]
         return go_name(self.resolve())
+
+    def written_null(self) -> Any:
+        return {}
 
     def load(self, parent: View, raw: Any) -> Any:
         # `child`, written out.
@@ -275,7 +307,7 @@ class ListType(_CollectionType):
 
     @property
     def go_type(self) -> str:  # type: ignore[override]
-        return f"[]{self.item.go_type}"
+        return f"[]{self.item.element_type or self.item.go_type}"
 
     def dump(self, value: Any) -> Any:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
@@ -292,7 +324,7 @@ class _MapType(_CollectionType):
 
     @property
     def go_type(self) -> str:  # type: ignore[override]
-        return f"map[string]{self.item.go_type}"
+        return f"map[string]{self.item.element_type or self.item.go_type}"
 
     def dump(self, value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -306,6 +338,7 @@ class _Quantity(FieldType):
     is_scalar = False
     has_empty = ends_decoding = True
     plain, accepted, go_type = str, (str, int, float), "string"
+    element_type = "resource.Quantity"
     hint = "sys.modules['clientgo.apimachinery.api.resource'].Quantity"
 
     def checked(self, parent: View, key: str, raw: Any) -> Any:
@@ -320,6 +353,13 @@ class _Quantity(FieldType):
 
     def written(self, raw: Any) -> Any:
         return None if raw is None else str(parse_quantity(str(raw).strip()))
+
+    @property
+    def zero(self) -> Quantity:
+        return parse_quantity("0")
+
+    def written_null(self) -> Any:
+        return "0"
 
     def empty(self, parent: View, key: str) -> Any:
         return parse_quantity("0")
@@ -354,10 +394,12 @@ _NAMED_TYPES: dict[str, FieldType] = {
     "bytes": _Converted(
         _load_bytes, lambda value: base64.b64encode(value).decode("ascii"), bytes, bytearray, go_type="[]uint8"
     ),
-    "time": _Converted(timestamps.parse_time, timestamps.format_time, datetime),
-    "microtime": _Converted(timestamps.parse_micro_time, timestamps.format_micro_time, datetime),
+    "time": _Time(timestamps.parse_time, timestamps.format_time, datetime, element_type="v1.Time"),
+    "microtime": _Time(
+        timestamps.parse_micro_time, timestamps.format_micro_time, datetime, element_type="v1.MicroTime"
+    ),
     "quantity": _Quantity(),
-    "duration": _Converted(parse_duration, format_duration, float, int),
+    "duration": _Converted(parse_duration, format_duration, float, int, element_type="v1.Duration"),
 }
 
 

@@ -7,9 +7,9 @@ None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from datetime import UTC, datetime, timedelta
-from typing import NoReturn
+from typing import Final
 
 _MICRO_DIGITS = 6
 
@@ -19,36 +19,39 @@ def parse_time(text: str) -> datetime:
 
     Raises ValueError with Go's text when it is not one. Digits beyond microseconds are dropped: `datetime` has none.
     """
-    return _parsed(text) or _reject(text, check_time)
+    return _parsed(text) or _parsed_as_go(text, "RFC3339")
 
 
 def parse_micro_time(text: str) -> datetime:
     """Read the text of a metav1.MicroTime, like `parse_time`. Accepts more than Go: not only six fractional digits."""
-    return _parsed(text) or _reject(text, check_micro_time)
+    return _parsed(text) or _parsed_as_go(text, "RFC3339_MICRO")
 
 
 def check_time(text: str) -> None:
     """Raise ValueError with Go's text if Go does not read this text of a metav1.Time."""
-    from clientgo.golang import rfc3339  # Here: few texts are wrong.
-
-    rfc3339.parse(text, rfc3339.RFC3339)
+    _parsed_as_go(text, "RFC3339")
 
 
 def check_micro_time(text: str) -> None:
     """Raise ValueError with Go's text if Go does not read this text of a metav1.MicroTime."""
-    from clientgo.golang import rfc3339  # Here: few texts are wrong.
-
-    rfc3339.parse(text, rfc3339.RFC3339_MICRO)
+    _parsed_as_go(text, "RFC3339_MICRO")
 
 
-def _reject(text: str, check: Callable[[str], None]) -> NoReturn:
-    """Raise the error of `check`; a text that `check` accepts has an error of this module."""
-    check(text)
-    raise ValueError(f"not an RFC 3339 time: {text!r}")
+def _parsed_as_go(text: str, layout: str) -> datetime:
+    """Parse an unusual time as Go does. `layout` is a name in golang.rfc3339."""
+    from clientgo.golang import rfc3339  # Here: few texts are unusual.
+
+    return rfc3339.parse(text, getattr(rfc3339, layout))[0]
+
+
+# Whether a text begins with a date and a time of day. `fromisoformat` reads more: weeks, and times without colons.
+_is_usual: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.", re.ASCII).match
+_is_offset: Final = re.compile(r"[+-][0-9]{2}:[0-9]{2}", re.ASCII).fullmatch
 
 
 def _parsed(text: str) -> datetime | None:
-    if len(text) < 20 or text[10] != "T" or text[4] != "-":
+    """Return a time in its usual form; None for other texts."""
+    if not _is_usual(text):
         return None
     head, rest = text[:19], text[19:]
     micros = 0
@@ -59,8 +62,7 @@ def _parsed(text: str) -> datetime | None:
         micros = int(digits[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
         rest = rest[1 + len(digits) :]
     try:
-        moment = datetime.strptime(head, "%Y-%m-%dT%H:%M:%S") if not head.isascii() else datetime.fromisoformat(head)
-        moment -= _parse_offset(rest)
+        moment = datetime.fromisoformat(head) - _parse_offset(rest)
     except (ValueError, OverflowError):  # A datetime in UTC has a year from 1 to 9999.
         return None
     return moment.replace(microsecond=micros, tzinfo=UTC)
@@ -93,7 +95,7 @@ def _leading_digits(text: str) -> str:
 def _parse_offset(text: str) -> timedelta:
     if text == "Z":
         return timedelta(0)
-    if len(text) != 6 or text[0] not in "+-" or text[3] != ":":
+    if not _is_offset(text):
         raise ValueError(text)
     hours, minutes = int(text[1:3]), int(text[4:6])
     if hours > 24 or minutes > 60:
