@@ -9,7 +9,7 @@ import re
 from numbers import Real
 from typing import Final
 
-from clientgo.golang.strconv import quote
+from clientgo.golang import utf8
 from clientgo.golang.time import MAX_DURATION
 
 _UNITS: Final = {
@@ -71,7 +71,7 @@ def _rounded(numerator: int, denominator: int) -> int:
 
 def parse_nanoseconds(text: str) -> int:
     """Parse a duration exactly, as nanoseconds. Go: time.ParseDuration."""
-    invalid = ValueError(f"time: invalid duration {quote(text)}")
+    invalid = ValueError(f"time: invalid duration {quote_time(text)}")
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
@@ -85,19 +85,28 @@ def parse_nanoseconds(text: str) -> int:
         whole, fraction, unit = match.groups(default="")
         if not whole and not fraction:
             raise invalid
-        if not unit:
-            raise ValueError(f"time: missing unit in duration {quote(text)}")
-        if unit not in _UNITS:
-            raise ValueError(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
-        if len(whole) > 19:
+        if len(whole.lstrip("0")) > 19 or int(whole.lstrip("0") or 0) > _MAX_INT64 + 1:
             raise invalid
-        total += int(whole or 0) * _UNITS[unit]
+        if not unit:
+            raise ValueError(f"time: missing unit in duration {quote_time(text)}")
+        if unit not in _UNITS:
+            raise ValueError(f"time: unknown unit {quote_time(unit)} in duration {quote_time(text)}")
+        total += int(whole.lstrip("0") or 0) * _UNITS[unit]
         if fraction:
             total += int(fraction[:30]) * _UNITS[unit] // 10 ** len(fraction[:30])
         if total > _MAX_INT64 + negative:
             raise invalid
         rest = rest[match.end() :]
     return -total if negative else total
+
+
+def quote_time(text: str) -> str:
+    """Return the text between quotes, with the bytes of other characters than ASCII's as \\xNN. Go: time.quote."""
+    parts = ['"']
+    for byte in utf8.encode(text):
+        char = chr(byte)
+        parts.append(f"\\{char}" if char in '"\\' else char if 0x20 <= byte < 0x80 else f"\\x{byte:02x}")
+    return "".join((*parts, '"'))
 
 
 def format_nanoseconds(nanoseconds: int) -> str:

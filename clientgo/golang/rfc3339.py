@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from clientgo.golang import utf8
+from clientgo.golang.duration import quote_time
 
 __all__ = ["RFC3339", "RFC3339_MICRO", "parse"]
 
@@ -43,12 +43,11 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
     numbers: list[int] = []
 
     def fail(element: str) -> ValueError:
-        return ValueError(
-            f"parsing time {_quote(text)} as {_quote(layout)}: cannot parse {_quote(rest)} as {_quote(element)}"
-        )
+        read = f"parsing time {quote_time(text)} as {quote_time(layout)}"
+        return ValueError(f"{read}: cannot parse {quote_time(rest)} as {quote_time(element)}")
 
     def out_of_range(unit: str) -> ValueError:
-        return ValueError(f"parsing time {_quote(text)}: {unit} out of range")
+        return ValueError(f"parsing time {quote_time(text)}: {unit} out of range")
 
     for element, pattern, unit, low, high in _ELEMENTS:
         match = pattern.match(rest)
@@ -74,7 +73,7 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
     if zone[1] and int(zone[3]) > 60:
         raise out_of_range("time zone offset minute")
     if zone.end() < len(rest):
-        raise ValueError(f"parsing time {_quote(text)}: extra text: {_quote(rest[zone.end() :])}")
+        raise ValueError(f"parsing time {quote_time(text)}: extra text: {quote_time(rest[zone.end() :])}")
     nanos = int(digits[:9].ljust(9, "0"))
     try:
         moment = datetime(*numbers, nanos // 1000, tzinfo=UTC)  # type: ignore[misc, arg-type]
@@ -84,15 +83,6 @@ def parse(text: str, layout: str) -> tuple[datetime, int]:
         return moment - _offset(zone), nanos % 1000
     except OverflowError:  # In UTC, a datetime has a year from 1 to 9999.
         raise out_of_range("year") from None
-
-
-def _quote(text: str) -> str:
-    """Return the text between quotes, with the bytes of other characters than ASCII's as \\xNN."""
-    parts = ['"']
-    for byte in utf8.encode(text):
-        char = chr(byte)
-        parts.append(f"\\{char}" if char in '"\\' else char if 0x20 <= byte < 0x80 else f"\\x{byte:02x}")
-    return "".join((*parts, '"'))
 
 
 def _offset(zone: re.Match[str]) -> timedelta:

@@ -44,7 +44,7 @@ from clientgo.hops import hop
 from clientgo.klog.exceptions import cause_text, mark_operational, operational_error
 from clientgo.rest.client import JSON, ClientContentConfig
 from clientgo.rest.sharding import check_deletion
-from clientgo.rest.url_utils import check_uri, join_below, join_path
+from clientgo.rest.url_utils import BAD_ESCAPE, check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
     BackoffManager,
     BackoffManagerWithContext,
@@ -344,7 +344,9 @@ class Request:
             return self
         self.abs_path(unquote(parts.path))
         self._params = {}
-        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        # As in Go, a parameter with a semicolon or an incomplete escape is dropped.
+        pairs = [pair for pair in parts.query.split("&") if ";" not in pair and not BAD_ESCAPE.search(pair)]
+        for name, value in parse_qsl("&".join(pairs), keep_blank_values=True):
             self._params.setdefault(name, []).append(value)
         return self
 

@@ -24,25 +24,29 @@ def default_server_url(host: str, api_path: str, group_version: GroupVersion, de
     """
     if not host:
         raise as_operational(ValueError("host must be a URL or a host:port pair"))
-    parts = _parse(host)
-    if parts is None:
-        parts = _parse(("https://" if default_tls else "http://") + host)
+    parts, _ = _parse(host)
+    if parts is None or not (parts.scheme and parts.netloc):
+        url = ("https://" if default_tls else "http://") + host
+        parts, fault = _parse(url)
         if parts is None:
-            raise as_operational(ValueError(f'parse "{redacted_url(host)}": invalid host'))
+            raise as_operational(ValueError(f"parse {quote(redacted_url(url))}: {fault}"))
         if parts.path not in ("", "/"):
-            text = f'host must be a URL or a host:port pair: "{redacted_url(host)}"'
+            text = f"host must be a URL or a host:port pair: {quote(redacted_url(host))}"
             raise as_operational(ValueError(text))
     return parts.geturl(), default_versioned_api_path(api_path, group_version)
 
 
-def _parse(text: str) -> SplitResult | None:
-    """Return the parts of an absolute URL, None for anything else."""
+def _parse(text: str) -> tuple[SplitResult | None, str]:
+    """Return the parts of a URL, or None and the reason why it is none."""
+    fault = _fault_of(text)
+    if fault:
+        return None, fault
     try:
         parts = urlsplit(text)
         _ = parts.port
-    except ValueError:
-        return None
-    return parts if parts.scheme and parts.netloc and not re.search(r"\s", parts.netloc) else None
+    except ValueError:  # Go takes the last part of ::1 for a port.
+        return None, "invalid host"
+    return parts, ""
 
 
 def default_versioned_api_path(api_path: str, group_version: GroupVersion) -> str:
@@ -82,7 +86,7 @@ def join_below(*segments: str) -> str:
 
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
-_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}")
+BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -96,11 +100,48 @@ def check_uri(uri: str) -> None:
 def _fault_of(uri: str) -> str:
     if _CONTROL.search(uri):
         return "net/url: invalid control character in URL"
-    path, _, fragment = uri.partition("#")
-    path = path.partition("?")[0]
-    if path.startswith(":"):
+    rest, _, fragment = uri.partition("#")
+    rest = rest.partition("?")[0]
+    if rest.startswith(":"):
         return "missing protocol scheme"
-    if not _SCHEME.match(path) and ":" in path.partition("/")[0]:
+    scheme = _SCHEME.match(rest)
+    if not scheme and ":" in rest.partition("/")[0]:
         return "first path segment in URL cannot contain colon"
-    bad = _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment)
+    if scheme:
+        rest = rest[scheme.end() :]
+        if rest and not rest.startswith("/"):
+            return ""  # Opaque, as in mailto:user
+    if rest.startswith("//"):
+        authority, slash, path = rest[2:].partition("/")
+        fault = _fault_of_authority(authority)
+        if fault:
+            return fault
+        rest = slash + path
+    bad = BAD_ESCAPE.search(rest) or BAD_ESCAPE.search(fragment)
     return f"invalid URL escape {quote(bad.group())}" if bad else ""
+
+
+_USER = re.compile("[-A-Za-z0-9._:~!$&'()*+,;=%@]*")
+_PORT = re.compile("(?::[0-9]*)?", re.ASCII)
+# An escape that a host may not have, or a character of ASCII that it may not have.
+_BAD_IN_HOST = re.compile("%(?!25|[89A-Fa-f][0-9A-Fa-f]).{0,2}|[ \\\\^`{|}/?#@]")
+
+
+def _fault_of_authority(authority: str) -> str:
+    user, at, host = authority.rpartition("@")
+    if at and not _USER.fullmatch(user):
+        return "net/url: invalid userinfo"
+    bad = BAD_ESCAPE.search(user)
+    if bad:
+        return f"invalid URL escape {quote(bad.group())}"
+    end = host.rfind("]")
+    if host.startswith("[") and end < 0:
+        return "missing ']' in host"
+    port = host[end + 1 :] if host.startswith("[") else host[host.rfind(":") :] if ":" in host else ""
+    if not _PORT.fullmatch(port):
+        return f"invalid port {quote(port)} after host"
+    bad = _BAD_IN_HOST.search(host)
+    if not bad:
+        return ""
+    text = quote(bad.group())
+    return f"invalid URL escape {text}" if text.startswith('"%') else f"invalid character {text} in host name"

@@ -53,6 +53,32 @@ def test_what_is_no_host(host):
         default_server_url(host, "", V1, False)
 
 
+@pytest.mark.parametrize(
+    ("host", "error"),
+    [
+        (" http://h", 'parse "http:// http://h": invalid character " " in host name'),
+        ("http://h\\b", 'host must be a URL or a host:port pair: "http://h\\\\b"'),
+        ("h^", 'parse "http://h^": invalid character "^" in host name'),
+        ("http://h/b%zz", 'parse "http://http://h/b%zz": invalid URL escape "%zz"'),
+        ("h%41", 'parse "http://h%41": invalid URL escape "%41"'),
+        ("[::1", 'parse "http://[::1": missing \']\' in host'),
+        ("[::1]x", 'parse "http://[::1]x": invalid port "x" after host'),
+        ("a b@h", 'parse "http://a b@h": net/url: invalid userinfo'),
+        ("//h/b", 'host must be a URL or a host:port pair: "//h/b"'),
+        ("h\x7f", 'parse "http://h\\x7f": net/url: invalid control character in URL'),
+    ],
+)
+def test_a_host_that_go_rejects_is_refused_in_its_words(host: str, error: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        default_server_url(host, "", V1, False)
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize("host", ["http://h?x=1", "http://h/a;b", "https://[fe80::1%25en0]:443", "http://h%25x", "http://h:"])
+def test_an_unusual_host_that_go_accepts(host: str) -> None:
+    assert default_server_url(host, "", V1, False)[0].startswith(host[:8])
+
+
 # Go: TestIsConfigTransportTLS
 @pytest.mark.parametrize(
     ("settings", "expected"),

@@ -61,6 +61,8 @@ def test_abs_path_and_request_uri_replace_the_path_below_the_base():
     assert client.get().abs_path("apis", "apps", "v1").url() == "http://h/base/apis/apps/v1"
     assert client.get().param("a", "b").request_uri("/apis/x?c=d&c=e").url() == "http://h/base/apis/x?c=d&c=e"
     assert client.get().request_uri("/apis/x?c=&d").url() == "http://h/base/apis/x?c=&d=", "a parameter may be empty"
+    url = client.get().request_uri("/x?a=1;b=2&c=%zz&d=%4&e=%41").url()
+    assert url == "http://h/base/x?e=A", "Go drops parameters that it cannot read"
 
 
 def test_paths_are_escaped_once():

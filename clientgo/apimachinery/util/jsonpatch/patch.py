@@ -46,14 +46,17 @@ def apply(original: Any, operations: list[Any], *, accumulated_copy_size_limit: 
     `accumulated_copy_size_limit` limits the bytes of JSON that all `copy` operations add together; 0 is unlimited. Set
     it for patches from untrusted sources: 30 operations can double the document 30 times.
 
-    Raises PatchError if an operation does not apply, AccumulatedCopySizeError if the copies exceed the limit.
+    Raises PatchError if an operation does not apply or the document is a scalar, and AccumulatedCopySizeError if the
+    copies exceed the limit.
 
     >>> apply({"a": [1]}, [{"op": "add", "path": "/a/-", "value": 2}])
     {'a': [1, 2]}
     """
     if not isinstance(operations, list):
         raise PatchError("a JSON patch is a list of operations")
-    document = copy_json(original)
+    if not isinstance(original, dict | list | None):
+        raise PatchError(str(UnmarshalTypeError(original, "jsonpatch.partialDoc")))
+    document = {} if original is None and operations else copy_json(original)
     copies = _Copies(accumulated_copy_size_limit)
     try:
         for operation in operations:

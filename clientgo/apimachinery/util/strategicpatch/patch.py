@@ -511,7 +511,7 @@ def _apply_retain_keys(original: JSONMap, patch: JSONMap, options: MergeOptions)
     if not options.merge_parallel_list:
         if original.setdefault(_RETAIN_KEYS, retained) != retained:
             raise MergePatchError(
-                f"{original[_RETAIN_KEYS]} and {retained} are not deep equal: "
+                f"{go_value(original[_RETAIN_KEYS])} and {go_value(retained)} are not deep equal: "
                 "this may happen when calculating the 3-way diff patch"
             )
         return

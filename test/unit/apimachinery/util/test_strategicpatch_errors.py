@@ -31,3 +31,10 @@ def test_an_empty_document_is_merged_by_no_patch_but_compared_as_an_empty_object
 def test_null_is_an_empty_object() -> None:
     assert strategicpatch.strategic_merge_patch('{"kind": "Pod"}', "null", corev1.Pod) == b'{"kind":"Pod"}'
     assert strategicpatch.create_two_way_merge_patch("null", '{"kind": "Pod"}', corev1.Pod) == b'{"kind":"Pod"}'
+
+
+def test_different_retained_keys_are_shown_as_go_shows_them() -> None:
+    schema = strategicpatch.new_patch_meta_from_struct(corev1.Pod)
+    one, other = ({"spec": {"$retainKeys": keys, "volumes": []}} for keys in (["a", "b"], None))
+    with pytest.raises(ValueError, match=r"^\[a b\] and <nil> are not deep equal: "):
+        strategicpatch.merge_strategic_merge_map_patch_using_lookup_patch_meta(schema, one, other)

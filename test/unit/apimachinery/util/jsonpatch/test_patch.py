@@ -249,3 +249,16 @@ def test_what_does_not_fit_has_the_text_of_go(document: Any, operation: dict[str
     with pytest.raises(jsonpatch.PatchError) as found:
         jsonpatch.apply(document, [operation])
     assert str(found.value) == failure
+
+
+@pytest.mark.parametrize(("document", "name"), [(1, "number"), ("x", "string"), (False, "bool")])
+def test_a_scalar_is_no_document(document: Any, name: str) -> None:
+    for operations in ([], [{"op": "replace", "path": "", "value": {}}]):
+        with pytest.raises(jsonpatch.PatchError) as caught:
+            jsonpatch.apply(document, operations)
+        assert str(caught.value) == f"json: cannot unmarshal {name} into Go value of type jsonpatch.partialDoc"
+
+
+def test_null_is_an_empty_document() -> None:
+    with pytest.raises(jsonpatch.PatchError, match="Unable to remove nonexistent key: a: missing value"):
+        jsonpatch.apply(None, [{"op": "remove", "path": "/a"}])

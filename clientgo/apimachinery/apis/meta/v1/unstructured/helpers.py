@@ -118,7 +118,7 @@ def nested_string_slice(obj: Mapping[str, Any], *fields: str) -> tuple[list[str]
     for value in values:
         if not isinstance(value, str):
             raise TypeError(
-                f"{_path(fields)} accessor error: contains non-string value in the slice: "
+                f"{_path(fields)} accessor error: contains non-string key in the slice: "
                 f"{_typed_value(value)}, expected string"
             )
     return list(values), found
