@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
+import weakref
 from functools import partial
 
 import pytest
@@ -53,6 +55,20 @@ def test_a_runnable_whose_check_fails_delays_no_other() -> None:
         group.start(context.background())
         assert b.elapsed == 0.0 and isinstance(errors.first, OSError)
         group.stop_and_wait(context.background())
+
+
+def test_a_context_that_lasts_keeps_no_group_that_has_stopped() -> None:
+    lasting, cancel = context.with_cancel(context.background())
+    group = RunnableGroup("group", context.background, ErrorSink(LOG))
+    group.add("obedient", lambda ctx: ctx.done().wait())
+    group.start(context.background())
+    group.stop_and_wait(lasting)
+
+    stopped = weakref.ref(group)
+    del group
+    gc.collect()
+    assert stopped() is None
+    cancel()
 
 
 SLOW = "The manager waits for runnables that still run although their context is done"
