@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from clientgo.golang.channel import Done, Signal, StopChannel
-from clientgo.golang.duration import require_seconds
 from clientgo.golang.stop import call_in_thread
+from clientgo.golang.time import require_seconds
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, WithDelayedExecution
 
 __all__ = [

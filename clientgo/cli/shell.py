@@ -45,6 +45,9 @@ def main(arguments: Sequence[str]) -> int:
     klog.flush()
     if given.command is not None:
         return _run(given.command, names)
+    if sys.stdin is None:
+        print(f"{PROG} shell: there is no standard input; use -c CODE", file=sys.stderr)
+        return 1
     _complete(names)
     from clientgo import __version__
 

@@ -3,6 +3,8 @@
 This module imports little, so that Ctrl-C prints no traceback from the program's first moment on.
 """
 
+import errno
+import io
 import os
 import select
 import signal
@@ -13,6 +15,9 @@ from importlib import import_module
 # The exit codes that a shell reports for a process that SIGINT or SIGPIPE ended.
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+# Errors of a write to a full disk, beyond a quota or the largest file.
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_interrupt(err: BaseException | None) -> bool:
@@ -26,8 +31,10 @@ def exit_code_of(run: Callable[[], int]) -> int:
     """Run the function and return its exit code. Blocks as the function does.
 
     The result is 130 if Ctrl-C ends it, and 141 if the reader of its output has enough: `clientgo explain pod | head`.
+    A full disk is an error on one line.
     """
     try:
+        _accept_any_text()
         try:
             return run()
         finally:
@@ -37,14 +44,35 @@ def exit_code_of(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         if not _has_reader_ended():
             raise
-        # What is left of the output goes nowhere, without Python's message about it at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return BROKEN_PIPE
+    except OSError as err:
+        if err.errno not in _OUTPUT_ERRORS or err.filename is not None:
+            raise
+        _drop_output()
+        print(f"error: cannot write the output: {err.strerror}", file=sys.stderr)
+        return 1
     except RuntimeError as err:
         # CPython replaces an interrupt in `__set_name__` (before 3.12) and in `Condition.wait` by a RuntimeError.
         if is_interrupt(err):
             return INTERRUPTED
         raise
+
+
+def _accept_any_text() -> None:
+    """Let `print` replace what the terminal's encoding cannot express, such as a check mark, in place of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stream.encoding.lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")
+        elif stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Send the rest of the output nowhere, without Python's message about it at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _flush_output() -> None:

@@ -6,7 +6,6 @@ The API of this library uses float seconds for durations.
 from __future__ import annotations
 
 import re
-from numbers import Real
 from typing import Final
 
 from clientgo.golang import utf8
@@ -49,16 +48,6 @@ def format_duration(seconds: float) -> str:
         return format_nanoseconds(-_MAX_INT64 - 1)
     numerator, denominator = seconds.as_integer_ratio()
     return format_nanoseconds(_rounded(numerator * 1_000_000_000, denominator))
-
-
-def require_seconds(value: float, name: str) -> float:
-    """Return `value` if it is a number. Raises TypeError for another type, such as a text or a timedelta.
-
-    `name` is the argument in the error. The API of this library has float seconds where Go has a Duration.
-    """
-    if type(value) is float or isinstance(value, Real):
-        return value
-    raise TypeError(f"{name} is a number of seconds; got {value!r}")
 
 
 def _rounded(numerator: int, denominator: int) -> int:

@@ -79,6 +79,20 @@ class Time(float):
         return float.__ge__(self, other)
 
 
+def require_seconds(value: float, name: str) -> float:
+    """Return `value` if it is a number. Raises TypeError for another type, such as a text or a timedelta.
+
+    `name` is the argument in the error. The API of this library has float seconds where Go has a Duration.
+    """
+    if isinstance(value, (float, int)):
+        return value
+    from numbers import Real  # imported here, for the few numbers of other packages
+
+    if isinstance(value, Real):
+        return value
+    raise TypeError(f"{name} is a number of seconds; got {value!r}")
+
+
 def now() -> Time:
     """Return the current time of the wall clock and the monotonic clock. Go: time.Now."""
     instant = Time(time.time())

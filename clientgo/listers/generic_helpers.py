@@ -31,10 +31,14 @@ class ResourceIndexer(Generic[T]):
     def list(self, selector: Selector) -> list[T]:
         """Return the objects whose labels match. O(n), with n the objects of the namespace if it is indexed.
 
-        Raises TypeError for a string; `labels.parse` makes a selector from it.
+        Raises TypeError for a string, a dict and None; functions of `labels` make selectors.
         """
         if isinstance(selector, str):
             raise TypeError(f"expected a selector, got {selector!r}; labels.parse makes one of it")
+        if isinstance(selector, dict):
+            raise TypeError(f"expected a selector, got {selector!r}; labels.selector_from_set makes one of it")
+        if selector is None:
+            raise TypeError("expected a selector, got None; labels.everything() selects all objects")
         found: list[T] = []
 
         def collect(obj: Any) -> None:

@@ -20,8 +20,10 @@ from clientgo.dynamic.dynamicinformer import new_filtered_dynamic_informer
 from clientgo.informers.internalinterfaces import InformerOptions
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
+from clientgo.kubernetes.typed.core.v1 import EventSinkImpl
+from clientgo.listers.core import v1 as corelisters
 from clientgo.rest.plugin import get_auth_provider, register_auth_provider_plugin
-from clientgo.tools import cache, leaderelection
+from clientgo.tools import cache, events, leaderelection, record
 from clientgo.tools.cache.fifo_metrics import new_fifo_metrics, new_handler_metrics, new_store_metrics
 from clientgo.tools.cache.listwatch import list_from, to_lister_watcher_with_context, watch_from
 from clientgo.tools.clientcmd.api import AuthProviderConfig
@@ -312,3 +314,54 @@ def test_a_function_that_returns_new_list_options_is_named() -> None:
     for call in (tweak, dynamic._lister_watcher.list):  # type: ignore[attr-defined]
         with pytest.raises(TypeError, match=r"selects at test_wrong_arguments.py:\d+ returned new options: change"):
             call(metav1.ListOptions())
+
+
+def no_return(obj: Any) -> Any:
+    cache.meta_namespace_key_func(obj)
+
+
+NO_KEY = r"no_return at test_wrong_arguments.py:\d+ returned None: a key function returns the object's key"
+
+
+def test_a_key_function_without_a_return_is_named() -> None:
+    pod = corev1.Pod(metadata=metav1.ObjectMeta(name="a", namespace="b"))
+    store, fifo, expiring = cache.new_store(no_return), cache.new_fifo(no_return), cache.new_ttl_store(no_return, 1.0)
+    for call in (store.add, store.update, store.delete, store.get, fifo.add, expiring.add):
+        with pytest.raises(Exception, match=NO_KEY):
+            call(pod)
+    with pytest.raises(Exception, match=NO_KEY):
+        store.replace([pod], "1")
+    assert store.list() == []
+
+
+@pytest.mark.parametrize("functions", [{"add_func": 5}, {"update_func": "changed"}, {"delete_func": []}])
+def test_the_functions_of_an_event_handler_are_functions(functions: Any) -> None:
+    handler = cache.ResourceEventHandlerFuncs(**functions)
+    informer = cache.new_shared_informer(cache.ListWatch(), corev1.Pod(), 0.0)
+    filtered: Any = cache.FilteringResourceEventHandler(None, cache.ResourceEventHandlerFuncs())  # type: ignore
+    for each in (handler, filtered):
+        with pytest.raises(TypeError, match=r"the \w+_func of an event handler is a function; got"):
+            informer.add_event_handler(each)
+
+
+@pytest.mark.parametrize("selector", [None, {"app": "web"}, "app=web"])
+def test_a_lister_names_the_function_that_makes_a_selector(selector: Any) -> None:
+    lister = corelisters.new_pod_lister(cache.new_indexer(cache.meta_namespace_key_func, {}))
+    for each in (lister, lister.pods("default")):
+        with pytest.raises(TypeError, match=r"expected a selector, got .*; labels\.\w+"):
+            each.list(selector)
+
+
+def test_the_sink_and_the_handler_of_a_broadcaster_are_checked_at_its_start() -> None:
+    broadcaster, client = record.new_broadcaster(), fake.new_simple_clientset()
+    try:
+        for sink in (None, client, client.core_v1()):
+            with pytest.raises(TypeError, match="the sink of events is .*: an object with the methods create, update"):
+                broadcaster.start_recording_to_sink(sink)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="the handler of events is a function; got None"):
+            broadcaster.start_event_watcher(None)  # type: ignore[arg-type]
+    finally:
+        broadcaster.shutdown()
+    for impl in (EventSinkImpl, events.EventSinkImpl):
+        with pytest.raises(TypeError, match="the client of events is .* is required"):
+            impl(client)  # type: ignore[arg-type]

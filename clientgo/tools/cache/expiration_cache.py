@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from clientgo.klog.answers import is_true
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, Store
+from clientgo.tools.cache.store import KeyFunc, Store, missing_key
 from clientgo.tools.cache.thread_safe_store import ThreadSafeStore, new_thread_safe_store
 from clientgo.utils.clock import Clock, RealClock
 
@@ -103,7 +103,9 @@ class ExpirationCache:
 
     def _key_of(self, obj: Any) -> str:
         try:
-            return self._key_func(obj)
+            if (key := self._key_func(obj)) is None:
+                raise missing_key(self._key_func)
+            return key
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

@@ -16,7 +16,7 @@ from clientgo.golang.channel import Done
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableFIFO
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc
+from clientgo.tools.cache.store import KeyFunc, missing_key
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
@@ -208,7 +208,9 @@ class FIFO(InspectableFIFO):
 
     def _key_of(self, obj: Any) -> str:
         try:
-            return self._key_func(obj)
+            if (key := self._key_func(obj)) is None:
+                raise missing_key(self._key_func)
+            return key
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

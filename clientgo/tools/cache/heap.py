@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc
+from clientgo.tools.cache.store import KeyFunc, missing_key
 
 LessFunc = Callable[[Any, Any], bool]
 """Reports whether the first object is less than the second. Go: LessFunc."""
@@ -204,7 +204,9 @@ class Heap:
 
     def _key_of(self, obj: Any) -> str:
         try:
-            return self._key_func(obj)
+            if (key := self._key_func(obj)) is None:
+                raise missing_key(self._key_func)
+            return key
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

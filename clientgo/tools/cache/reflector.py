@@ -39,8 +39,9 @@ from clientgo.apimachinery.util import naming, wait
 from clientgo.apimachinery.util import net as utilnet
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.duration import format_duration, require_seconds
+from clientgo.golang.duration import format_duration
 from clientgo.golang.goroutine import go
+from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import cause_text, name_subject, operational_error

@@ -29,6 +29,7 @@ from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel
+from clientgo.golang.stop import require_methods
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger
@@ -76,6 +77,10 @@ class EventSinkImpl:
     """
 
     interface: EventsGetter
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for a client that is no EventsGetter, such as a whole clientset."""
+        require_methods(self.interface, "the client of events", "events")
 
     def create(self, ctx: Context, event: eventsv1.Event) -> eventsv1.Event:
         """Create the event. Go: EventSinkImpl.Create."""

@@ -32,7 +32,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta.v1.time import from_clock
 from clientgo.apimachinery.util import runtime, wait
 from clientgo.context import CancelFunc, Context
-from clientgo.golang.duration import require_seconds
+from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.klog.exceptions import as_operational, operational_error
 from clientgo.tools.leaderelection import metrics

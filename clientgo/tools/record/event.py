@@ -38,7 +38,7 @@ from clientgo.tools.record.events_cache import (
     new_event_correlator_with_options,
 )
 from clientgo.tools.record.util import generate_event_name, is_key_not_found_error, validate_event_type
-from clientgo.tools.record.watchers import EventWatchers, call_handler, require_event, require_handler
+from clientgo.tools.record.watchers import EventWatchers, call_handler, require_event, require_handler, require_sink
 from clientgo.utils.clock import PassiveClock, RealClock
 
 MAX_TRIES_PER_EVENT: Final = 12
@@ -302,6 +302,7 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
     def start_recording_to_sink(self, sink: EventSink) -> watch.Interface:
         """Write events to `sink`. Each sink has its own correlator. Go: StartRecordingToSink."""
+        require_sink(sink)
         correlator = new_event_correlator_with_options(self._options)
         return self.start_event_watcher(lambda event: self._record_to_sink(sink, event, correlator))
 
@@ -430,13 +431,12 @@ class EventBroadcasterImpl(watch.Broadcaster):
         logger = self._logger().v(verbosity)
 
         def log(event: corev1.Event) -> None:
-            about = event.involved_object
             logger.info(
                 "Event occurred",
-                object=klog.kref(about.namespace, about.name),
-                fieldPath=about.field_path,
-                kind=about.kind,
-                apiVersion=about.api_version,
+                object=klog.kref(event.involved_object.namespace, event.involved_object.name),
+                fieldPath=event.involved_object.field_path,
+                kind=event.involved_object.kind,
+                apiVersion=event.involved_object.api_version,
                 type=event.type,
                 reason=event.reason,
                 message=event.message,

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Hashable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from clientgo.golang.duration import require_seconds
+from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.util.flowcontrol import rate
 from clientgo.util.workqueue.beyond.inspection import components_of

@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from clientgo import klog
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.duration import require_seconds
+from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableDelayingQueue
 from clientgo.util.workqueue.beyond.unhashable import check_hashable

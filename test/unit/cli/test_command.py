@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import clientgo
-from clientgo.cli import command, completion, main
+from clientgo import rest
+from clientgo.cli import command, completion, main, shell
 from clientgo.pkg import version
 
 
@@ -228,6 +229,31 @@ def test_a_reader_that_has_enough_ends_the_output_in_silence(arguments: list[str
     assert done.stderr == ""
     # argparse ignores the error of a help that it could not print.
     assert done.returncode in ({0, 141} if unbuffered and "--help" in arguments else {141})
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_full_disk_is_an_error_on_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        given = [sys.executable, "-m", "clientgo", "dashboard"]
+        done = subprocess.run(given, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (1, "error: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize(("encoding", "printed"), [("ascii", b"? a?b\n"), ("utf-8", b"\xe2\x9c\x93 a\\udcffb\n")])
+def test_a_text_that_the_terminal_cannot_express_is_printed_in_part(encoding: str, printed: bytes) -> None:
+    program = "from clientgo.cli.start import exit_code_of; exit_code_of(lambda: print('\\u2713 a\\udcffb'))"
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120, env=environment)
+    assert (done.stdout, done.stderr) == (printed, b"")
+
+
+def test_a_shell_without_a_standard_input_is_an_error_on_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(shell, "namespace", lambda kubeconfig: {"config": rest.Config(host="localhost")})
+    assert shell.main([]) == 1
+    assert capsys.readouterr().err == "clientgo shell: there is no standard input; use -c CODE\n"
 
 
 LOGS_WITHOUT_END = """

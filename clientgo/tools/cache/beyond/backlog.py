@@ -277,6 +277,8 @@ def check_handler(handler: object) -> None:
     parts = getattr(handler, "__dict__", {})
     for name in ("add_func", "update_func", "delete_func", "filter_func"):
         require_plain(parts.get(name), f"the {name} of an event handler")
+        if name in parts and not callable(parts[name]) and (parts[name] is not None or name == "filter_func"):
+            raise TypeError(f"the {name} of an event handler is a function; got {parts[name]!r}")
     if "filter_func" in parts and "handler" in parts:
         check_handler(parts["handler"])
 

@@ -20,7 +20,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.duration import format_duration, require_seconds
+from clientgo.golang.duration import format_duration
+from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.klog import Logger
 from clientgo.util.workqueue import metrics as _metrics

@@ -15,6 +15,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.gentype import takes_context
+from clientgo.golang.stop import require_methods
 from clientgo.rest import Request
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class EventSinkImpl:
 
     def __init__(self, interface: EventInterface) -> None:
         """Initialize a sink for a client of events that is bound to no namespace."""
-        self.interface = interface
+        self.interface = require_methods(interface, "the client of events", "create_with_event_namespace")
 
     def create(self, event: corev1.Event) -> corev1.Event:
         """Create an event. Blocks for the request; raises StatusError. Go: Create."""
