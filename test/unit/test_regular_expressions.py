@@ -263,6 +263,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/tour/secrecy.py:_PATH": Attack("/apis/a"),
     "clientgo/tour/secrecy.py:_TOKEN": Attack("--a-"),
     "clientgo/tour/secrecy.py:_USERINFO": Attack("://a:b "),
+    "clientgo/tour/secrecy.py:_WRAPPED": Attack(f"{40 * 'a'}\n\t"),
     "clientgo/tour/seam.py:_compiled": OWN_SOURCE,
     "clientgo/tour/words.py:_errors": OWN_FILES,
     "clientgo/tour/words.py:_errors#2": OWN_FILES,
