@@ -71,6 +71,8 @@ def _comments(text: str) -> dict[_Path, list[str]]:
         paths, ends = _lines_of(text), _ends_of_lines(text)
     except yaml.YAMLError as err:
         raise ValueError(f"comments in it cannot be kept, it is not one YAML document: {err}") from err
+    except RecursionError:
+        raise ValueError("comments in it cannot be kept, it is nested too deeply") from None
     found: dict[_Path, list[str]] = {}
     waiting: list[str] = []
     for number, line in enumerate(_lines(text)):
@@ -89,21 +91,24 @@ def _lines_of(text: str) -> dict[int, _Path]:
     """Return the outermost key or element that begins on each line."""
     found: dict[int, _Path] = {}
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    for line, path in _walk(root, ()):
+    for line, path in _walk(root, (), set()):
         found.setdefault(line, path)
     return found
 
 
-def _walk(node: yaml.Node | None, path: _Path) -> Iterator[tuple[int, _Path]]:
+def _walk(node: yaml.Node | None, path: _Path, seen: set[int]) -> Iterator[tuple[int, _Path]]:
+    if id(node) in seen:  # an alias, whose anchor has these lines
+        return
+    seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield key.start_mark.line, (*path, key.value)
-            yield from _walk(value, (*path, key.value))
+            yield from _walk(value, (*path, key.value), seen)
     elif isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             inner = (*path, _name_of(item) or index)
             yield item.start_mark.line, inner
-            yield from _walk(item, inner)
+            yield from _walk(item, inner, seen)
 
 
 def _name_of(item: yaml.Node) -> str:

@@ -24,6 +24,7 @@ from clientgo.apimachinery.runtime.schema import parse_group_version
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util import yaml
 from clientgo.apimachinery.util.json import encode
+from clientgo.apimachinery.util.yaml.documents import documents, has_no_content
 from clientgo.context import Context
 from clientgo.discovery.cached import memory
 from clientgo.dynamic.interface import Interface, ResourceInterface
@@ -39,8 +40,6 @@ Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 """The path of a file or folder, or an open stream. For a text use `io.StringIO(text)`."""
 
 _SUFFIXES = (".json", ".yaml", ".yml")
-_SEPARATOR = re.compile(r"---(\s|$)")
-_END = re.compile(r"\.\.\.(\s|$)")
 _LINE = re.compile(r"\bline (\d+): ")
 
 
@@ -193,7 +192,7 @@ def _files(path: Path) -> list[Path]:
 
 def _objects(data: bytes, name: str) -> Iterator[Manifest]:
     number = 0
-    for first_line, text in _documents(data.decode("utf-8-sig", "surrogateescape")):
+    for first_line, text in documents(data.decode("utf-8-sig", "surrogateescape")):
         line = first_line + _lines_without_content(text)
         origin = f"{name}, document {number + 1}, line {line}"
         duplicates: list[str] = []
@@ -209,33 +208,9 @@ def _objects(data: bytes, name: str) -> Iterator[Manifest]:
         yield from _expand(document, origin)
 
 
-def _documents(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of the first line and the text of each document."""
-    lines: list[str] = []
-    start, has_separator = 1, False
-    for number, line in enumerate(text.split("\n"), 1):
-        separates = _SEPARATOR.match(line) is not None
-        # Directives and comments in front of the first separator belong to its document.
-        if separates and (has_separator or not all(_has_no_content(each) for each in lines)):
-            yield start, "\n".join(lines) + "\n"
-            lines, start = [], number
-        has_separator |= separates
-        if _END.match(line):
-            yield start, "\n".join(lines) + "\n"
-            lines, start, has_separator = [], number + 1, False
-        else:
-            lines.append(line)
-    yield start, "\n".join(lines)
-
-
-def _has_no_content(line: str) -> bool:
-    stripped = line.strip()
-    return not stripped or stripped == "---" or stripped[0] in "#%"
-
-
 def _lines_without_content(text: str) -> int:
     lines = text.split("\n")
-    return next((number for number, line in enumerate(lines) if not _has_no_content(line)), 0)
+    return next((number for number, line in enumerate(lines) if not has_no_content(line)), 0)
 
 
 def _with_line(message: str, first_line: int) -> str:

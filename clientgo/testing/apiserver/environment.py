@@ -82,7 +82,9 @@ def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
     Raises FileNotFoundError for a path that does not exist, ParseError for one that is no manifest, and TypeError for a
     single path outside a list, which would be read as a list of its letters.
     """
-    import yaml  # Here, not above: a server needs none to start.
+    # Here, not above: a server needs no YAML to start.
+    from clientgo.apimachinery.util.yaml import YAMLSyntaxError, unmarshal
+    from clientgo.apimachinery.util.yaml.documents import documents
 
     if isinstance(paths, str | Path):
         raise TypeError(f"expected a list of paths, got {paths!r}")
@@ -90,11 +92,12 @@ def read_manifests(paths: Iterable[str | Path]) -> Iterator[Json]:
         one = Path(path)
         files = sorted(f for f in one.iterdir() if f.suffix in _SUFFIXES) if one.is_dir() else [one]
         for file in files:
+            text = file.read_bytes().decode("utf-8-sig", "surrogateescape")
             try:
-                documents = list(yaml.safe_load_all(file.read_text()))
-            except yaml.YAMLError as err:
+                found = [unmarshal(each.encode("utf-8", "surrogateescape")) for _, each in documents(text)]
+            except YAMLSyntaxError as err:
                 raise ParseError(f"{file}: {err}") from None
-            for document in documents:
+            for document in found:
                 if isinstance(document, dict) and document.get("kind") == "List":
                     yield from document.get("items") or ()
                 elif document is not None:

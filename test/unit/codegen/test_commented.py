@@ -79,6 +79,26 @@ def test_what_is_not_one_document_is_refused(text: str) -> None:
         dump({}, text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]  # kept\n",
+        "a: &a {b: *a}  # kept\n",
+        "a: &a [x,x,x,x,x,x,x,x,x]  # kept\n"
+        + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(20)),
+    ],
+)
+def test_aliases_of_a_text_are_read_once(text: str) -> None:
+    """They would make a small file a huge document, or an endless one."""
+    assert dump({"a": 1}, text) == "# kept\na: 1\n"
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 3000, "a: " + "[" * 900 + "]" * 900])
+def test_a_text_with_many_levels_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="^comments in it cannot be kept, it is nested too deeply$"):
+        dump({"a": 1}, text)
+
+
 @given(text=st.text())
 @example(text="a\u2028b")
 @example(text="one\u0085two\n")

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from patience import PATIENCE
 
 from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
+from clientgo.testing.apiserver.wire.jsonio import ParseError
 
 ROOT = Path(__file__).resolve().parents[4]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -546,6 +547,43 @@ def test_manifests_of_files_folders_and_lists(tmp_path: Path) -> None:
     for path in (tmp_path, str(tmp_path)):
         with pytest.raises(TypeError, match="expected a list of paths, got "):
             Environment(crd_paths=path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2020-01-01", "2020-01-01"),
+        ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"),
+        ("1:30", "1:30"),
+        ("=", "="),
+        ("!!set {a}", {"a": None}),
+        ("!!python/object/apply:os.getcwd []", []),
+        ("{1: a, yes: b}", {"1": "a", "true": "b"}),
+        ("1e2", 100),
+    ],
+)
+def test_a_manifest_is_read_as_go_reads_it(tmp_path: Path, text: str, value: Any) -> None:
+    """A date became a Python object, which the server could not store."""
+    (tmp_path / "a.yaml").write_text(f"%YAML 1.1\n---\nv: {text}\n...\n---\nv: 1\n--- {{v: 2}}\n")
+    assert list(read_manifests([tmp_path])) == [{"v": value}, {"v": 1}, {"v": 2}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v: " + "[" * 3000,
+        "a: &a [*a]",
+        "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"k{i}: &b [*a,*a]\n" for i in range(9)) + "v: *c",
+        "a: &a [x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(8)),
+        "a: [",
+        "a: \0",
+    ],
+)
+def test_a_text_that_is_no_manifest_is_a_parse_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(ParseError, match=r"a\.yaml: yaml: "):
+        list(read_manifests([tmp_path]))
 
 
 def test_users_of_the_caller(tmp_path: Path) -> None:
