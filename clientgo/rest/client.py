@@ -21,6 +21,7 @@ from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_CBOR, CONTENT_TYPE_CBOR_SEQUENCE
 from clientgo.golang import http
+from clientgo.golang.stop import require_methods, require_plain
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
 from clientgo.util import flowcontrol
@@ -95,7 +96,7 @@ class RESTClient:
         # True if the config sets no content type; then a request may prefer protobuf.
         self.content_type_defaulted = content_type_defaulted
         self.content = content
-        self.rate_limiter = rate_limiter
+        self.rate_limiter = checked_limiter(rate_limiter)
         self.client = client if client is not None else http.Client(http_default_transport())
         self.warning_handler = warning_handler
         self.clock = clock or REAL_CLOCK
@@ -165,6 +166,13 @@ class RESTClient:
 
     def __repr__(self) -> str:
         return f"<RESTClient {http.redacted_url(self.base)}, {self.content.group_version}>"
+
+
+def checked_limiter(limiter: flowcontrol.RateLimiter | None) -> flowcontrol.RateLimiter | None:
+    """Return the rate limiter. Raises TypeError for an object that cannot wait, or whose `wait` is async."""
+    if limiter is not None:
+        require_plain(require_methods(limiter, "the rate limiter of a client", "wait").wait, "wait of a rate limiter")
+    return limiter
 
 
 def new_rest_client(

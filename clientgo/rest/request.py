@@ -40,9 +40,10 @@ from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
 from clientgo.golang.json import UnmarshalTypeError
 from clientgo.golang.mime import MediaTypeError, parse_media_type
+from clientgo.golang.stop import raise_returned
 from clientgo.hops import hop
 from clientgo.klog.exceptions import cause_text, mark_operational, operational_error
-from clientgo.rest.client import JSON, ClientContentConfig
+from clientgo.rest.client import JSON, ClientContentConfig, checked_limiter
 from clientgo.rest.sharding import check_deletion
 from clientgo.rest.url_utils import BAD_ESCAPE, check_uri, join_below, join_path
 from clientgo.rest.urlbackoff import (
@@ -272,8 +273,8 @@ class Request:
         return self
 
     def throttle(self, limiter: flowcontrol.RateLimiter | None) -> Request:
-        """Set the rate limiter."""
-        self._rate_limiter = limiter
+        """Set the rate limiter. Raises TypeError for an object that cannot wait, or whose `wait` is async."""
+        self._rate_limiter = checked_limiter(limiter)
         return self
 
     def sub_resource(self, *subresources: str) -> Request:
@@ -513,7 +514,7 @@ class Request:
         clock = self._c.clock
         start = clock.now()
         try:
-            self._rate_limiter.wait(ctx)
+            raise_returned(self._rate_limiter.wait(ctx))  # type: ignore[func-returns-value]
         except Exception as err:
             throttled = ThrottledError(f"client rate limiter Wait returned an error: {cause_text(err)}")
             throttled.add_note(f"{self._verb} {self._path()}: not sent")

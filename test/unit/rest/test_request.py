@@ -385,6 +385,44 @@ def test_default_rate_limit_and_none_for_negative_qps():
     assert client_for("h").get_rate_limiter() is None
 
 
+class AsyncLimiter:
+    async def wait(self, ctx):
+        raise AssertionError("never awaited")
+
+
+class BlindLimiter:
+    """Has no `wait`."""
+
+
+@pytest.mark.parametrize(
+    ("limiter", "error"),
+    [
+        (AsyncLimiter(), "wait of a rate limiter is an async function: define it with def"),
+        (BlindLimiter(), "the rate limiter of a client is <.*: an object with the methods wait is required"),
+        (AsyncLimiter, "the rate limiter of a client is <class .*: an object of this class is required"),
+        (5, "the rate limiter of a client is 5: an object with the methods wait is required"),
+    ],
+)
+def test_a_rate_limiter_that_cannot_wait_is_refused_at_once(limiter, error):
+    with pytest.raises(TypeError, match=error):
+        client_for("h", rate_limiter=limiter)
+    with pytest.raises(TypeError, match=error):
+        client_for("h").get().throttle(limiter)
+
+
+@pytest.mark.parametrize("kind", ["returns", "coroutine"])
+def test_what_a_rate_limiter_returns_is_its_error(kind):
+    """Go: RateLimiter.Wait returns an error."""
+
+    class Limiter:
+        def wait(self, ctx):
+            return ValueError("no tokens left") if kind == "returns" else AsyncLimiter().wait(ctx)
+
+    text = "no tokens left" if kind == "returns" else "AsyncLimiter.wait is an async function: define it with def"
+    with pytest.raises(Exception, match=f"client rate limiter Wait returned an error: {text}"):
+        client_for("h", rate_limiter=Limiter()).get().resource("pods").do(context.background()).raw()
+
+
 def test_a_rate_limiter_that_gives_up_says_so():
     ctx, cancel = context.with_cancel(CTX)
     cancel()

@@ -6,7 +6,8 @@ It checks resource versions and separates the status, but has no defaulting, val
 envtest provides a whole server. It ignores `limit` and `continue`.
 
 Differences: the client remembers a kind that the scheme does not know; Go adds it to the scheme. A failed write does
-not change the caller's object.
+not change the caller's object. `apply` with a dry run stores nothing; Go's stores the object. With managedFields, an
+unstructured object that was created has them; in Go, only a read returns them.
 """
 
 from __future__ import annotations
