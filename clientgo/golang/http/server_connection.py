@@ -388,6 +388,8 @@ class ConnectionServer:
         self._draining = False
         self._stopped = False
         self._accepting: threading.Thread | None = None
+        # Of the thread that accepts.
+        self._is_full = False
         self._waker, self._woken = socket.socketpair()
 
     def __repr__(self) -> str:
@@ -424,6 +426,7 @@ class ConnectionServer:
         except OSError as err:
             # The client has disconnected, or there is no free descriptor: the next one may succeed.
             if err.errno in _FULL:
+                self._say_full("Not accepting connections", err)
                 self._make_room()
                 self._woken.settimeout(_FULL_PAUSE)
                 with contextlib.suppress(TimeoutError):
@@ -436,8 +439,10 @@ class ConnectionServer:
 
     def _launch(self, sock: socket.socket, peer: Any) -> None:
         if len(self._connections) >= self.max_connections and not self._make_room():
+            self._say_full("Refusing connections: all that may be open are in use", None)
             self._refuse(sock)
             return
+        self._is_full = False
         connection = Connection(sock, peer, self)
         with self._changed:
             if self._draining:
@@ -457,6 +462,12 @@ class ConnectionServer:
         klog.v(2).info("Closing an idle connection to make room", connections=self.max_connections)
         longest.shut()
         return True
+
+    def _say_full(self, message: str, err: OSError | None) -> None:
+        """Log that the server is full, once until it accepts a connection again."""
+        if not self._is_full:
+            self._is_full = True
+            klog.error_s(err, message, server=self._name, connections=len(self._connections))
 
     @staticmethod
     def _refuse(sock: socket.socket) -> None:

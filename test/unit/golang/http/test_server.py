@@ -207,6 +207,33 @@ def test_an_idle_connection_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyP
         assert first.recv(1) == b""
 
 
+class FullListener(socket.socket):
+    """A listener of a process that has no free descriptor for the first three connections."""
+
+    attempts = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        self.attempts += 1
+        if self.attempts <= 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+def test_a_server_without_free_descriptors_says_so_once_and_recovers(caplog: pytest.LogCaptureFixture) -> None:
+    server, listener = Server(echo, name="full"), FullListener(fileno=listen("127.0.0.1:0").detach())
+    thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
+    thread.start()
+    try:
+        received = answer(listener.getsockname()[1], HEAD + b"\r\n")
+    finally:
+        server.shutdown(PATIENCE)
+        thread.join()
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert listener.attempts == 4
+    (line,) = caplog.messages
+    assert line.startswith('"Not accepting connections" err="') and "oo many open files" in line
+
+
 class HandshakeContext(ssl.SSLContext):
     """A TLS context that reports the first read of a handshake."""
 
