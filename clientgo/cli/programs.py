@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{command.PROG} programs: {folder} exists; name a new folder", file=sys.stderr)
         return 1
     try:
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        _copy(source, folder)
     except OSError as err:
         # copytree collects the errors of single files: (source, target, message).
         reason = err.strerror or err.args[0][0][2]
@@ -47,3 +47,12 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     print(f"Copied the programs to {folder}. {folder / 'README.md'} has their commands.")
     return 0
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Copy to a new folder, whole or not at all. Raises OSError."""
+    try:
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

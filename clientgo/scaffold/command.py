@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = _PROG) -> int:
     except Refused as err:
         print(f"error: {err}", file=sys.stderr)
     except OSError as err:
-        print(f"error: {err.strerror or err}: {err.filename}, nothing was changed", file=sys.stderr)
+        # The error of a write names no file.
+        print(f"error: {err.strerror or err}: {err.filename or root}, nothing was changed", file=sys.stderr)
     return 1
 
 

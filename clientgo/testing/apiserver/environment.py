@@ -56,10 +56,16 @@ def kubeconfig_text(url: str, token: str, ca_certificate: str = "") -> str:
 
 
 def write_kubeconfig(path: str | Path, text: str) -> None:
-    """Write it whole or not at all, readable by this user alone. Raises OSError that names `path`."""
+    """Write it whole or not at all, readable by this user alone. Raises OSError that names `path`.
+
+    A link stays, and a device or pipe (`/dev/null`) gets the text.
+    """
     target = Path(path)
     try:
-        _replace(target, text)
+        if target.exists() and not target.is_file():
+            target.write_text(text)
+        else:
+            _replace(Path(os.path.realpath(target)), text)
     except OSError as err:
         # The error would name the temporary file, which the user does not know.
         raise type(err)(err.errno, err.strerror, str(target)) from None

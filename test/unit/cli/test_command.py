@@ -111,6 +111,7 @@ def test_programs_that_cannot_be_copied_are_an_error_on_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"clientgo programs: cannot copy to {tmp_path / 'cmd'}: ")
     assert "No space left on device" in line
+    assert not (tmp_path / "cmd").exists(), "a half of the programs was left"
 
 
 def test_the_programs_of_a_clone_are_not_copied_onto_themselves(capsys: pytest.CaptureFixture[str]) -> None:

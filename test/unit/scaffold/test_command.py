@@ -16,6 +16,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TextIO
 
 import pytest
 import yaml
@@ -567,5 +568,20 @@ def test_a_folder_that_is_not_writable_is_named(run: Run, tmp_path: Path, monkey
 
     assert run("init", "--project-name", "shop", code=1) == (
         f"error: Permission denied: {tmp_path}, nothing was changed\n"
+    )
+    assert tree(tmp_path) == {}
+
+
+def test_a_full_disk_is_an_error_with_the_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_full(path: Path, mode: str = "r", **options: Any) -> TextIO:
+        if "w" in mode:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return open(path, mode, **options)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "open", is_full)
+
+    assert run("init", "--project-name", "shop", code=1) == (
+        f"error: No space left on device: {tmp_path}, nothing was changed\n"
     )
     assert tree(tmp_path) == {}

@@ -25,7 +25,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from patience import PATIENCE
 
-from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file
+from clientgo.testing.apiserver import Environment, Server, User, read_manifests, read_token_file, write_kubeconfig
 from clientgo.testing.apiserver.wire.jsonio import ParseError
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -592,3 +592,24 @@ def test_users_of_the_caller(tmp_path: Path) -> None:
             environment.url + CONFIG_MAPS, headers={"Authorization": "Bearer t"}, timeout=PATIENCE
         ).json()
         assert answer["message"].startswith('configmaps is forbidden: User "carol" cannot list')
+
+
+def test_a_kubeconfig_is_written_through_a_link_and_into_a_pipe(tmp_path: Path) -> None:
+    # A rename would replace the link, and /dev/null for a server that runs as root.
+    target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_kubeconfig(link, "new")
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), name="reader")
+    reader.start()
+    write_kubeconfig(pipe, "new")
+    reader.join()
+    assert (received, pipe.is_fifo()) == (["new"], True)
+
+    with pytest.raises(IsADirectoryError, match=f"'{tmp_path}'"):
+        write_kubeconfig(tmp_path, "new")
