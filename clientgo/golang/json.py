@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from string import hexdigits
+import re
+from string import digits, hexdigits
 from typing import Any, Final
 
 from clientgo.golang.strconv import quote
@@ -80,9 +81,6 @@ _KINDS = {
 }
 
 
-_VALUE_EXPECTED: Final = "Expecting value"
-
-
 def syntax_error(err: json.JSONDecodeError) -> str:
     """Return Go's text for the error that Python's decoder found. Go: json.SyntaxError.
 
@@ -92,38 +90,148 @@ def syntax_error(err: json.JSONDecodeError) -> str:
     ...     print(syntax_error(err))
     unexpected end of JSON input
     """
-    text, at = err.doc, err.pos
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    if at >= len(text) or _is_cut_off(err, text[at - 1 : at], text[at : at + 6]):
-        return "unexpected end of JSON input"
-    for literal in _LITERALS if err.msg == _VALUE_EXPECTED else ():
-        if text[at] == literal[0] and not text.startswith(literal, at):
-            right = next(i for i, char in enumerate(literal) if text[at + i] != char)
-            return f"invalid character {_shown(text[at + right])} in literal {literal} (expecting '{literal[right]}')"
-    if err.msg.startswith("Invalid \\uXXXX"):
-        at = _after_hexadecimals(err)
-    where = {
-        "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
-        "Expecting ':' delimiter": "after object key",
-        "Expecting ',' delimiter": "after object key:value pair",
-        "Extra data": "after top-level value",
-        "Invalid control character at": "in string literal",
-        "Invalid \\escape": "in string escape code",
-        "Invalid \\uXXXX escape": "in \\u hexadecimal character escape",
-    }.get(err.msg, "looking for beginning of value")
-    if where == "after object key:value pair" and _inside_array(text, at):
-        where = "after array element"
-    return f"invalid character {_shown(text[at])} {where}"
+    return _first_fault(err.doc) or err.msg
 
 
-def _after_hexadecimals(err: json.JSONDecodeError) -> int:
-    r"""Return the position of the first character that cannot be part of the \u escape with the error."""
-    text = err.doc
-    at = text.index("u", err.pos) + 1
-    while at < len(text) and text[at] in hexdigits:
-        at += 1
-    return at
+_END: Final = "unexpected end of JSON input"
+_plain: Final = re.compile(r'[^"\\\x00-\x1f]*').match
+
+
+class _Fault(Exception):
+    """Raised with the text of the first error."""
+
+
+def _first_fault(text: str) -> str:
+    """Return Go's text for the first error of a JSON text, "" if there is none. Mirrors the states of scanner.go."""
+    try:
+        _Scanner(text).scan()
+    except _Fault as fault:
+        return str(fault)
+    return ""
+
+
+class _Scanner:
+    """A scanner that only finds the first error."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def scan(self) -> None:
+        """Raise _Fault for the first error."""
+        opened: list[str] = []
+        state = "value"
+        while True:
+            while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
+                self._at += 1
+            if state == "after" and not opened and self._at == len(self._text):
+                return
+            char = self._next()
+            if state == "after":
+                state = self._after(char, opened)
+            elif char in "]}" and state == "first" and char == _CLOSING[opened[-1]]:
+                opened.pop()
+                state = "after"
+            elif state == "colon":
+                if char != ":":
+                    raise self._wrong("after object key")
+                state = "value"
+            elif state != "value" and opened[-1] == "{":
+                if char != '"':
+                    raise self._wrong("looking for beginning of object key string")
+                self._string()
+                state = "colon"
+            elif char in "{[":
+                opened.append(char)
+                state = "first"
+            else:
+                self._scalar(char)
+                state = "after"
+
+    def _after(self, char: str, opened: list[str]) -> str:
+        """Return the state behind a character that follows a value."""
+        if not opened:
+            raise self._wrong("after top-level value")
+        if char == ",":
+            return "key" if opened[-1] == "{" else "value"
+        if char != _CLOSING[opened[-1]]:
+            raise self._wrong("after object key:value pair" if opened[-1] == "{" else "after array element")
+        opened.pop()
+        return "after"
+
+    def _scalar(self, first: str) -> None:
+        literal = next((each for each in _LITERALS if each[0] == first), "")
+        if first == '"':
+            self._string()
+        elif literal:
+            for char in literal[1:]:
+                if self._next() != char:
+                    raise self._wrong(f"in literal {literal} (expecting '{char}')")
+        elif first == "-" or first in digits:
+            self._number(first)
+        else:
+            raise self._wrong("looking for beginning of value")
+
+    def _string(self) -> None:
+        while True:
+            match = _plain(self._text, self._at)
+            assert match is not None  # The pattern matches nothing, too.
+            self._at = match.end()
+            char = self._next()
+            if char == '"':
+                return
+            if char != "\\":
+                raise self._wrong("in string literal")
+            char = self._next()
+            if char == "u":
+                for _ in range(4):
+                    if self._next() not in hexdigits:
+                        raise self._wrong("in \\u hexadecimal character escape")
+            elif char not in 'bfnrt\\/"':
+                raise self._wrong("in string escape code")
+
+    def _number(self, first: str) -> None:
+        if first == "-":
+            first = self._digit("in numeric literal")
+        if first != "0":
+            self._skip_digits()
+        if self._skip("."):
+            self._digit("after decimal point in numeric literal")
+            self._skip_digits()
+        if self._skip("eE"):
+            self._skip("+-")
+            self._digit("in exponent of numeric literal")
+            self._skip_digits()
+
+    def _digit(self, where: str) -> str:
+        char = self._next()
+        if char not in digits:
+            raise self._wrong(where)
+        return char
+
+    def _skip(self, chars: str) -> bool:
+        found = self._text[self._at : self._at + 1]
+        if not found or found not in chars:
+            return False
+        self._at += 1
+        return True
+
+    def _skip_digits(self) -> None:
+        while self._skip(digits):
+            pass
+
+    def _next(self) -> str:
+        if self._at == len(self._text):
+            raise _Fault(_END)
+        self._at += 1
+        return self._text[self._at - 1]
+
+    def _wrong(self, where: str) -> _Fault:
+        """Return the error for the character that was read last."""
+        return _Fault(f"invalid character {_shown(self._text[self._at - 1])} {where}")
+
+
+_CLOSING: Final = {"{": "}", "[": "]"}
 
 
 def _shown(char: str) -> str:
@@ -134,32 +242,3 @@ def _shown(char: str) -> str:
         return "'\"'"
     first = char.encode("utf-8", "surrogateescape")[0]
     return f"'{quote(chr(first))[1:-1]}'"
-
-
-def _is_cut_off(err: json.JSONDecodeError, before: str, rest: str) -> bool:
-    """Report whether the text ends within a token; `before` and `rest` are the texts before and after the error."""
-    if err.msg.startswith("Unterminated string"):
-        return True
-    if err.msg.startswith("Invalid \\uXXXX"):
-        return _after_hexadecimals(err) == len(err.doc)
-    if before.isdigit():
-        # Python's decoder ends the number before its fraction or exponent.
-        return rest in (".", "e", "E", "e+", "e-", "E+", "E-")
-    if err.msg != _VALUE_EXPECTED:
-        return False
-    return rest == "-" or any(one.startswith(rest) and one != rest for one in _LITERALS)
-
-
-def _inside_array(text: str, at: int) -> bool:
-    depth: list[str] = []
-    quoted = escaped = False
-    for char in text[:at]:
-        if quoted:
-            quoted, escaped = (char != '"' or escaped), (char == "\\" and not escaped)
-        elif char == '"':
-            quoted = True
-        elif char in "[{":
-            depth.append(char)
-        elif char in "]}" and depth:
-            depth.pop()
-    return bool(depth) and depth[-1] == "["

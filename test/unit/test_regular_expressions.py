@@ -101,6 +101,7 @@ REGISTRY: dict[str, str | Attack] = {
     "clientgo/dynamic/manifests.py:_LINE": Attack("line 1"),
     "clientgo/apimachinery/util/yaml/documents.py:_END": Attack(" ", prefix="..."),
     "clientgo/apimachinery/util/yaml/documents.py:_SEPARATOR": Attack(" ", prefix="---"),
+    "clientgo/golang/json.py:_plain": Attack("a", functions=("match",)),
     "clientgo/golang/rfc3339.py:_FRACTION": Attack("0", prefix=".", functions=M),
     "clientgo/golang/rfc3339.py:_SIX_DIGITS": Attack("0", prefix=".", functions=M),
     "clientgo/golang/rfc3339.py:_ZONE": Attack("0", prefix="+"),

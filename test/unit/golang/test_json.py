@@ -42,3 +42,33 @@ def test_a_malformed_document_is_reported_in_go_s_words(text: str, error: str) -
     with pytest.raises(json.JSONDecodeError) as found:
         json.loads(text)
     assert syntax_error(found.value) == error
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('{"a\n":1}', r"invalid character '\n' in string literal"),
+        ('["\t\\', r"invalid character '\t' in string literal"),
+        ('{"\\x":1}', "invalid character 'x' in string escape code"),
+        ('{"\\ud8\u00e9"}', r"invalid character 'Ã' in \u hexadecimal character escape"),
+        ("-[1]", "invalid character '[' in numeric literal"),
+        ("[1,-]", "invalid character ']' in numeric literal"),
+        ("[1.x]", "invalid character 'x' after decimal point in numeric literal"),
+        ('{"a":1e}', "invalid character '}' in exponent of numeric literal"),
+        ("[-01]", "invalid character '1' after array element"),
+        ("00", "invalid character '0' after top-level value"),
+        ("[}", "invalid character '}' looking for beginning of value"),
+        ("{]", "invalid character ']' looking for beginning of object key string"),
+        ('{"a":1]', "invalid character ']' after object key:value pair"),
+        ('{"a" 1}', "invalid character '1' after object key"),
+        ("[1}", "invalid character '}' after array element"),
+        ("nul\u00e9", "invalid character 'Ã' in literal null (expecting 'l')"),
+        ("-", "unexpected end of JSON input"),
+        ('"\\u12', "unexpected end of JSON input"),
+        ("[1e+", "unexpected end of JSON input"),
+    ],
+)
+def test_errors_of_syntax_are_those_of_the_states_of_go(text: str, error: str) -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads(text)
+    assert syntax_error(caught.value) == error
