@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from clientgo.hops import hop
+from clientgo.klog.exceptions import operational_error
 from clientgo.testing.apiserver.wire.jsonio import REPLACEMENT, Json, dumps, dumps_exact
 from clientgo.utils.clock import Clock
 
@@ -42,6 +43,7 @@ class Compacted(Exception):
         self.oldest = oldest
 
 
+@operational_error
 class Unwritten(OSError):
     """The error of a write that the journal could not store. The store has not changed."""
 

@@ -143,7 +143,8 @@ def test_a_full_disk_refuses_writes_and_recovers(tmp_path: Path) -> None:
     data = tmp_path / "data"
     run = subprocess.run([sys.executable, "-c", FULL, str(data)], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
-    assert str(data / "apiserver.db") in run.stderr
+    lines = run.stderr.splitlines()
+    assert [str(data / "apiserver.db") in line for line in lines] == [True, True], "a line for each rejected write"
     with Environment(data_dir=str(data)) as env:
         assert env.server.store.count("/configmaps") == int(run.stdout)
 
