@@ -19,6 +19,8 @@ from clientgo.testing.apiserver.wire.jsonio import Json, dumps_text
 _GROUP = "rbac.authorization.k8s.io"
 _ROLES = ("roles", "clusterroles")
 _BINDINGS = ("rolebindings", "clusterrolebindings")
+# The fields of metadata that the garbage collector changes, and those that the server changes with them.
+_OF_DELETION = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 # The most that one comparison of rights costs: the characters of the granted parts, and the comparisons of each part
 # with a held rule. Kubernetes has no such bound: four short lists in one rule make millions of parts.
 _MAX_COST: Final = 4 << 20
@@ -37,35 +39,43 @@ def check(
 ) -> None:
     """Raise ApiError 403 if a role or binding grants rights that its writer does not have.
 
-    A writer with the verb escalate on the role, or bind on the bound role, may grant all rights. An update that does
-    not change the granted rights is allowed. Raises ApiError 404 if a binding's role does not exist.
+    A writer with the verb escalate on the role, or bind on the bound role, may grant all rights. An update that changes
+    other fields is checked too, since a label can aggregate the role's rules into a role that the writer has. Raises
+    ApiError 404 if a binding's role does not exist.
     """
     if resource.group != _GROUP or user is None or user.master:
+        return
+    if old is not None and _serves_deletion(obj, old):
         return
     if resource.plural in _ROLES:
         _check_role(authorizer, user, resource.plural, namespace, obj, old)
     elif resource.plural in _BINDINGS:
-        _check_binding(authorizer, user, resource.plural, namespace, obj, old)
+        _check_binding(authorizer, user, resource.plural, namespace, obj)
+
+
+def _serves_deletion(obj: Json, old: Json) -> bool:
+    """Report whether an update changes only what decides about the object's deletion. Go: IsOnlyMutatingGCFields."""
+    return _without_deletion(obj) == _without_deletion(old)
+
+
+def _without_deletion(obj: Json) -> Json:
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in _OF_DELETION}
+    return {**obj, "metadata": metadata}
 
 
 def _check_role(authorizer: Authorizer, user: User, plural: str, namespace: str, obj: Json, old: Json | None) -> None:
-    if old is not None and all(obj.get(name) == old.get(name) for name in ("rules", "aggregationRule")):
-        return
     name = obj["metadata"].get("name", "")
     if _may(authorizer, user, "escalate", plural, namespace, name):
         return
     held = [rule for rule, _ in authorizer.rules(user, namespace)]
     _confirm(plural, user, name, held, obj.get("rules") or [])
-    if obj.get("aggregationRule") and _missing(held, _EVERYTHING):
+    aggregates = obj.get("aggregationRule") or (old or {}).get("aggregationRule")
+    if aggregates and _missing(held, _EVERYTHING):
         why = "must have cluster-admin privileges to use the aggregationRule"
         raise errors.forbidden(_GROUP, plural, name, why)
 
 
-def _check_binding(
-    authorizer: Authorizer, user: User, plural: str, namespace: str, obj: Json, old: Json | None
-) -> None:
-    if old is not None and all(obj.get(name) == old.get(name) for name in ("roleRef", "subjects")):
-        return
+def _check_binding(authorizer: Authorizer, user: User, plural: str, namespace: str, obj: Json) -> None:
     reference = obj.get("roleRef") or {}
     kind, role = reference.get("kind", ""), reference.get("name", "")
     roles = "clusterroles" if kind == "ClusterRole" else "roles"

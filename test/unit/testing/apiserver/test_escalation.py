@@ -18,6 +18,7 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 ROLES = f"{RBAC}/namespaces/default/roles"
 BINDINGS = f"{RBAC}/namespaces/default/rolebindings"
 PODS: Json = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}
+AGGREGATION: Json = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
 MANAGE: Json = {
     "apiGroups": ["rbac.authorization.k8s.io"],
     "resources": ["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
@@ -95,6 +96,39 @@ def test_aggregation_needs_everything(api: Api) -> None:
     rule = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
     body = {"metadata": {"name": "all"}, "aggregationRule": rule, "rules": []}
     refused = api("POST", f"{RBAC}/clusterroles", body, want=403)
+    assert "must have cluster-admin privileges to use the aggregationRule" in refused["message"]
+
+
+@pytest.mark.parametrize("change", [{"labels": {"x": "y"}}, {"annotations": {"x": "y"}}])
+def test_a_label_is_no_way_around_the_check(api: Api, change: Json) -> None:
+    """A label aggregates the rules of a role into another one, which the writer may have."""
+    secrets = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+    api("POST", f"{RBAC}/clusterroles", role("strong", secrets), want=201)
+    api("POST", f"{RBAC}/clusterroles", role("weak", PODS), want=201)
+    api("POST", f"{RBAC}/clusterroles", {**role("sum"), "aggregationRule": AGGREGATION}, want=201)
+    strong = {"kind": "ClusterRole", "name": "strong"}
+    api("POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": "strong"}, "roleRef": strong}, want=201)
+    let_bob(api, MANAGE, PODS)
+
+    def patch(path: str, metadata: Json, want: int) -> str:
+        body, media = {"metadata": metadata}, "application/merge-patch+json"
+        return str(api("PATCH", f"{RBAC}/{path}", body, media=media, want=want).get("message", ""))
+
+    patch("clusterroles/weak", change, 200)
+    assert "not currently held" in patch("clusterroles/strong", change, 403)
+    assert "not currently held" in patch("clusterrolebindings/strong", change, 403)
+    assert "must have cluster-admin privileges" in patch("clusterroles/sum", change, 403)
+    # The garbage collector changes these.
+    for path in ("clusterroles/strong", "clusterrolebindings/strong", "clusterroles/sum"):
+        patch(path, {"finalizers": ["a.example.com/b"]}, 200)
+        patch(path, {"finalizers": None}, 200)
+
+
+def test_a_rule_of_aggregation_is_kept_by_those_who_may_set_it(api: Api) -> None:
+    body = {**role("sum"), "aggregationRule": AGGREGATION}
+    api("POST", f"{RBAC}/clusterroles", body, want=201)
+    let_bob(api, MANAGE, PODS)
+    refused = api("PUT", f"{RBAC}/clusterroles/sum", role("sum", PODS), want=403)
     assert "must have cluster-admin privileges to use the aggregationRule" in refused["message"]
 
 
