@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime.documents import copied_document_of, document_of, writable_document_of
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
+from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject
 
 L = TypeVar("L", bound=ListObject)
@@ -40,9 +41,13 @@ def each_list_item_with_alloc(obj: Any, fn: Callable[[Any], object]) -> None:
 def extract_list(obj: Any) -> list[Any]:
     """Return the items as separate objects that share their documents with the list. Raises TypeError.
 
-    Go: meta.ExtractList.
+    Items that may be any objects, such as those of metav1.List, are runtime.Unknown. Go: meta.ExtractList.
     """
-    return _list(obj).extract_items()
+    listed = _list(obj)
+    items = type(listed)._fields.get("items")
+    if listed.ITEM is None and items is not None and items.type in ("[]raw", "[]runtime.RawExtension"):
+        return [Unknown.from_dict(item) for item in document_of(listed).get("items") or ()]
+    return listed.extract_items()
 
 
 def extract_list_with_alloc(obj: Any) -> list[Any]:

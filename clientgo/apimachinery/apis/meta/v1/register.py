@@ -47,8 +47,13 @@ def resource(name: str) -> GroupResource:
 
 
 def add_to_group_version(scheme: runtime.Scheme, group_version: GroupVersion) -> None:
-    """Register the option kinds under `group_version`, and the unversioned kinds. Go: AddToGroupVersion."""
+    """Register the option kinds under `group_version`, and the unversioned kinds. Go: AddToGroupVersion.
+
+    Version v1 of the core group gets the kind List, too. In Go, core/v1 registers its own copy of the type.
+    """
     scheme.add_known_types(group_version, *OPTION_TYPES)
+    if group_version == UNVERSIONED:
+        scheme.add_known_types(group_version, types.List)
     scheme.add_unversioned_types(UNVERSIONED, *UNVERSIONED_TYPES)
 
 
