@@ -20,6 +20,7 @@ __all__ = [
     "StopChannel",
     "add_done_callback",
     "call_in_thread",
+    "call_named",
     "create_checked",
     "describe_function",
     "raise_returned",
@@ -253,6 +254,16 @@ def require_methods(value: T, source: str | Callable[..., object], *methods: str
     if isinstance(value, type):
         raise TypeError(f"{problem}: an object of this class is required, not the class")
     raise TypeError(f"{problem}: an object with the methods {', '.join(methods)} is required")
+
+
+def call_named(function: Callable[..., T], *args: object) -> T:
+    """Call a function of the user. The error of a wrong number of arguments names its place, which Python's omits."""
+    try:
+        return function(*args)
+    except TypeError as err:
+        if err.__traceback__ is not None and err.__traceback__.tb_next is None:  # no line of the function ran
+            raise TypeError(f"{err}: {describe_function(function)}") from None
+        raise
 
 
 def create_checked(create: Callable[..., T], args: tuple[object, ...], *methods: str) -> T:

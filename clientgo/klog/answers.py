@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
-from clientgo.golang.stop import describe_function
+from clientgo.golang.stop import call_named, describe_function
 from clientgo.klog.klog import warning
 
 __all__ = ["is_true"]
@@ -24,7 +24,7 @@ def is_true(function: Callable[..., Any], *args: Any) -> bool:
     This concerns only None, coroutines, generators, exceptions, and a tuple of a bool and an error as in Go, which are
     mistakes of `function`. Other values are common in Python: a match, a list. Raises the errors of `function`.
     """
-    result = function(*args)
+    result = call_named(function, *args)
     if result is True or result is False:
         return result
     return _is_true(result, function)

@@ -11,13 +11,19 @@ import pytest
 from clientgo import context, kubernetes, rest
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.apis.meta import v1 as metav1
+from clientgo.apimachinery.runtime import NotRegisteredError
 from clientgo.apimachinery.util import wait
 from clientgo.controller_runtime import cache as crcache
-from clientgo.controller_runtime import controller, manager
+from clientgo.controller_runtime import controller, handler, manager, predicate
 from clientgo.controller_runtime.controller.priorityqueue import new as new_priority_queue
+from clientgo.controller_runtime.event import CreateEvent
+from clientgo.controller_runtime.internal.source.event_handler import require_methods
+from clientgo.controller_runtime.metrics import server as metricsserver
+from clientgo.controller_runtime.reconcile import Request
 from clientgo.dynamic import fake as dynamic_fake
 from clientgo.dynamic.dynamicinformer import new_filtered_dynamic_informer
 from clientgo.informers.internalinterfaces import InformerOptions
+from clientgo.klog.answers import is_true
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.kubernetes.typed.core.v1 import EventSinkImpl
@@ -336,10 +342,10 @@ def test_a_key_function_without_a_return_is_named() -> None:
 
 @pytest.mark.parametrize("functions", [{"add_func": 5}, {"update_func": "changed"}, {"delete_func": []}])
 def test_the_functions_of_an_event_handler_are_functions(functions: Any) -> None:
-    handler = cache.ResourceEventHandlerFuncs(**functions)
+    direct = cache.ResourceEventHandlerFuncs(**functions)
     informer = cache.new_shared_informer(cache.ListWatch(), corev1.Pod(), 0.0)
     filtered: Any = cache.FilteringResourceEventHandler(None, cache.ResourceEventHandlerFuncs())  # type: ignore
-    for each in (handler, filtered):
+    for each in (direct, filtered):
         with pytest.raises(TypeError, match=r"the \w+_func of an event handler is a function; got"):
             informer.add_event_handler(each)
 
@@ -365,3 +371,46 @@ def test_the_sink_and_the_handler_of_a_broadcaster_are_checked_at_its_start() ->
     for impl in (EventSinkImpl, events.EventSinkImpl):
         with pytest.raises(TypeError, match="the client of events is .* is required"):
             impl(client)  # type: ignore[arg-type]
+
+
+class Recorded:
+    """A queue that takes everything."""
+
+    def add(self, item: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda ctx, obj: None, lambda ctx, obj: Request("b", "a"), lambda ctx, obj: "b/a", lambda obj: [], asleep],
+)
+def test_a_map_function_that_returns_no_list_is_named(function: Any) -> None:
+    event: Any = CreateEvent(object=corev1.Pod())
+    queue: Any = Recorded()
+    mapped = handler.enqueue_requests_from_map_func(function)
+    with pytest.raises(TypeError, match=r"(test_wrong_arguments.py:\d+|asleep is an async function)"):
+        mapped.create(context.background(), event, queue)
+
+
+def test_the_functions_of_handlers_predicates_and_checks_are_functions() -> None:
+    wrong: Any = 5
+    events = ("create", "update", "delete", "generic")
+    predicates = [predicate.Funcs(update_func=wrong)]
+    for part, others in ((handler.Funcs(create_func=wrong), []), (handler.Funcs(), predicates)):
+        with pytest.raises(TypeError, match=r"the \w+_func of a handler or predicate is a function; got 5"):
+            require_methods(part, others, events)
+    mgr = manager.new(rest.Config(host="localhost"), manager.Options(metrics=metricsserver.Options(bind_address="0")))
+    for add in (mgr.add_healthz_check, mgr.add_readyz_check):
+        with pytest.raises(TypeError, match="the check 'ping' is a function; got 5"):
+            add("ping", wrong)
+
+
+def test_a_predicate_with_too_few_parameters_is_named_with_its_place() -> None:
+    no_parameter: Any = lambda: True  # noqa: E731
+    with pytest.raises(TypeError, match=r"takes 0 positional arguments but 1 was given: .* at test_wrong_arguments.py"):
+        is_true(no_parameter, object())
+
+
+@pytest.mark.parametrize("value", [None, "ConfigMap", 5])
+def test_a_value_that_is_no_object_has_no_kind(value: Any) -> None:
+    with pytest.raises(NotRegisteredError, match="no kind is registered for the type"):
+        SCHEME.object_kinds(value)

@@ -174,6 +174,8 @@ class Scheme:
         none.
         """
         cls = type(obj)
+        if not hasattr(cls, "GROUP_VERSION_KIND"):  # no object of the API
+            raise new_not_registered_err_for_type(self._name, cls)
         self._fill_for(cls)
         if cls.GROUP_VERSION_KIND is None and cls not in self._kinds:
             return [self._own_kind(obj)], False

@@ -16,6 +16,7 @@ from clientgo.controller_runtime.event.event import (
 )
 from clientgo.controller_runtime.handler.eventhandler import LOW_PRIORITY, TypedEventHandler, is_unchanged
 from clientgo.controller_runtime.reconcile.reconcile import Request
+from clientgo.golang.stop import call_named, describe_function, raise_returned
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
 __all__ = ["MapFunc", "TypedMapFunc", "enqueue_requests_from_map_func", "typed_enqueue_requests_from_map_func"]
@@ -67,9 +68,12 @@ class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     ) -> None:
         queued: set[RequestT] = set()
         for obj in objects:
-            requests = self.map_func(ctx, obj)
-            if isinstance(requests, str):
-                raise TypeError("the map function returns a string, not a list of requests")
+            requests = call_named(self.map_func, ctx, obj)
+            raise_returned(requests)
+            if isinstance(requests, str) or not isinstance(requests, Iterable):
+                kind = "a string" if isinstance(requests, str) else repr(requests)
+                name = describe_function(self.map_func)
+                raise TypeError(f"the map function returns {kind}, not a list of requests: {name}")
             for request in requests:
                 if request in queued:
                     continue

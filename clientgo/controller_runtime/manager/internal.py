@@ -134,14 +134,14 @@ class ControllerManager:
         with self._lock:
             self._check_not_started()
             self._healthz = self._healthz or Handler()
-            self._healthz.checks[name] = check
+            self._healthz.checks[name] = _required(check, name)
 
     def add_readyz_check(self, name: str, check: Checker) -> None:
         """See Manager."""
         with self._lock:
             self._check_not_started()
             self._readyz = self._readyz or Handler()
-            self._readyz.checks[name] = check
+            self._readyz.checks[name] = _required(check, name)
 
     def _check_not_started(self) -> None:
         if self._started:
@@ -387,6 +387,12 @@ class _Election:
         self._cancel()
         if self._began:
             self._thread.join()
+
+
+def _required(check: Checker, name: str) -> Checker:
+    if callable(check):
+        return check
+    raise TypeError(f"the check {name!r} is a function; got {check!r}")
 
 
 def _debug_mux() -> http.ServeMux:

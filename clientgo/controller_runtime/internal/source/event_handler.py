@@ -41,6 +41,8 @@ def require_methods(handler: object, predicates: Sequence[object], events: Seque
                 raise TypeError(f"{part!r} has no method {event}: {remedy}")
             require_plain(getattr(part, event), "a method of a handler or predicate")
             if (function := getattr(part, f"{event}_func", None)) is not None:
+                if not callable(function):
+                    raise TypeError(f"the {event}_func of a handler or predicate is a function; got {function!r}")
                 require_plain(function, f"the {event}_func of a handler or predicate")
 
 
