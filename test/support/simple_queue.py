@@ -187,7 +187,7 @@ class SimplePriorityQueue:
         self.add_one(item, 0.0, False, 0)
 
     def add_after(self, item: str, delay: float) -> None:
-        self.add_one(item, delay, False, None if delay > 0 else 0)
+        self.add_one(item, delay, False, None)
 
     def add_rate_limited(self, item: str) -> None:
         self.add_one(item, 0.0, True, None)

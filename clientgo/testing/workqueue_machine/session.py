@@ -513,8 +513,10 @@ class PriorityQueueSession(RateLimitingQueueSession):
         self, item: Item, after: float = 0.0, rate_limited: bool = False, priority: int | None = None
     ) -> None:
         opts = AddOpts(after=after, rate_limited=rate_limited, priority=priority)
+        given = {"after": after, "rate_limited": rate_limited, "priority": priority}
+        options = "".join(f", {name}={value}" for name, value in given.items() if value != getattr(AddOpts(), name))
         self._step(
-            f"add_with_opts({item!r}, after={after}, rate_limited={rate_limited}, priority={priority})",
+            f"add_with_opts({item!r}{options})",
             lambda: self.queue.add_with_opts(opts, copied(item)),
             lambda: self.model.add_with_opts(item, after, rate_limited, priority),
             args=(item, after, rate_limited, priority),
