@@ -28,6 +28,18 @@ def pass_through(count: int) -> list[threading.Thread]:
     return threads
 
 
+def test_an_ended_thread_is_freed_without_the_garbage_collector() -> None:
+    gc.disable()
+    try:
+        with synctest.bubble():
+            (thread,) = pass_through(1)
+            seen = weakref.ref(thread)
+            del thread
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
 def test_what_ended_threads_held_is_let_go_while_the_bubble_goes_on() -> None:
     class Held:
         pass

@@ -30,6 +30,7 @@ from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import reflector as reflector_module
 from clientgo.utils.clock import REAL_CLOCK
+from clientgo.utils.clock.testing import new_fake_clock
 
 BACKGROUND = context.background()
 Answers = list[dict[str, Any]]
@@ -1087,3 +1088,20 @@ def test_an_indexer_by_namespace_and_its_reflector() -> None:
     assert [pod.get_name() for pod in indexer.by_index(cache.NAMESPACE_INDEX, "ns")] == ["a"]
     assert "of *v1.Pod at '1'" in repr(reflector)
     assert to_config_map({"name": "a"}) not in indexer.list()
+
+
+def test_a_reflector_that_ends_drops_the_request_for_a_list() -> None:
+    """Its timer would fire up to ten minutes later."""
+    clock = new_fake_clock()
+    ctx, cancel = context.with_cancel(BACKGROUND)
+
+    def end(_: metav1.ListOptions) -> corev1.PodList:
+        reflector.request_list()
+        assert clock.has_waiters()
+        cancel()
+        return mk_list("1")
+
+    reflector = new_reflector(list_only(end), clock=clock)
+    reflector.run_with_context(ctx)
+
+    assert not clock.has_waiters()

@@ -356,6 +356,7 @@ def test_a_foreign_registration_cannot_be_removed() -> None:
         with pytest.raises(TypeError, match="invalid key type"):
             w.informer.remove_event_handler("no registration")
         assert w.informer._processor.get_listener("none") is None
+        assert w.informer._processor.get_listener(["not hashable"]) is None
 
 
 def test_one_handler_may_be_registered_twice() -> None:
