@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import math
@@ -20,6 +21,7 @@ from typing import Any
 from hypothesis import Phase, given, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from simple_queue import (
+    HeapPriorityQueue,
     MarksTheItemAsProcessedTooLate,
     SimpleDelayingQueue,
     SimplePriorityQueue,
@@ -209,6 +211,42 @@ class LeavesItsTicketBehind(SimpleQueue):
         with self.lock:
             for ticket in self.tickets:
                 ticket.set()
+
+
+class CallsTheSleepersWithoutTheLock(SimpleQueue):
+    """`shut_down` goes through a deque of sleepers without the lock, and raises if another worker goes to sleep."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.sleepers: collections.deque[threading.Event] = collections.deque()
+
+    def push(self, item: str) -> None:
+        self.queue.append(item)
+        if self.sleepers:
+            self.sleepers.popleft().set()
+
+    def get(self) -> tuple[str | None, bool]:
+        while True:
+            with self.lock:
+                if self.queue or self.down:
+                    return self.take()
+                sleeper = threading.Event()
+                self.sleepers.append(sleeper)
+            sleeper.wait()
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        self.call_all()
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.down = True
+        self.call_all()
+        super().shut_down_with_drain()
+
+    def call_all(self) -> None:
+        for sleeper in self.sleepers:
+            sleeper.set()
 
 
 class DoneQueuesWithoutWaking(SimpleQueue):
@@ -694,6 +732,19 @@ class AddCancelsADelay(SimpleDelayingQueue):
         super().add(item)
 
 
+class ReplacesWaitingWithACopy(SimpleDelayingQueue):
+    """The loop copies what waits on, and replaces the waiting items later: what is added between is lost."""
+
+    def take_ready(self, now: float) -> list[str]:
+        with self.lock:
+            ready = [item for item, ready_at in self.waiting.items() if ready_at <= now]
+            others = {item: ready_at for item, ready_at in self.waiting.items() if ready_at > now}
+        if ready:
+            with self.lock:  # an item may have been added since
+                self.waiting = others
+        return ready
+
+
 # ---- limiters and metrics
 
 
@@ -834,6 +885,147 @@ class EqualPrioritiesInReverse(SimplePriorityQueue):
         return -entry.priority, -entry.place
 
 
+class RetryTakesThePriorityOfAnotherWorker(HeapPriorityQueue):
+    """`add_rate_limited` keeps the priority of the last `get`, which may be that of another worker."""
+
+    last = 0
+
+    def take(self) -> tuple[str | None, bool]:
+        item, shutdown = super().take()
+        self.last = self.processing[item or ""]
+        return item, shutdown
+
+    def add_one(self, item: str, delay: float, priority: int | None) -> None:
+        if priority is None:
+            priority = self.last if item in self.processing else 0
+        super().add_one(item, delay, priority)
+
+
+class ForgetDropsThePriority(HeapPriorityQueue):
+    """`forget` drops the priority in progress too, and the next retry has none."""
+
+    def forget(self, item: str) -> None:
+        super().forget(item)
+        with self.lock:
+            if item in self.processing:
+                self.processing[item] = 0
+
+
+class AddsSeveralAndWakesOne(HeapPriorityQueue):
+    """`add_with_opts` of several items notifies one worker after the last."""
+
+    def add_with_opts(self, opts: Any, *items: str) -> None:
+        if opts.rate_limited or opts.after > 0:
+            super().add_with_opts(opts, *items)
+            return
+        with self.lock:
+            some, self.some = self.some, threading.Condition(self.lock)
+            for item in items if not self.down else ():
+                self.put(item, None, opts.priority or 0)
+            self.some = some
+            some.notify()
+
+
+# ---- races of priorities
+
+
+class DoneReadsTheRecordWithoutTheLock(HeapPriorityQueue):
+    """`done` reads what was added meanwhile without the lock, and puts it back: a raise since is lost."""
+
+    def done(self, item: str) -> None:
+        record = self.records.get(item)
+        before = record and (record.priority, record.place)
+        with self.lock:
+            if record and before:
+                record.priority, record.place = before
+        super().done(item)
+
+
+class RaisesWithoutTheLock(HeapPriorityQueue):
+    """`add` raises a queued item without the lock: between its lines the item has no entry on the heap."""
+
+    def add_one(self, item: str, delay: float, priority: int | None) -> None:
+        record = self.records.get(item)
+        is_queued = record is not None and record.ready_at is None and item not in self.processing
+        if record is None or not is_queued or delay > 0 or (priority or 0) <= record.priority:
+            super().add_one(item, delay, priority)
+            return
+        record.priority = priority or 0
+        record.place = next(self.places)
+        self.push(item, record)
+
+
+class RaisesInTwoStepsWithoutAWakeup(HeapPriorityQueue):
+    """`add` of a higher priority takes the item out and puts it in again later: a worker between sleeps on."""
+
+    def add_one(self, item: str, delay: float, priority: int | None) -> None:
+        with self.lock:
+            record = self.records.get(item)
+            is_queued = record is not None and record.ready_at is None and item not in self.processing
+            if record is None or not is_queued or (priority or 0) <= record.priority or self.down:
+                record = None
+            else:
+                del self.records[item]
+                self.count -= 1
+        if record is None:
+            super().add_one(item, delay, priority)
+            return
+        with self.lock:
+            record.priority, record.place = priority or 0, next(self.places)
+            self.records[item] = record
+            self.count += 1
+            self.push(item, record)
+
+
+class RaisesWithTwoLocks(HeapPriorityQueue):
+    """`add` takes the lock of priorities and then the queue's, `get` takes them the other way around."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        super().__init__(metrics_provider)
+        self.priorities_lock = threading.Lock()
+
+    def add_one(self, item: str, delay: float, priority: int | None) -> None:
+        with self.priorities_lock if priority else contextlib.nullcontext():
+            super().add_one(item, delay, priority)
+
+    def take(self) -> tuple[str | None, bool]:
+        with self.priorities_lock:
+            return super().take()
+
+
+class EndsADelayTwice(HeapPriorityQueue):
+    """The loop looks which delays are over, and ends them later: an add between has made the item ready already."""
+
+    def loop(self) -> None:
+        while not self.shutting_down():
+            with self.lock:
+                now = time.monotonic()
+                due = [item for item, record in self.waiting().items() if record.ready_at <= now]
+            for item in due:
+                with self.lock:  # another thread may have added the item since
+                    if item in self.records:
+                        self.end_delay(item)
+            self.sleep_until_due()
+
+    def sleep_until_due(self) -> None:
+        with self.lock:
+            now = time.monotonic()
+            rests = [record.ready_at - now for record in self.waiting().values()]
+            if not self.down and min(rests, default=1.0) > 0:
+                self.due.wait(min(rests, default=None))
+
+
+class LimiterCountsInTwoSteps(SimpleRateLimitingQueue):
+    """`add_rate_limited` takes the lock twice, to read the failures and to set them: two failures count as one."""
+
+    def add_rate_limited(self, item: str) -> None:
+        with self.lock:
+            failures = self.failures.get(item, 0)
+        with self.lock:
+            self.failures[item] = failures + 1
+        self.add_after(item, self.delay(failures))
+
+
 # The part of the recipe that finds each bug sooner: random operations one at a time, or random interleavings.
 BUGS: dict[type[Any], str] = {
     LooksWithoutTheLock: "interleavings",
@@ -844,6 +1036,7 @@ BUGS: dict[type[Any], str] = {
     MergesTwoWakeups: "interleavings",
     WakesOnlyWhenTheQueueWasEmpty: "interleavings",
     LeavesItsTicketBehind: "interleavings",
+    CallsTheSleepersWithoutTheLock: "interleavings",
     DoneQueuesWithoutWaking: "operations",
     WaitsOnceInPlaceOfALoop: "operations",
     KeepsASecondItemForLater: "interleavings",
@@ -873,6 +1066,7 @@ BUGS: dict[type[Any], str] = {
     RejectsANegativeDelay: "operations",
     LosesOneOfTwoEqualDeadlines: "interleavings",
     AddCancelsADelay: "operations",
+    ReplacesWaitingWithACopy: "interleavings",
     LimiterNeverForgets: "operations",
     LimiterHasNoCeiling: "operations",
     LimiterOverflows: "operations",
@@ -887,6 +1081,15 @@ BUGS: dict[type[Any], str] = {
     RetryForgetsThePriority: "operations",
     WaitsForTheHighestPriority: "operations",
     EqualPrioritiesInReverse: "operations",
+    RetryTakesThePriorityOfAnotherWorker: "operations",
+    ForgetDropsThePriority: "operations",
+    AddsSeveralAndWakesOne: "operations",
+    DoneReadsTheRecordWithoutTheLock: "interleavings",
+    RaisesWithoutTheLock: "interleavings",
+    RaisesInTwoStepsWithoutAWakeup: "interleavings",
+    RaisesWithTwoLocks: "interleavings",
+    EndsADelayTwice: "interleavings",
+    LimiterCountsInTwoSteps: "interleavings",
 }
 
 
@@ -895,9 +1098,9 @@ BUGS: dict[type[Any], str] = {
 
 def machine_of(bug: type[Any]) -> type[QueueMachine]:
     """Return the machine that the README names for a queue of this kind."""
-    if issubclass(bug, SimplePriorityQueue):
+    if hasattr(bug, "add_with_opts"):
         return PriorityQueueMachine.of(bug)
-    if issubclass(bug, SimpleRateLimitingQueue):
+    if hasattr(bug, "add_rate_limited"):
         return RateLimitingQueueMachine.of(bug)
     return DelayingQueueMachine.of(bug) if hasattr(bug, "add_after") else QueueMachine.of(bug)
 

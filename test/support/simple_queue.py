@@ -6,6 +6,7 @@ move when the real queue is tuned.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import threading
 import time
@@ -317,3 +318,158 @@ class MarksTheItemAsProcessedTooLate(SimpleQueue):
             if item in self.dirty and item not in self.queue:
                 self.push(item)
             self.changed.notify_all()
+
+
+@dataclass
+class WaitingRecord:
+    """An item of the next queue that no worker holds, or that was added while one holds it."""
+
+    priority: int
+    place: int
+    ready_at: float | None = None  # None: ready, or held until `done`
+
+
+class HeapPriorityQueue:
+    """A priority queue on heapq that leaves replaced entries on the heap, and wakes one worker for each ready item."""
+
+    def __init__(self, metrics_provider: Any = None) -> None:
+        self.lock = threading.Lock()
+        self.some = threading.Condition(self.lock)  # for workers
+        self.due = threading.Condition(self.lock)  # for the loop
+        self.idle = threading.Condition(self.lock)  # for drains
+        self.records: dict[str, WaitingRecord] = {}
+        self.heap: list[tuple[int, int, str]] = []
+        self.count = 0  # ready items
+        self.processing: dict[str, int] = {}
+        self.failures: dict[str, int] = {}
+        self.places = itertools.count()
+        self.down = False
+        self.draining = False
+        threading.Thread(target=self.loop, name="waiting loop").start()
+
+    def add(self, item: str) -> None:
+        self.add_one(item, 0.0, 0)
+
+    def add_after(self, item: str, delay: float) -> None:
+        self.add_one(item, delay, None)
+
+    def add_rate_limited(self, item: str) -> None:
+        self.add_one(item, self.fail(item), None)
+
+    def add_with_opts(self, opts: AddOpts, *items: str) -> None:
+        for item in items:
+            after = opts.after
+            if opts.rate_limited:
+                limited = self.fail(item)
+                after = min(after, limited) if after else limited
+            self.add_one(item, after, opts.priority if opts.rate_limited or after > 0 else opts.priority or 0)
+
+    def fail(self, item: str) -> float:
+        with self.lock:
+            self.failures[item] = self.failures.get(item, 0) + 1
+            return exponential(self.failures[item] - 1)
+
+    def add_one(self, item: str, delay: float, priority: int | None) -> None:
+        with self.lock:
+            if not self.down:
+                kept = self.processing.get(item, 0) if priority is None else priority
+                self.put(item, time.monotonic() + delay if delay > 0 else None, kept)
+
+    def put(self, item: str, ready_at: float | None, priority: int) -> None:
+        record = self.records.get(item)
+        if record is None:
+            self.records[item] = WaitingRecord(priority, next(self.places), ready_at)
+            self.due.notify() if ready_at is not None else self.make_ready(item)
+            return
+        if priority > record.priority:
+            self.improve(item, record, priority)
+        if record.ready_at is not None and (ready_at is None or ready_at < record.ready_at):
+            record.ready_at = ready_at
+            self.due.notify() if ready_at is not None else self.make_ready(item)
+
+    def improve(self, item: str, record: WaitingRecord, priority: int) -> None:
+        record.priority, record.place = priority, next(self.places)
+        if record.ready_at is None and item not in self.processing:
+            self.push(item, record)
+
+    def make_ready(self, item: str) -> None:
+        if item not in self.processing:
+            self.count += 1
+            self.push(item, self.records[item])
+            self.some.notify()
+
+    def push(self, item: str, record: WaitingRecord) -> None:
+        heapq.heappush(self.heap, (-record.priority, record.place, item))
+
+    def get(self) -> tuple[str | None, bool]:
+        with self.lock:
+            while not self.count and not self.down:
+                self.some.wait()
+            return self.take() if self.count else (None, True)
+
+    def take(self) -> tuple[str | None, bool]:
+        while True:
+            _, place, item = heapq.heappop(self.heap)
+            if item in self.records and self.records[item].place == place:
+                self.count -= 1
+                self.processing[item] = self.records.pop(item).priority
+                return item, False
+
+    def done(self, item: str) -> None:
+        with self.lock:
+            del self.processing[item]
+            if item in self.records and self.records[item].ready_at is None:
+                self.make_ready(item)
+            if not self.processing:
+                self.idle.notify_all()
+
+    def loop(self) -> None:
+        with self.lock:
+            while not self.down:
+                now = time.monotonic()
+                waiting = [(each.ready_at, -each.priority, each.place, item) for item, each in self.waiting().items()]
+                for ready_at, _, _, item in sorted(waiting):
+                    if ready_at <= now:
+                        self.end_delay(item)
+                self.due.wait(min((at - now for at, *_ in waiting if at > now), default=None))
+
+    def waiting(self) -> dict[str, Any]:
+        return {item: record for item, record in self.records.items() if record.ready_at is not None}
+
+    def end_delay(self, item: str) -> None:
+        record = self.records[item]
+        record.ready_at, record.place = None, next(self.places)
+        self.make_ready(item)
+
+    def forget(self, item: str) -> None:
+        with self.lock:
+            self.failures.pop(item, None)
+
+    def num_requeues(self, item: str) -> int:
+        with self.lock:
+            return self.failures.get(item, 0)
+
+    def len(self) -> int:
+        with self.lock:
+            return self.count
+
+    def shutting_down(self) -> bool:
+        with self.lock:
+            return self.down
+
+    def shut_down(self) -> None:
+        with self.lock:
+            self.end(draining=False)
+
+    def shut_down_with_drain(self) -> None:
+        with self.lock:
+            self.end(draining=True)
+            while self.processing and self.draining:
+                self.idle.wait()
+
+    def end(self, draining: bool) -> None:
+        self.down, self.draining = True, draining
+        for item in self.waiting():
+            del self.records[item]
+        for condition in (self.some, self.due, self.idle):
+            condition.notify_all()

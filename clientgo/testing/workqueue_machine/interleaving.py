@@ -13,8 +13,11 @@ from types import EllipsisType, ModuleType
 from typing import Any
 
 from clientgo.testing import synctest
+from clientgo.testing.workqueue_machine.failures import Failures
 from clientgo.testing.workqueue_machine.model import Item, copied
+from clientgo.testing.workqueue_machine.order import PriorityOrder
 from clientgo.testing.workqueue_machine.session import NewQueue, blocked_threads
+from clientgo.util.workqueue import AddOpts
 
 # pytest leaves this module's frames out of a traceback: the story replaces them.
 __tracebackhide__ = True
@@ -43,7 +46,13 @@ class Shape:
     between_lines: bool = False
     """True: a switch may come before each line of the queue, not only at its locks."""
     rate_limited: bool = False
-    """True: a worker's first attempt at each item fails, and it adds the item with `add_rate_limited`."""
+    """True: a worker's first attempt at each item fails, and it adds the item with `add_rate_limited`. So do all
+    producers but the first."""
+    priorities: Sequence[int] = ()
+    """The priorities of a producer's adds, one after the other and again from the first. Empty: it uses `add`."""
+    pause: float = 0.0
+    """Seconds that a producer waits after a delayed add. Its every second add then has no delay: after a pause as long
+    as the delay, it comes at the moment when the delay ends."""
     polls: float = 0.0
     """Seconds that a call may sleep although it could go on."""
 
@@ -95,6 +104,17 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=2, producers=2, items="ab", rounds=2, drain_after=8),
     Shape(workers=3, producers=2, items="ab", rounds=1, drain_after=6, work=None),
     Shape(workers=3, producers=2, items="ab", rounds=2),
+    Shape(workers=1, producers=2, items="a", rounds=1, rate_limited=True, work=None),
+    Shape(workers=1, producers=1, items="abc", rounds=1, delay=0.5, pause=0.5, work=None),
+    replace(_SMALLEST, rounds=2, priorities=(0, 1), work=None, between_lines=True),
+    replace(_SMALLEST, items="ab", priorities=(0, 1)),
+    Shape(workers=1, producers=2, items="ab", rounds=1, priorities=(0, 1), work=None),
+    Shape(workers=1, producers=2, items="ab", rounds=1, priorities=(0, 1), work=None, between_lines=True),
+    Shape(workers=2, producers=1, items="ab", rounds=1, priorities=(1, 0), work=0.5),
+    Shape(workers=2, producers=2, items="ab", rounds=1, priorities=(0, 1), drain_after=4, work=None),
+    Shape(workers=2, producers=1, items="ab", rounds=1, priorities=(0, 1), rate_limited=True),
+    Shape(workers=1, producers=2, items="abc", rounds=1, priorities=(0, 2, 1), delay=0.5, pause=0.5, work=None),
+    Shape(workers=2, producers=2, items="abc", rounds=2, priorities=(0, 2, 1), work=None),
 )
 """The shapes of one call of `interleave`, for what its arguments do not fix."""
 
@@ -112,6 +132,8 @@ def interleave(
     shutdown: str | None = None,
     delay: float | None = None,
     rate_limited: bool | None = None,
+    priorities: Sequence[int] | None = None,
+    pause: float | None = None,
     preempt_in: Sequence[ModuleType] | None = None,
     polls: float = 0.0,
     log: Callable[[str], object] | None = None,
@@ -124,6 +146,7 @@ def interleave(
       * no worker sleeps while an item is ready, and `get` reports no shutdown before it begins
       * `shut_down_with_drain` returns only after a moment without an item in progress, and then all threads end
       * the queue counts the failures of an item until `forget`
+      * with priorities, no `get` returns an item while one of a higher priority has been ready since before
 
     One call runs all of SHAPES under the same schedule, smallest first, each with a new queue. An argument fixes its
     value in all of them, and equal shapes run once. So all arguments together fix one run. Once a search with `explore`
@@ -137,10 +160,14 @@ def interleave(
     thread had that many turns; with None it begins when all work is done. `shutdown` is "with drain" or "at once".
 
     With `delay`, in seconds, the producers use `add_after`. With `rate_limited` a worker adds an item again with
-    `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. A queue without these
-    methods skips such shapes. In the modules `preempt_in` a switch may come before every line. By default this holds
-    for the queue's modules, in six of the shapes. `polls` is the longest sleep, in seconds, of a queue whose `get`
-    polls instead of waiting to be notified: a worker may sleep so long while an item is ready.
+    `add_rate_limited`, as after a failure, and calls `forget` when it gets the item again. The producers but the first
+    use `add_rate_limited` too. With `priorities`, a sequence of numbers, the producers use `add_with_opts`, and each
+    add has the next of them. With `pause`, in seconds, a producer waits after a delayed add, and its every second add
+    has no delay. A queue without these methods skips such shapes.
+
+    In the modules `preempt_in` a switch may come before every line. By default this holds for the queue's modules, in
+    eight of the shapes. `polls` is the longest sleep, in seconds, of a queue whose `get` polls instead of waiting to be
+    notified: a worker may sleep so long while an item is ready.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
     the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
@@ -149,11 +176,13 @@ def interleave(
     given = {
         "workers": workers,
         "producers": producers,
-        "items": items,
+        "items": items if items is None or isinstance(items, str) else tuple(items),
         "rounds": rounds,
         "shutdown": shutdown,
         "delay": delay,
         "rate_limited": rate_limited,
+        "priorities": None if priorities is None else tuple(priorities),
+        "pause": pause,
     }
     fixed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     fixed["polls"] = polls
@@ -177,10 +206,14 @@ def interleave(
             raise
         return
     queue_type: type | None = None
+    if delay == 0.0:
+        fixed.setdefault("pause", 0.0)  # a pause meets the end of a delay
     for shape in dict.fromkeys(replace(shape, **fixed) for shape in SHAPES):
         if "delay" not in fixed and shape.delay and not hasattr(queue_type, "add_after"):
             continue
         if "rate_limited" not in fixed and shape.rate_limited and not hasattr(queue_type, "add_rate_limited"):
+            continue
+        if "priorities" not in fixed and shape.priorities and not hasattr(queue_type, "add_with_opts"):
             continue
         modules = () if not shape.between_lines else _modules_of(queue_type) if preempt_in is None else preempt_in
         try:
@@ -216,7 +249,7 @@ def _run(
             queue = new_queue(None)
             _Interleaving(b, queue, story, shape).run()
             return type(queue)
-    except AssertionError as err:
+    except Exception as err:
         race = QueueRace(story.ending_with(err))
         race.is_livelock = isinstance(err, synctest.LivelockError)
         modules = f", preempt_in=[{', '.join(module.__name__ for module in preempt_in)}]"
@@ -225,7 +258,7 @@ def _run(
         raise race from _cause(err)
 
 
-def _cause(err: AssertionError) -> BaseException | None:
+def _cause(err: Exception) -> BaseException | None:
     """Return the exception of the queue's own code that caused a failure, or None if the calls explain it."""
     origin = err.__cause__ or err
     if isinstance(origin, synctest.BubbleError):
@@ -259,11 +292,13 @@ class _Story:
         """Ignore later calls: the other threads may still run."""
         self._ended = True
 
-    def ending_with(self, err: AssertionError) -> str:
+    def ending_with(self, err: Exception) -> str:
         """Return the problem, the last calls before it, and the lines at which threads are blocked."""
         if isinstance(err, synctest.ThreadError) and isinstance(err.__cause__, AssertionError):
             err = err.__cause__
         problem, _, stacks = str(err).partition("\n")
+        if not isinstance(err, AssertionError):
+            problem = f"{threading.current_thread().name} raises {type(err).__name__}: {problem}"
         if stacks and self._log is not None:
             self._log(stacks)
         waiting = [] if self._ended else [f"{name} waits in get" for name in self.waiting]
@@ -298,13 +333,14 @@ class _Interleaving:
         self.work = shape.work
         self._unused = threading.Lock()  # each call of `locked` is a possible switch
         self.delay = shape.delay
+        self.order = PriorityOrder(lambda: bubble.elapsed, shape.polls)
         self.closing = False
         self.version = Counter[Item]()  # changes of each item
         self.owed = Counter[Item]()  # the last version that was added before the shutdown
         self.handed_out = Counter[Item]()  # calls of `get` that returned the item
         self.seen = Counter[Item]()  # the version at the last of these calls
         self.processed = Counter[Item]()
-        self.failures = Counter[Item]()  # since the last `forget`
+        self.failures = Failures()
         self.in_hand: dict[Item, str] = {}  # the worker that holds each item
         self.times_empty = 0
 
@@ -362,41 +398,53 @@ class _Interleaving:
     def _produce(self, number: int) -> None:
         """Add the items. Each producer begins with another one, so that several are queued at once."""
         first = number % len(self.items) if self.items else 0
-        for item in [*self.items[first:], *self.items[:first]]:
-            if self.delay:
-                self.version[item] += 1
-                self.story.add(f"adds {item!r} after {self.delay:g}s")
-                self.queue.add_after(copied(item), self.delay)
+        priorities, pause = self.shape.priorities, self.shape.pause
+        for place, item in enumerate([*self.items[first:], *self.items[:first]]):
+            delay = 0.0 if pause and place % 2 else self.delay
+            if self.shape.rate_limited and number:
+                self._retry(item, of_its_worker=False)
             else:
-                self._add(item)
+                self._add(item, delay, priorities[place % len(priorities)] if priorities else None)
             # Give way; otherwise a producer ends before the first worker wakes.
-            self._work_for(None if self.work is None else 0.0)
+            self._work_for(pause if delay and pause else None if self.work is None else 0.0)
 
-    def _add(self, item: Item) -> None:
+    def _add(self, item: Item, delay: float = 0.0, priority: int | None = None) -> None:
         self.version[item] += 1
         version = self.version[item]
-        self.story.add(f"adds {item!r}")
-        self.queue.add(copied(item))
-        if not self.closing:
+        options = f" with priority {priority}" * (priority is not None) + f" after {delay:g}s" * bool(delay)
+        self.story.add(f"adds {item!r}{options}")
+        add = self.order.begin_add(item, priority or 0, delay)
+        if priority is not None:
+            self.queue.add_with_opts(AddOpts(after=delay, priority=priority), copied(item))
+        elif delay:
+            self.queue.add_after(copied(item), delay)
+        else:
+            self.queue.add(copied(item))
+        self.order.end_add(add)
+        if not delay and not self.closing:
             self.owed[item] = max(self.owed[item], version)
 
-    def _retry(self, item: Item) -> None:
-        """Add an item as after a failure. Only its worker changes the number of its failures."""
+    def _retry(self, item: Item, of_its_worker: bool = True) -> None:
+        """Add an item as after a failure."""
         self.version[item] += 1
-        self.failures[item] += 1
         self.story.add(f"adds {item!r} rate-limited")
-        self.queue.add_rate_limited(copied(item))
+        add = self.order.begin_retry(item, of_its_worker)
+        with self.failures.failing(item):
+            self.queue.add_rate_limited(copied(item))
+        self.order.end_add(add)
         self._check_failures(item)
 
     def _forget(self, item: Item) -> None:
-        self.failures[item] = 0
         self.story.add(f"forgets {item!r}")
-        self.queue.forget(copied(item))
+        with self.failures.forgetting(item):
+            self.queue.forget(copied(item))
         self._check_failures(item)
 
     def _check_failures(self, item: Item) -> None:
-        found, wanted = self.queue.num_requeues(copied(item)), self.failures[item]
-        assert found == wanted, f"num_requeues({item!r}) is {found}, expected {wanted}"
+        with self.failures.counting(item) as expected:
+            found = self.queue.num_requeues(copied(item))
+        wanted = expected()
+        assert found in wanted, f"num_requeues({item!r}) is {found}, expected {' or '.join(map(str, wanted))}"
 
     def _work_for(self, seconds: float | None) -> None:
         """Sleep, or with None let the schedule decide whether other threads run now."""
@@ -410,6 +458,7 @@ class _Interleaving:
         to_add_again = set(self.items)
         while True:
             self.story.waiting.append(me)
+            begun = self.order.moment()
             item, shutdown = self.queue.get()
             self.story.waiting.remove(me)
             if shutdown:
@@ -422,6 +471,7 @@ class _Interleaving:
                 self.story.end()
                 raise AssertionError(f"{item!r} is in two hands at once")
             self.in_hand[item] = me
+            taken = self.order.end_get(me, begun, item)
             version = self.seen[item] = self.version[item]
             self.handed_out[item] += 1
             assert self.handed_out[item] <= version, f"{item!r} is handed out more often than it was added"
@@ -436,4 +486,6 @@ class _Interleaving:
             del self.in_hand[item]
             self.times_empty += not self.in_hand
             self.story.add(f"is done with {item!r}")
+            self.order.begin_done(item, taken)
             self.queue.done(copied(item))
+            self.order.end_done(item, taken)

@@ -93,8 +93,8 @@ class QueueMachine(RuleBasedStateMachine):
         options: what the session takes, in seconds: `polls` for a queue that polls instead of waiting to be notified,
         `base` and `limit` of the delays of a rate limiting queue.
 
-        Hypothesis neither shrinks nor explains a failure: the script is shortened here, in a tenth of the time. Nor does
-        Hypothesis list what it drew, unless it is to be verbose.
+        Hypothesis neither shrinks nor explains a failure: the machine shortens the script, in a tenth of the time. Nor
+        does Hypothesis list what it drew, unless it is to be verbose.
         """
         name = f"{cls.__name__}_{getattr(new_queue, '__name__', 'queue')}"
         members = {"new_queue": staticmethod(new_queue), "items": tuple(items), "session_options": options}
@@ -221,7 +221,37 @@ class PriorityQueueMachine(RateLimitingQueueMachine):
     """Random operations, priorities and passing time on a priority queue whose delays are `exponential`."""
 
     session_type = PriorityQueueSession
-    operations = (*RateLimitingQueueMachine.operations, *("add_with_opts",) * 20)
+    operations = (
+        *RateLimitingQueueMachine.operations,
+        *("add_with_opts",) * 20,
+        *("add_several",) * 6,
+        *("retry",) * 6,
+    )
 
     def add_with_opts(self, draw: Draw) -> None:
         self.session.add_with_opts(draw(_one_of(self.items)), draw(DELAYS), draw(st.booleans()), draw(PRIORITIES))
+
+    def add_several(self, draw: Draw) -> None:
+        """Add two items in one call, some of them while several workers wait."""
+        item, other = draw(_one_of(self.items)), draw(_one_of(self.items))
+        model = self.session.model
+        while draw(st.booleans()) and model.blocked_gets < 2 and not model.ready and not model.shutting_down:
+            self.session.get()
+        self.session.add_with_opts(item, draw(_one_of((0.0, 0.0, 0.5))), False, draw(PRIORITIES), (other,))
+
+    def retry(self, draw: Draw) -> None:
+        """Let an item of a high priority fail or recover, and get it again among others."""
+        model = self.session.model
+        if model.shutting_down or model.blocked_gets:
+            return
+        self.session.add_with_opts(draw(_one_of(self.items)), priority=3)
+        if model.ready:
+            self.session.get()
+        item = draw(_one_of(tuple(sorted(model.processing, key=repr))))
+        if draw(st.booleans()):
+            self.session.forget(item)
+        self.session.add_rate_limited(item)
+        self.session.done(item)
+        self.session.add(draw(_one_of(self.items)))
+        self.session.sleep(self.session.limit)
+        self.session.work_off()

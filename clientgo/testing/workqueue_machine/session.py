@@ -393,10 +393,29 @@ class QueueSession:
         """Return the session so far as a program."""
         name = getattr(self._new_queue, "__name__", "new_queue")
         arguments = "".join(f", {argument}" for argument in self._arguments())
-        lines = [f"with {type(self).__name__}({name}{arguments}) as q:", *(f"    {line}" for line in self.script)]
-        if problem:
-            lines[-1] += f"  # <- {problem.splitlines()[0]}"
-        return "\n".join(lines)
+        script = [*self.script[:-1], self.script[-1] + f"  # <- {problem.splitlines()[0]}"] if problem else self.script
+        lines = [f"    {line}" for line in _joined(script, _LINES)]
+        return "\n".join([f"with {type(self).__name__}({name}{arguments}) as q:", *lines])
+
+
+# Together with the problem, an empty line and the line of the session these are ten.
+_LINES = 7
+_WIDTH = 100
+
+
+def _joined(script: Sequence[str], most: int) -> list[str]:
+    """Return the lines of a script. If these are more than `most`, join neighbours, rather those without a comment."""
+    lines = [*script]
+    for comment in ("", "  # blocks"):
+        place = 0
+        while len(lines) > most and place + 1 < len(lines):
+            first, second = lines[place].removesuffix(comment), lines[place + 1]
+            joined = f"{first}; {second}" + "  # get blocks" * (first != lines[place])
+            if "  # " in first or "  # " in second or len(joined) > _WIDTH:
+                place += 1
+            else:
+                lines[place : place + 2] = [joined]
+    return lines
 
 
 def _assertion(err: AssertionError) -> str:
@@ -510,14 +529,26 @@ class PriorityQueueSession(RateLimitingQueueSession):
         return PriorityQueueModel(self._delay)
 
     def add_with_opts(
-        self, item: Item, after: float = 0.0, rate_limited: bool = False, priority: int | None = None
+        self,
+        item: Item,
+        after: float = 0.0,
+        rate_limited: bool = False,
+        priority: int | None = None,
+        also: Sequence[Item] = (),
     ) -> None:
+        """Add an item, and other items in the same call."""
         opts = AddOpts(after=after, rate_limited=rate_limited, priority=priority)
+
+        def add_to_model() -> None:
+            for each in (item, *also):
+                self.model.add_with_opts(each, after, rate_limited, priority)
+
         given = {"after": after, "rate_limited": rate_limited, "priority": priority}
         options = "".join(f", {name}={value}" for name, value in given.items() if value != getattr(AddOpts(), name))
+        options += f", also={[*also]!r}" if also else ""
         self._step(
             f"add_with_opts({item!r}{options})",
-            lambda: self.queue.add_with_opts(opts, copied(item)),
-            lambda: self.model.add_with_opts(item, after, rate_limited, priority),
-            args=(item, after, rate_limited, priority),
+            lambda: self.queue.add_with_opts(opts, *map(copied, (item, *also))),
+            add_to_model,
+            args=(item, after, rate_limited, priority, also),
         )

@@ -95,14 +95,22 @@ _OF_ITEMS = {"add", "add_after", "add_rate_limited", "add_with_opts", "done", "f
 
 def _items_of(operations: Sequence[Operation]) -> list[Item]:
     """Return the items in the order of their first operations."""
-    return list(dict.fromkeys(args[0] for name, args in operations if name in _OF_ITEMS))
+    found = dict[Item, None]()
+    for name, args in operations:
+        if name in _OF_ITEMS:
+            found |= dict.fromkeys([args[0], *(args[4] if name == "add_with_opts" else ())])
+    return [*found]
 
 
 def _renamed(operations: Sequence[Operation], names: dict[Item, Item]) -> list[Operation]:
-    return [
-        (name, (names.get(args[0], args[0]), *args[1:])) if name in _OF_ITEMS else (name, args)
-        for name, args in operations
-    ]
+    changed = list[Operation]()
+    for name, args in operations:
+        if name in _OF_ITEMS:
+            args = (names.get(args[0], args[0]), *args[1:])
+        if name == "add_with_opts":
+            args = (*args[:4], tuple(names.get(each, each) for each in args[4]))
+        changed.append((name, args))
+    return changed
 
 
 def _simpler_operations(operation: Operation) -> Iterator[Operation]:
@@ -119,15 +127,16 @@ def _simpler_operations(operation: Operation) -> Iterator[Operation]:
         steps = (times - 1, *(times >> shift for shift in range(1, times.bit_length())))
         yield from ((name, (item, times - step)) for step in steps if step > 0)
     elif name == "add_with_opts":
-        item, after, rate_limited, priority = args
+        item, after, rate_limited, priority, also = args
         yield "add", (item,)
         yield "add_after", (item, after)
         yield "add_rate_limited", (item, 1)
         for seconds in (0.0, *_SIMPLE_SECONDS):
-            yield name, (item, seconds, rate_limited, priority)
-        yield name, (item, after, False, priority)
+            yield name, (item, seconds, rate_limited, priority, also)
+        yield name, (item, after, False, priority, also)
         for simpler in (None, 1, -1):
-            yield name, (item, after, rate_limited, simpler)
+            yield name, (item, after, rate_limited, simpler, also)
+        yield name, (item, after, rate_limited, priority, ())
 
 
 _SIMPLE_SECONDS = 1.0, 0.5
@@ -143,9 +152,10 @@ def _complexity(operation: Operation) -> float:
     if name == "add_rate_limited":
         return float(args[1])
     if name == "add_with_opts":
-        _, after, rate_limited, priority = args
+        _, after, rate_limited, priority, also = args
         return (
             2
+            + len(also)
             + _complexity_of(after, 0.0, *_SIMPLE_SECONDS)
             + _complexity_of(rate_limited, False, True)
             + _complexity_of(priority, None, 1, -1)
@@ -157,21 +167,6 @@ def _complexity_of(value: object, *simple: object) -> float:
     return float(simple.index(value) if value in simple else len(simple))
 
 
-def _failure_of(new_session: Callable[[], QueueSession], operations: Sequence[Operation]) -> QueueMismatch | None:
-    """Return the failure of these operations, or None if the queue passes or they make no session."""
-    try:
-        with new_session() as session:
-            for name, args in operations:
-                if name == "done" and args[0] not in session.model.processing:
-                    # The session must be left in order.
-                    break
-                getattr(session, name)(*args)
-    except QueueMismatch as err:
-        return err
-    except Exception:
-        # Without the operations that were left out, the session does something that it cannot compare.
-        return None
-    return None
 def _failure_of(new_session: Callable[[], QueueSession], operations: Sequence[Operation]) -> QueueMismatch | None:
     """Return the failure of these operations, or None if the queue passes or they make no session."""
     try:

@@ -15,6 +15,7 @@ from hypothesis import Phase
 from queue_bugs import (
     BUGS,
     DoneQueuesWithoutWaking,
+    DrainDropsWhatIsQueued,
     DrainMissesTheLastDone,
     LimiterHasNoCeiling,
     LimiterOverflows,
@@ -26,6 +27,7 @@ from queue_bugs import (
     run_recipe,
 )
 from simple_queue import (
+    HeapPriorityQueue,
     MarksTheItemAsProcessedTooLate,
     SimpleDelayingQueue,
     SimplePriorityQueue,
@@ -55,7 +57,9 @@ from clientgo.testing.workqueue_machine import (
     exponential,
     interleave,
 )
+from clientgo.testing.workqueue_machine.failures import Failures
 from clientgo.testing.workqueue_machine.interleaving import SHAPES
+from clientgo.testing.workqueue_machine.order import PriorityOrder
 from clientgo.testing.workqueue_machine.shortening import shortened
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
@@ -290,7 +294,15 @@ def test_the_recipe_passes_the_queues_the_bugs_come_from(queue: type[SimpleQueue
 @pytest.mark.takes_turns(6)
 @pytest.mark.parametrize(
     "queue",
-    [SimplePriorityQueue, OnASemaphore, OnTwoLocks, OnTheStandardLibrary, WithATimerPerDelay, WithTimeoutsInLoops],
+    [
+        SimplePriorityQueue,
+        HeapPriorityQueue,
+        OnASemaphore,
+        OnTwoLocks,
+        OnTheStandardLibrary,
+        WithATimerPerDelay,
+        WithTimeoutsInLoops,
+    ],
     ids=lambda queue: queue.__name__,
 )
 def test_the_recipe_passes_correct_queues_of_another_construction(queue: type[Any]) -> None:
@@ -366,6 +378,9 @@ def test_a_session_waits_for_the_poll_after_a_delay() -> None:
 # ---- shapes
 
 
+BASIC = sum(not (shape.delay or shape.rate_limited or shape.priorities) for shape in SHAPES)
+
+
 def shapes_of(**arguments: Any) -> list[tuple[str, ...]]:
     """Return the names of the threads that log in each run of one call."""
     runs: list[list[str]] = []
@@ -388,8 +403,7 @@ def test_one_worker_one_producer_and_one_item_come_first_in_every_call() -> None
 def test_shapes_grow_and_differ_in_how_they_end() -> None:
     runs = shapes_of()
 
-    basic = sum(not shape.delay and not shape.rate_limited for shape in SHAPES)
-    assert len(runs) == basic, "a queue without add_after and add_rate_limited skips their shapes"
+    assert len(runs) == BASIC, "a queue without add_after, add_rate_limited and add_with_opts skips their shapes"
     assert any("worker-2" in line for line in runs[-1])
     assert any("calls shut_down_with_drain" in line for run in runs for line in run)
     assert any(line.endswith("calls shut_down") for run in runs for line in run)
@@ -417,6 +431,97 @@ def test_a_note_repeats_the_run_with_all_its_arguments() -> None:
     with pytest.raises(QueueRace) as again:
         interleave(LooksWithoutTheLock, **arguments)
     assert str(again.value) == str(caught.value)
+
+
+def test_an_exception_in_a_shutdown_is_a_race_with_its_story() -> None:
+    class RaisesInTheEnd(SimpleQueue):
+        def shut_down_with_drain(self) -> None:
+            super().shut_down_with_drain()
+            raise LookupError("in the end")
+
+    with pytest.raises(QueueRace) as caught:
+        interleave(RaisesInTheEnd, workers=1, producers=1, items="a", rounds=1)
+
+    assert str(caught.value).splitlines()[0] == "MainThread raises LookupError: in the end"
+    assert lines_of(caught.value) <= 10
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
+ONE_WORKER: dict[str, Any] = {"workers": 1, "producers": 1, "items": "ab", "rounds": 1, "work": 0.0, "delay": 0.0}
+
+
+def test_items_and_priorities_may_be_lists() -> None:
+    interleave(SimplePriorityQueue, **ONE_WORKER | {"items": ["a", "b"]}, priorities=[0, 1], preempt_in=[])
+
+
+def test_priorities_are_those_of_the_argument_one_after_the_other() -> None:
+    lines: list[str] = []
+    interleave(SimplePriorityQueue, **ONE_WORKER, priorities=[3, -1], preempt_in=[], log=lines.append)
+
+    adds = [line for line in lines if line.startswith("producer-0 adds")]
+    assert adds[:2] == ["producer-0 adds 'a' with priority 3", "producer-0 adds 'b' with priority -1"]
+
+
+def test_a_get_returns_no_item_before_one_of_a_higher_priority() -> None:
+    class LowestFirst(SimplePriorityQueue):
+        def rank(self, entry: Any) -> tuple[int, int]:
+            return entry.priority, entry.place
+
+    with pytest.raises(QueueRace, match="worker-0 got 'a' of priority 0, but 'b' of priority 1 was ready before"):
+        interleave(LowestFirst, **ONE_WORKER | {"work": None}, priorities=[0, 1], preempt_in=[])
+
+
+def test_a_second_add_comes_at_the_moment_when_the_first_ones_delay_ends() -> None:
+    lines: list[str] = []
+    shape = ONE_WORKER | {"delay": 0.5, "drain_after": None, "shutdown": "with drain"}
+    interleave(SimplePriorityQueue, **shape, priorities=[0], pause=0.5, preempt_in=[], log=lines.append)
+
+    assert lines[0] == "producer-0 adds 'a' with priority 0 after 0.5s"
+    assert "+0.5s producer-0 adds 'b' with priority 0" in lines
+
+
+def test_an_order_is_wrong_only_if_no_overlapping_call_explains_it() -> None:
+    def order_of(*, is_ready_before: bool) -> None:
+        order = PriorityOrder(lambda: 0.0)
+        order.end_add(order.begin_add("low", 0))
+        high = order.begin_add("high", 1)
+        if is_ready_before:
+            order.end_add(high)
+        first = order.moment()
+        if not is_ready_before:
+            order.end_add(high)
+        order.end_get("worker-0", first, "low")
+        order.end_get("worker-1", order.moment(), "high")
+
+    order_of(is_ready_before=False)
+    with pytest.raises(AssertionError, match="worker-0 got 'low' of priority 0"):
+        order_of(is_ready_before=True)
+
+
+def test_failures_are_known_within_limits_while_calls_overlap() -> None:
+    failures = Failures()
+    with failures.failing("a"):
+        pass
+    with failures.failing("a"), failures.counting("a") as expected:
+        pass
+    assert [*expected()] == [1, 2]
+    with failures.forgetting("a"), failures.failing("a"):
+        pass
+    with failures.counting("a") as expected:
+        pass
+    assert [*expected()] == [0, 1]
+
+
+def test_a_long_script_joins_lines_without_comments() -> None:
+    with pytest.raises(QueueMismatch) as caught, QueueSession(DrainDropsWhatIsQueued) as q:
+        for item in "abcdefg":
+            q.add(item)
+        q.get()
+        q.shut_down_with_drain()
+
+    lines = [line.strip() for line in str(caught.value).splitlines()]
+    assert lines[3:8] == ["q.add('a'); q.add('b'); q.add('c')", "q.add('d')", "q.add('e')", "q.add('f')", "q.add('g')"]
+    assert len(lines) == 10
 
 
 def test_a_deadlock_report_shows_each_threads_position_in_the_queue() -> None:
@@ -469,7 +574,7 @@ def test_a_search_that_found_a_race_goes_on_in_the_shape_that_showed_it() -> Non
     with profile(max_examples=100, derandomize=True), pytest.raises(QueueRace):
         synctest.explore()(search)()
 
-    assert made_by_call[0] == (synctest.Schedule(), sum(not (shape.delay or shape.rate_limited) for shape in SHAPES))
+    assert made_by_call[0] == (synctest.Schedule(), BASIC)
     while_shrinking = [count for schedule, count in made_by_call[20:] if schedule.picks]
     assert while_shrinking and statistics.median(while_shrinking) == 1
 
