@@ -21,8 +21,10 @@ Operation: TypeAlias = tuple[str, tuple[Any, ...]]
 
 # A longer script loses no groups of so many operations that are no neighbours: there are too many groups.
 _MOST_FOR_GROUPS = {1: math.inf, 2: 25, 3: 14, 4: 12}
-# A script of seven operations has ten lines. A slightly longer one loses an operation also by changing another one.
-_SHORT, _MOST_FOR_CHANGES = 7, 12
+# A failure of more lines loses an operation also by changing another one, which takes seconds.
+_MOST_LINES = 10
+# A script of more operations does not: it has too many pairs.
+_MOST_FOR_CHANGES = 12
 
 
 def shortened(
@@ -37,13 +39,20 @@ def shortened(
     preferred = tuple(dict.fromkeys(items))
     found, operations = failure, failure.operations
     while True:
-        for changed in chain(_parts(operations), _simpler(operations, preferred), _changed_parts(operations)):
+        last_resort = _changed_parts(operations) if _is_long(found) else ()
+        for changed in chain(_parts(operations), _simpler(operations, preferred), last_resort):
             better = _failure_of(new_session, changed)
             if better is not None and _size(better.operations, preferred) < _size(operations, preferred):
                 break
         else:
             return found
         found, operations = better, better.operations
+
+
+def _is_long(failure: QueueMismatch) -> bool:
+    """Report whether a user reads more than ten lines. Without a text each operation stands for its line."""
+    lines = len(str(failure).splitlines()) or len(failure.operations) + 3
+    return lines > _MOST_LINES
 
 
 def _size(operations: Sequence[Operation], preferred: Sequence[Item]) -> tuple[float, ...]:
@@ -67,7 +76,7 @@ def _parts(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
 
 def _changed_parts(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
     """Yield the operations without one, and with another one moved or simplified."""
-    if not _SHORT < len(operations) <= _MOST_FOR_CHANGES:
+    if len(operations) > _MOST_FOR_CHANGES:
         return
     for changed, dropped in permutations(range(len(operations)), 2):
         for simpler in _simpler_operations(operations[changed]):

@@ -71,7 +71,7 @@ NEW_PROJECT = {"max_examples": 100, "derandomize": True, "print_blob": False}
 QUICK = {**NEW_PROJECT, "phases": [Phase.generate]}
 
 
-@pytest.mark.takes_turns(6)
+@pytest.mark.takes_turns(8)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_recipe_finds_the_bug_and_prints_at_most_ten_lines(bug: type[SimpleQueue]) -> None:
     failure = run_recipe(bug, BUGS[bug], **QUICK)
