@@ -492,15 +492,16 @@ class _SharedIndexInformer(InspectableInformer):
             # The processor stops after the controller, so that it gets the controller's last notifications. Until then
             # it has the values of the context, but not its cancellation.
             processor_ctx, stop_processor = context.with_cancel_cause(context.without_cancel(ctx))
+            ctx, cancel = context.with_cancel(ctx)
             threads = [
-                self._new_thread("processor", self._processor.run, processor_ctx),
+                self._new_thread("processor", self._run_processor, processor_ctx, cancel),
                 self._new_thread("synced", self._wait_for_sync, ctx, processor_ctx, controller),
             ]
             if (detector := self._cache_mutation_detector) is not None:
                 threads.append(self._new_thread("mutation detector", detector.run, processor_ctx.done()))
-            for thread in threads:
-                thread.start()
             try:
+                for thread in threads:
+                    thread.start()
                 controller.run_with_context(ctx)
             finally:
                 with self._started_lock:
@@ -508,7 +509,15 @@ class _SharedIndexInformer(InspectableInformer):
                     self._early_reads.is_stopped = True
                 stop_processor(RuntimeError("informer is stopping"))
                 for thread in threads:
-                    thread.join()
+                    if thread.is_alive():
+                        thread.join()
+
+    def _run_processor(self, ctx: context.Context, cancel: Callable[[], None]) -> None:
+        """Run the processor. An error, such as no thread for a handler, ends the informer too."""
+        try:
+            self._processor.run(ctx)
+        finally:
+            cancel()
 
     def _start(self, logger: klog.Logger) -> Controller | None:
         """Return the controller to run; None if the informer was started before."""
@@ -776,9 +785,10 @@ class _SharedProcessor:
     def add_listener(self, listener: _ProcessorListener) -> None:
         """Add a listener, and start it if the others run. The caller has added its initial notifications before."""
         with self._listeners_lock:
-            self._listeners[listener] = True
             if self._listeners_started:
                 listener.start()
+            self._listeners[listener] = True
+            if self._listeners_started:
                 self._stuck_handlers.watch(self._listeners)
 
     def remove_listener(self, handle: ResourceEventHandlerRegistration) -> None:
@@ -817,12 +827,17 @@ class _SharedProcessor:
 
     def run(self, ctx: context.Context) -> None:
         """Run the listeners until `ctx` is done. Blocks; returns when their threads have ended."""
-        with self._listeners_lock:
-            for listener in self._listeners:
-                listener.start()
-            self._listeners_started = True
-            self._listeners_cond.notify_all()
-        ctx.done().wait()
+        try:
+            with self._listeners_lock:
+                for listener in self._listeners:
+                    listener.start()
+                self._listeners_started = True
+                self._listeners_cond.notify_all()
+            ctx.done().wait()
+        finally:  # also if the system has no thread left for a listener, so that nothing waits for the start
+            self._stop_listeners()
+
+    def _stop_listeners(self) -> None:
         with self._listeners_lock:
             listeners = [*self._listeners, *self._removed]
             self._listeners = {}
@@ -929,8 +944,9 @@ class _ProcessorListener(Backlog):
     def start(self) -> None:
         """Start to deliver. From now on the informer's sync counts: the notifications added before are the first list.
         """
-        self._thread = threading.Thread(target=self._run, name=f"handler {self._handler_name}", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name=f"handler {self._handler_name}", daemon=True)
+        thread.start()
+        self._thread = thread
 
     def close(self) -> None:
         """Drop the notifications in the buffer, and stop once the handler has returned. Does not wait for it."""

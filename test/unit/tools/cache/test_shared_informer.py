@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from invariants import check_invariants
@@ -832,3 +832,72 @@ def test_an_unrecognised_object_counts_as_changed() -> None:
 def test_an_informer_has_no_resync_period_unless_it_is_given_one() -> None:
     options = cache.SharedIndexInformerOptions()
     assert options.resync_period == 0.0
+
+
+class NoThread:
+    """The end of a system's threads: those with a name that begins with `prefix` do not start."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, prefix: str) -> None:
+        self.failures: list[str] = []
+        start = threading.Thread.start
+
+        def start_others(thread: threading.Thread) -> None:
+            if thread.name.startswith(prefix):
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_others)
+        monkeypatch.setattr(threading, "excepthook", lambda failed: self.failures.append(str(failed.exc_value)))
+
+
+Source: TypeAlias = framework.FakeControllerSource
+
+
+@pytest.fixture
+def source() -> Iterator[Source]:
+    made = framework.FakeControllerSource()
+    made.add(pod("a"))
+    yield made
+    made.shutdown()
+
+
+def test_an_informer_ends_if_a_handler_gets_no_thread(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = NoThread(monkeypatch, "handler ")
+    informer = cache.new_shared_informer(source, corev1.Pod, 0.0)
+    registration = informer.add_event_handler(Listener())
+
+    informer.run_with_context(context.background())
+
+    assert system.failures == ["can't start new thread"]
+    assert (informer.is_stopped(), registration.has_synced()) == (True, False)
+    with pytest.raises(RuntimeError, match="has stopped already"):
+        informer.add_event_handler(Listener("late"))
+
+
+def test_a_handler_that_gets_no_thread_is_not_added(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    informer = cache.new_shared_informer(source, corev1.Pod, 0.0)
+    ctx, cancel = context.with_cancel(context.background())
+    running = in_thread(lambda: informer.run_with_context(ctx))
+    eventually(informer.has_synced)
+    with monkeypatch.context() as patched:
+        NoThread(patched, "handler ")
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            informer.add_event_handler(Listener("late"))
+    check_invariants(informer._processor)
+    cancel()
+    running.result()
+
+
+@pytest.mark.parametrize("prefix", ["informer *v1.Pod processor", "informer *v1.Pod synced", "reflector "])
+def test_a_run_that_gets_no_thread_leaves_none(
+    source: Source, monkeypatch: pytest.MonkeyPatch, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    NoThread(monkeypatch, prefix)
+    before = set(threading.enumerate())
+    informer = cache.new_shared_informer(source, corev1.Pod, 0.0)
+    informer.add_event_handler(Listener())
+
+    informer.run_with_context(context.background())
+
+    assert "can't start new thread" in caplog.text
+    eventually(lambda: set(threading.enumerate()) <= before)
