@@ -27,11 +27,6 @@ def parse_micro_time(text: str) -> datetime:
     return _parsed(text) or _parsed_as_go(text, "RFC3339_MICRO")
 
 
-def check_time(text: str) -> None:
-    """Raise ValueError with Go's text if Go does not read this text of a metav1.Time."""
-    _parsed_as_go(text, "RFC3339")
-
-
 def check_micro_time(text: str) -> None:
     """Raise ValueError with Go's text if Go does not read this text of a metav1.MicroTime."""
     _parsed_as_go(text, "RFC3339_MICRO")
