@@ -52,12 +52,16 @@ def _older() -> dict[str, Any]:
 
 
 def types_of(package: str) -> dict[str, Any]:
-    """Return the types of a Go package: a list of rows for a struct, a Go type for an alias. Empty if unknown.
-
-    Of alpha and beta versions, it has only the fields that errors name.
+    """Return the types of a Go package: a list of rows for a struct, a Go type for an alias. Empty if unknown, as for
+    alpha and beta versions.
     """
     known: dict[str, Any] = data()["packages"].get(package, {}).get("types", {})
-    return known or _older().get(package, {})
+    return known
+
+
+def _named_types_of(package: str) -> dict[str, Any]:
+    """Return the types of a package of any version, for errors: of alpha and beta versions, the fields with names."""
+    return types_of(package) or _older().get(package, {})
 
 
 def definition_name(package: str, name: str) -> str:
@@ -96,7 +100,7 @@ def fields_of(package: str, name: str) -> Iterator[FieldFact]:
 
 
 def _fields(package: str, name: str, home: str) -> Iterator[FieldFact]:
-    for row in types_of(package)[name]:
+    for row in _named_types_of(package)[name]:
         json_name, go_type, flags = row[:3]
         if json_name == "-":
             continue
@@ -136,7 +140,7 @@ def collection_of(go_type: str, package: str) -> tuple[str, str, str]:
     if go_type in _BASIC:
         return "", "", ""
     owner, name = resolve(go_type, package)
-    fact = types_of(owner).get(name)
+    fact = _named_types_of(owner).get(name)
     return collection_of(fact, owner) if isinstance(fact, str) and fact != name else ("", "", "")
 
 
@@ -163,8 +167,8 @@ def go_name(go_type: str, package: str) -> str:
 
 def _without_aliases(package: str, name: str) -> tuple[str, str]:
     """Return the package and the name of the type that a name stands for: Go's aliases have no name of their own."""
-    fact = types_of(package).get(name)
-    if isinstance(fact, str) and (fact in types_of(package) or "/" in fact):
+    fact = _named_types_of(package).get(name)
+    if isinstance(fact, str) and (fact in _named_types_of(package) or "/" in fact):
         return _without_aliases(*resolve(fact, package))
     return package, name
 
@@ -175,7 +179,18 @@ def is_text(go_type: str, package: str) -> bool:
     if go_type == "string":
         return True
     owner, name = _without_aliases(*resolve(go_type, package))
-    return owner == _TYPES or types_of(owner).get(name) == "string"
+    return owner == _TYPES or _named_types_of(owner).get(name) == "string"
+
+
+def declared_type(module: str, name: str, key: str) -> tuple[str, str] | None:
+    """Return the Go type of a class's field, and the package in which it is declared; None if unknown.
+
+    Of alpha and beta versions, it knows the fields whose types have names.
+    """
+    package = package_of_module(module)
+    if package is None or not isinstance(_named_types_of(package).get(name), list):
+        return None
+    return next(((fact.type, package) for fact in fields_of(package, name) if fact.json == key), None)
 
 
 def package_of_module(module: str) -> str | None:
@@ -187,7 +202,7 @@ def package_of_module(module: str) -> str | None:
     for ours, theirs in _MODULES.items():
         if module.startswith(ours):
             package = theirs + module.removeprefix(ours).removesuffix(".types").replace(".", "/")
-            return package if types_of(package) else None
+            return package if _named_types_of(package) else None
     return None
 
 

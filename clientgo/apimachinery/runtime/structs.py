@@ -75,11 +75,7 @@ class Struct(View, metaclass=StructMeta):
     def _declared_type(self, key: str) -> tuple[str, str] | None:
         from clientgo.api import facts  # Here: for errors only.
 
-        name = type(self).__name__
-        package = facts.package_of_module(type(self).__module__)
-        if package is None or not facts.is_struct(package, name):
-            return None
-        return next(((fact.type, package) for fact in facts.fields_of(package, name) if fact.json == key), None)
+        return facts.declared_type(type(self).__module__, type(self).__name__, key)
 
     @classmethod
     def _make_getter(cls, info: FieldInfo, kind: FieldType) -> Callable[[Any], Any]:
