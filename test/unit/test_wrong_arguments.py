@@ -338,6 +338,11 @@ def test_a_key_function_without_a_return_is_named() -> None:
     with pytest.raises(Exception, match=NO_KEY):
         store.replace([pod], "1")
     assert store.list() == []
+    delta_fifo = cache.new_delta_fifo_with_options(cache.DeltaFIFOOptions(key_function=no_return))
+    real_fifo = cache.new_real_fifo_with_options(cache.RealFIFOOptions(key_function=no_return, known_objects=store))
+    for add in (cache.new_heap(no_return, lambda a, b: False).add, delta_fifo.add, real_fifo.add):
+        with pytest.raises(Exception, match=NO_KEY):
+            add(pod)
 
 
 @pytest.mark.parametrize("functions", [{"add_func": 5}, {"update_func": "changed"}, {"delete_func": []}])

@@ -24,6 +24,7 @@ from clientgo.golang.channel import Done
 from clientgo.hops import hop
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableDeltaFIFO
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.store import KeyError as CacheKeyError
 from clientgo.tools.cache.store import KeyFunc, meta_namespace_key_func
@@ -94,7 +95,7 @@ class DeltaFIFO(InspectableDeltaFIFO):
     def __init__(self, opts: DeltaFIFOOptions) -> None:
         self._name = opts.name or "DeltaFIFO"
         self._logger = (opts.logger or klog.background()).with_name(self._name)
-        self._key_func = opts.key_function or meta_namespace_key_func
+        self._key_func = checked_key_func(opts.key_function or meta_namespace_key_func)
         self._known_objects = opts.known_objects
         self._emit_delta_type_replaced = opts.emit_delta_type_replaced
         self._transformer = opts.transformer

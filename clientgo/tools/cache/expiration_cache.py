@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clientgo.klog.answers import is_true
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, Store, missing_key
+from clientgo.tools.cache.store import KeyFunc, Store
 from clientgo.tools.cache.thread_safe_store import ThreadSafeStore, new_thread_safe_store
 from clientgo.utils.clock import Clock, RealClock
 
@@ -31,7 +32,7 @@ class ExpirationCache:
         self, cache_storage: ThreadSafeStore, key_func: KeyFunc, clock: Clock, expiration_policy: ExpirationPolicy
     ) -> None:
         self._cache_storage = cache_storage
-        self._key_func = key_func
+        self._key_func = checked_key_func(key_func)
         self._clock = clock
         self._expiration_policy = expiration_policy
         # Held from the check of an entry until its removal, so that a new entry is not dropped in its place.
@@ -103,9 +104,7 @@ class ExpirationCache:
 
     def _key_of(self, obj: Any) -> str:
         try:
-            if (key := self._key_func(obj)) is None:
-                raise missing_key(self._key_func)
-            return key
+            return self._key_func(obj)
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clientgo.golang.channel import Done
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableFIFO
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, missing_key
+from clientgo.tools.cache.store import KeyFunc
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc
@@ -107,7 +108,7 @@ class FIFO(InspectableFIFO):
     """
 
     def __init__(self, key_func: KeyFunc) -> None:
-        self._key_func = key_func
+        self._key_func = checked_key_func(key_func)
         # Guards the fields below. The condition is notified when an item is added and when the queue is closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
@@ -208,9 +209,7 @@ class FIFO(InspectableFIFO):
 
     def _key_of(self, obj: Any) -> str:
         try:
-            if (key := self._key_func(obj)) is None:
-                raise missing_key(self._key_func)
-            return key
+            return self._key_func(obj)
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

@@ -12,8 +12,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, missing_key
+from clientgo.tools.cache.store import KeyFunc
 
 LessFunc = Callable[[Any, Any], bool]
 """Reports whether the first object is less than the second. Go: LessFunc."""
@@ -113,7 +114,7 @@ class Heap:
     """
 
     def __init__(self, key_func: KeyFunc, less_func: LessFunc) -> None:
-        self._key_func = key_func
+        self._key_func = checked_key_func(key_func)
         # Guards the fields below. The condition is notified when an object is added and when the heap is closed.
         self._lock = threading.Lock()
         self._cond = threading.Condition(self._lock)
@@ -204,9 +205,7 @@ class Heap:
 
     def _key_of(self, obj: Any) -> str:
         try:
-            if (key := self._key_func(obj)) is None:
-                raise missing_key(self._key_func)
-            return key
+            return self._key_func(obj)
         except Exception as err:
             raise CacheKeyError(obj, err) from err
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import describe_function, is_crash
+from clientgo.golang.stop import is_crash
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
@@ -164,11 +165,6 @@ class ExplicitKey(str):
     __slots__ = ()
 
 
-def missing_key(key_func: KeyFunc) -> TypeError:
-    """Return the error for a key function that returned None, which would be the key of every object."""
-    return TypeError(f"{describe_function(key_func)} returned None: a key function returns the object's key")
-
-
 def meta_namespace_key_func(obj: Any) -> str:
     """Return the usual key of an API object: "namespace/name", or "name" without a namespace.
 
@@ -216,7 +212,7 @@ class _Cache(InspectableCache):
     _cache_storage: CacheStorage
 
     def __init__(self, key_func: KeyFunc) -> None:
-        self._key_func = key_func
+        self._key_func = checked_key_func(key_func)
         self._transformer: TransformFunc | None = None
         self._identifier: InformerNameAndResource | None = None
         self._metrics: InformerMetricsProvider | None = None
@@ -267,8 +263,6 @@ class _Cache(InspectableCache):
         """See Store.add."""
         try:
             key = self._key_func(obj)
-            if key is None:
-                raise missing_key(self._key_func)
         except Exception as err:
             raise KeyError(obj, err) from err
         if self._transformer is not None:
@@ -279,8 +273,6 @@ class _Cache(InspectableCache):
         """See Store.update."""
         try:
             key = self._key_func(obj)
-            if key is None:
-                raise missing_key(self._key_func)
         except Exception as err:
             raise KeyError(obj, err) from err
         if self._transformer is not None:
@@ -291,8 +283,6 @@ class _Cache(InspectableCache):
         """See Store.delete."""
         try:
             key = self._key_func(obj)
-            if key is None:
-                raise missing_key(self._key_func)
         except Exception as err:
             raise KeyError(obj, err) from err
         self._cache_storage.delete_with_object(key, obj)
@@ -341,8 +331,6 @@ class _Cache(InspectableCache):
         """See Store.get."""
         try:
             key = self._key_func(obj)
-            if key is None:
-                raise missing_key(self._key_func)
         except Exception as err:
             raise KeyError(obj, err) from err
         return self._cache_storage.get(key)
@@ -369,8 +357,6 @@ class _Cache(InspectableCache):
         for obj in objs:
             try:
                 key = key_func(obj)
-                if key is None:
-                    raise missing_key(key_func)
             except Exception as err:
                 raise KeyError(obj, err) from err
             items[key] = obj if self._transformer is None else self._transform(obj)

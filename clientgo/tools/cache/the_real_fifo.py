@@ -20,6 +20,7 @@ from clientgo.golang.channel import Done
 from clientgo.hops import hop
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableRealFIFO
+from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -110,7 +111,7 @@ class RealFIFO(InspectableRealFIFO):
         identifier = opts.identifier or InformerNameAndResource()
         self._name = identifier.name() or opts.name or "RealFIFO"
         self._logger = (opts.logger or klog.background()).with_name(self._name)
-        self._key_func = opts.key_function or meta_namespace_key_func
+        self._key_func = checked_key_func(opts.key_function or meta_namespace_key_func)
         self._known_objects = opts.known_objects
         self._transformer = opts.transformer
         self._batch_size = _DEFAULT_BATCH_SIZE
