@@ -106,11 +106,11 @@ def bubble(
     schedule: the choice of the next thread; None lets each thread run until it blocks, then the longest-ready thread.
     start: the virtual time of day at the beginning, in seconds since 1970. preempt_in: modules in which the running
     thread may be preempted before each line (slow). max_steps: the number of operations after which the bubble raises
-    LivelockError. hang_timeout: real seconds without a switch after which the running thread counts as stuck
-    (HangError). A thread that waits for an ordinary lock or condition counts as stuck after 5 seconds or half of this,
-    whichever is less. log: called with a line for every switch, to trace a failing schedule: `log=print`. two_clocks:
-    give times of the real clock a monotonic reading, as outside of bubbles, so that `Bubble.move_wall_clock` can change
-    the time of day. Otherwise they are plain floats.
+    LivelockError; in the last quarter of them, the threads that can run take turns. hang_timeout: real seconds without
+    a switch after which the running thread counts as stuck (HangError). A thread that waits for an ordinary lock or
+    condition counts as stuck after 5 seconds or half of this, whichever is less. log: called with a line for every
+    switch, to trace a failing schedule: `log=print`. two_clocks: give times of the real clock a monotonic reading, as
+    outside of bubbles, so that `Bubble.move_wall_clock` can change the time of day. Otherwise they are plain floats.
     """
     return Bubble(
         schedule,

@@ -267,8 +267,9 @@ class Bubble:
         self._count_step()
         if not self._ready:
             return
-        pick = 0
-        if self._chooser is not None:
+        # Near the limit the threads take turns: one that only polls for another's work is no livelock.
+        pick = int(self._steps % self._max_steps > self._max_steps * 3 // 4)
+        if self._chooser is not None and not pick:
             pick = self._choose(len(self._ready) + 1, forced=False)
         if self._main.error is not None:
             pick = 1  # an abort has put the main thread first

@@ -269,6 +269,29 @@ def test_a_livelock_is_reported_after_the_last_step_allowed() -> None:
         synctest.run(lambda: steps(110), max_steps=100)
 
 
+@pytest.mark.parametrize("schedule", [None, synctest.Schedule(), synctest.Schedule({0: 1})])
+@pytest.mark.parametrize("needed", [1, 50])
+def test_a_thread_that_polls_for_another_is_no_livelock(schedule: synctest.Schedule | None, needed: int) -> None:
+    def polls() -> None:
+        lock, done = threading.Lock(), []
+
+        def work() -> None:
+            for _ in range(needed):
+                lock.locked()
+            done.append(True)
+
+        threads = [threading.Thread(target=work, name=f"worker-{n}") for n in range(2)]
+        for thread in threads:
+            thread.start()
+        while len(done) < 2:
+            with lock:
+                pass
+        for thread in threads:
+            thread.join()
+
+    synctest.run(polls, schedule=schedule, max_steps=1000)
+
+
 @pytest.mark.parametrize(("count", "is_livelock"), [(90, False), (110, True)])
 def test_each_sleep_is_a_step(count: int, is_livelock: bool) -> None:
     def sleeps() -> None:
