@@ -145,9 +145,14 @@ def pytest_configure(config: pytest.Config) -> None:
         "shared_server: uses a server of the whole module; threads and sockets are checked when the module ends",
     )
     config.addinivalue_line("markers", "kubectl: drives real kubectl binaries")
+    config.addinivalue_line("markers", "starts_first: takes minutes, so that no core waits for it at the end of a run")
     # A shell starts what it puts in the background with Ctrl-C ignored, and programs started here would inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("starts_first") is None)
 
 
 @pytest.fixture(autouse=True)
