@@ -8,12 +8,14 @@ order; `build` and `complete` raise the errors.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
+from clientgo.apimachinery.util.naming import get_name_from_callsite
 from clientgo.controller_runtime import controller, handler, source
 from clientgo.controller_runtime.builder.options import (
     ONLY_METADATA,
@@ -25,6 +27,7 @@ from clientgo.controller_runtime.builder.options import (
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import Object
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler
+from clientgo.controller_runtime.log import LOG
 from clientgo.controller_runtime.manager.manager import Manager
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request
@@ -96,13 +99,38 @@ def typed_controller_managed_by(m: Manager) -> TypedBuilder[Any]:
     return TypedBuilder(m)
 
 
-class TypedBuilder(Generic[RequestT]):
+class Completable:
+    """A base class of builders. Logs one line if a builder is dropped before `complete` or `build` was called.
+
+    A Go program runs without such a controller, in silence.
+    """
+
+    # Until the completing call. False on the class, for a builder whose creation failed.
+    _waits_for_complete = False
+
+    def __init__(self, call: str) -> None:
+        """Initialize a builder; `call` is what completes it, for the line."""
+        self._completing_call = call
+        self._made_at = get_name_from_callsite("clientgo.controller_runtime", default="an unknown place")
+        self._waits_for_complete = True
+
+    def __del__(self) -> None:
+        if self._waits_for_complete and not sys.is_finalizing():
+            LOG.with_name("builder").info(
+                f"Warning: a builder was not completed, and has no effect: end it with {self._completing_call}",
+                builder=type(self).__name__,
+                at=self._made_at,
+            )
+
+
+class TypedBuilder(Completable, Generic[RequestT]):
     """A builder of one controller. Not thread-safe. Go: builder.TypedBuilder."""
 
     # True if requests name objects, which `for_` and `owns` require.
     _names_objects = False
 
     def __init__(self, mgr: Manager) -> None:
+        super().__init__("complete(reconciler)")
         self._mgr = mgr
         self._for_input: ForInput[Any] = ForInput()
         self._owns_input: list[OwnsInput[Any]] = []
@@ -185,6 +213,7 @@ class TypedBuilder(Generic[RequestT]):
     def build(self, r: ReconcilerLike[RequestT]) -> controller.TypedController[RequestT]:
         """Build the controller, add it to the manager and return it. Raises ValueError for an incomplete configuration.
         """
+        self._waits_for_complete = False
         if r is None:
             raise ValueError("must provide a non-nil Reconciler")
         if self._mgr is None:

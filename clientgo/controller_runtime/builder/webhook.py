@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from clientgo.apimachinery.runtime import Object, Scheme
 from clientgo.apimachinery.runtime.schema import GroupVersionKind
 from clientgo.context import Context
+from clientgo.controller_runtime.builder.controller import Completable
 from clientgo.controller_runtime.client.apiutil import gvk_for_object
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.manager.manager import Manager
@@ -36,10 +37,11 @@ def webhook_managed_by(m: Manager, object: type[ObjectT]) -> WebhookBuilder[Obje
     return WebhookBuilder(m, object)
 
 
-class WebhookBuilder(Generic[ObjectT]):
+class WebhookBuilder(Completable, Generic[ObjectT]):
     """A builder of the webhooks of one kind; `complete` registers them. Not thread-safe. Go: builder.WebhookBuilder."""
 
     def __init__(self, mgr: Manager, object: type[ObjectT]) -> None:
+        super().__init__("complete()")
         self._mgr = mgr
         self._cls = object
         self._defaulter: admission.Defaulter[ObjectT] | None = None
@@ -123,6 +125,7 @@ class WebhookBuilder(Generic[ObjectT]):
 
         Raises ValueError for an invalid path, PartialImplementationError when only some versions of the kind convert.
         """
+        self._waits_for_complete = False
         gvk = gvk_for_object(self._cls, self._mgr.get_scheme())
         self._register_defaulter(gvk)
         self._register_validator(gvk)

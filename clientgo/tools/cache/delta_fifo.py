@@ -24,10 +24,9 @@ from clientgo.golang.channel import Done
 from clientgo.hops import hop
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableDeltaFIFO
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, meta_namespace_key_func
+from clientgo.tools.cache.store import KeyFunc, checked_key_func, meta_namespace_key_func
 from clientgo.utils import clock, trace
 
 if TYPE_CHECKING:

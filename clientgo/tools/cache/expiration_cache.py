@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clientgo.klog.answers import is_true
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, Store
+from clientgo.tools.cache.store import KeyFunc, Store, checked_key_func
 from clientgo.tools.cache.thread_safe_store import ThreadSafeStore, new_thread_safe_store
 from clientgo.utils.clock import Clock, RealClock
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clientgo.golang.channel import Done
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableFIFO
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc
+from clientgo.tools.cache.store import KeyFunc, checked_key_func
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.controller import ProcessBatchFunc

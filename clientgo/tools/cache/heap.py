@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc
+from clientgo.tools.cache.store import KeyFunc, checked_key_func
 
 LessFunc = Callable[[Any, Any], bool]
 """Reports whether the first object is less than the second. Go: LessFunc."""

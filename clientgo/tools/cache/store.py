@@ -9,6 +9,7 @@ Differs from Go: a method raises where Go returns an error. `transaction` raises
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import describe_function, is_crash
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
 
 if TYPE_CHECKING:
@@ -163,6 +163,24 @@ class ExplicitKey(str):
     """A key in place of an object, for `meta_namespace_key_func`. Go: ExplicitKey."""
 
     __slots__ = ()
+
+
+def checked_key_func(key_func: KeyFunc) -> KeyFunc:
+    """Return a key function that raises TypeError in place of returning None, which would be the key of every object.
+
+    The library's own functions stay as they are.
+    """
+    if (getattr(key_func, "__module__", None) or "").startswith("clientgo."):
+        return key_func
+
+    @functools.wraps(key_func)
+    def checked(obj: Any) -> str:
+        key = key_func(obj)
+        if key is None:
+            raise TypeError(f"{describe_function(key_func)} returned None: a key function returns the object's key")
+        return key
+
+    return checked
 
 
 def meta_namespace_key_func(obj: Any) -> str:

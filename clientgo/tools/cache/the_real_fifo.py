@@ -20,7 +20,6 @@ from clientgo.golang.channel import Done
 from clientgo.hops import hop
 from clientgo.tools.cache.beyond.initial_population import InitialPopulation
 from clientgo.tools.cache.beyond.inspection import InspectableRealFIFO
-from clientgo.tools.cache.beyond.key_functions import checked_key_func
 from clientgo.tools.cache.delta_fifo import (
     DeletedFinalStateUnknown,
     Delta,
@@ -34,7 +33,7 @@ from clientgo.tools.cache.fifo import ErrFIFOClosed, PopProcessFunc
 from clientgo.tools.cache.fifo_metrics import InformerMetricsProvider, new_fifo_metrics
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.store import KeyError as CacheKeyError
-from clientgo.tools.cache.store import KeyFunc, meta_namespace_key_func
+from clientgo.tools.cache.store import KeyFunc, checked_key_func, meta_namespace_key_func
 from clientgo.utils import clock, trace
 
 if TYPE_CHECKING:
