@@ -79,7 +79,6 @@ class SecretValues:
             alike = [value for start in starts for value in self._by_gram[start] if value[-_GRAM:] in grams]
         return [value for value in alike if value in folded]
 
-
     def hidden_in(self, text: str) -> str:
         """Return the text without the values in any letter case, the longest of those that overlap first.
 
