@@ -384,9 +384,11 @@ def test_draining_the_node(run: Run, web: str) -> None:
 def test_a_simulated_container_has_logs_and_runs_commands(run: Run, web: str) -> None:
     (pod, *_) = run("get", "pods", "-l", "app=web", "-o", "name").split()
     assert run("logs", pod) == "web started\n"
-    printed = run("exec", pod, "--", "echo", "hello").splitlines()
-    # The server's first message, which is empty as kube-apiserver's, may reach kubectl up to 1.31 before its streams.
-    assert [line for line in printed if not line.endswith("Unknown stream id 1, discarding message")] == ["hello"]
+    for _ in range(5):  # On a busy machine kubectl may discard what arrives before its streams: test_kubectl_streams.py
+        printed = run("exec", pod, "--", "echo", "hello")
+        if "Unknown stream id" not in printed:
+            break
+    assert printed == "hello\n"
     assert run("exec", pod, "--", "false", fails=True)
 
 
