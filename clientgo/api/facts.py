@@ -35,17 +35,18 @@ class FieldFact(NamedTuple):
 @cache
 def data() -> dict[str, Any]:
     """Return all facts: "packages" by Go package, and "merge" by OpenAPI definition. Callers must not change them."""
-    packed = pkgutil.get_data("clientgo.api", "data/facts.json.gz")
-    assert packed is not None
-    loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
-    return loaded
+    return _loaded("facts")
 
 
 @cache
 def _older() -> dict[str, Any]:
     """Return the types of alpha and beta versions by Go package, without fields of basic types: errors name the others.
     """
-    packed = pkgutil.get_data("clientgo.api", "data/older.json.gz")
+    return _loaded("older")
+
+
+def _loaded(name: str) -> dict[str, Any]:
+    packed = pkgutil.get_data("clientgo.api", f"data/{name}.json.gz")
     assert packed is not None
     loaded: dict[str, Any] = json.loads(gzip.decompress(packed))
     return loaded
