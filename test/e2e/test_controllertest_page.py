@@ -13,7 +13,7 @@ from wheel import build_wheel, find_python, run
 
 from clientgo.testing import controllertest
 
-pytestmark = [pytest.mark.takes_turns(8), pytest.mark.starts_first]
+pytestmark = [pytest.mark.takes_turns(8, together=True), pytest.mark.starts_first]
 
 TEXT = (Path(controllertest.__file__).parent / "README.md").read_text()
 

@@ -98,6 +98,16 @@ def test_the_summary_reports_how_many_cases_wait(folder: Path, options: tuple[st
     assert int(waiting) + len(ran) == 22
 
 
+def test_no_two_costly_modules_share_a_turn(folder: Path) -> None:
+    for name in ("test_another.py", "test_third.py"):
+        (folder / name).write_text(TOGETHER)
+
+    turns = [run(folder, "--turn", str(turn))[0] for turn in range(3)]
+
+    modules = [{name for test in turn if (name := test.partition("::")[0]) != "test_it.py"} for turn in turns]
+    assert sorted(map(sorted, modules)) == [["test_another.py"], ["test_third.py"], ["test_together.py"]]
+
+
 def test_other_cases_take_turns_on_request(folder: Path) -> None:
     everything, _ = run(folder)
 
