@@ -114,7 +114,8 @@ class _Scanner:
     """A scanner that only finds the first error."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        # Go's scanner reads a space at the end, so that it reports a cut inside of a literal, a number or an escape.
+        self._text = f"{text} "
         self._at = 0
 
     def scan(self) -> None:

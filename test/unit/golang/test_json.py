@@ -11,11 +11,45 @@ from clientgo.golang.json import syntax_error
 WHOLE = '{"a": [true, null, -1.5e+3, "x\\u00e9\\n"], "b": {"c": false}}'
 
 
+# What Go 1.26 reports for a cut behind each of these texts; it reads a space at the end. Elsewhere the input ends.
+CUTS = {
+    "t": "in literal true (expecting 'r')",
+    "tr": "in literal true (expecting 'u')",
+    "tru": "in literal true (expecting 'e')",
+    "n": "in literal null (expecting 'u')",
+    "nu": "in literal null (expecting 'l')",
+    "nul": "in literal null (expecting 'l')",
+    "f": "in literal false (expecting 'a')",
+    "fa": "in literal false (expecting 'l')",
+    "fal": "in literal false (expecting 's')",
+    "fals": "in literal false (expecting 'e')",
+    "-": "in numeric literal",
+    "1.": "after decimal point in numeric literal",
+    "e": "in exponent of numeric literal",
+    "e+": "in exponent of numeric literal",
+    "\\": "in string escape code",
+    "\\u": "in \\u hexadecimal character escape",
+    "\\u0": "in \\u hexadecimal character escape",
+    "\\u00": "in \\u hexadecimal character escape",
+    "\\u00e": "in \\u hexadecimal character escape",
+}
+
+
+def cut_error(text: str) -> str:
+    """Return the error of a document that is cut off behind the text."""
+    ends = [end for end in CUTS if text.endswith(end)]
+    # The last letter of a whole literal or escape begins nothing.
+    if text.endswith(("true", "false", "\\n")) or not ends:
+        return "unexpected end of JSON input"
+    return f"invalid character ' ' {CUTS[max(ends, key=len)]}"
+
+
 @pytest.mark.parametrize("length", range(len(WHOLE)))
-def test_a_document_that_is_cut_off_anywhere_ends_unexpectedly(length: int) -> None:
+def test_a_document_that_is_cut_off_reports_the_end_or_the_token_that_it_cuts(length: int) -> None:
+    """Go: scanner.eof."""
     with pytest.raises(json.JSONDecodeError) as found:
         json.loads(WHOLE[:length])
-    assert syntax_error(found.value) == "unexpected end of JSON input"
+    assert syntax_error(found.value) == cut_error(WHOLE[:length])
 
 
 @pytest.mark.parametrize(
@@ -63,9 +97,10 @@ def test_a_malformed_document_is_reported_in_go_s_words(text: str, error: str) -
         ('{"a" 1}', "invalid character '1' after object key"),
         ("[1}", "invalid character '}' after array element"),
         ("nul\u00e9", "invalid character 'Ã' in literal null (expecting 'l')"),
-        ("-", "unexpected end of JSON input"),
-        ('"\\u12', "unexpected end of JSON input"),
-        ("[1e+", "unexpected end of JSON input"),
+        ("-", "invalid character ' ' in numeric literal"),
+        ('"\\u12', "invalid character ' ' in \\u hexadecimal character escape"),
+        ("[1e+", "invalid character ' ' in exponent of numeric literal"),
+        ('["a ', "unexpected end of JSON input"),
     ],
 )
 def test_errors_of_syntax_are_those_of_the_states_of_go(text: str, error: str) -> None:

@@ -244,7 +244,10 @@ def served(body: bytes, announced: int | None = None) -> str:
         (b"", "request body is empty"),
         (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
         (b' {"request":{"uid":"u"', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
-        (b'{"request":{"dryRun":tr', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (
+            b'{"request":{"dryRun":tr',
+            "couldn't get version/kind; json parse error: invalid character ' ' in literal true (expecting 'u')",
+        ),
         (
             b'{"request":{}}}',
             "couldn't get version/kind; json parse error: invalid character '}' after top-level value",
