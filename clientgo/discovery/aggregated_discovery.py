@@ -64,10 +64,10 @@ def _convert_api_resources(aggregated: Any) -> list[dict[str, Any]]:
     for resource in aggregated:
         converted = _convert_api_resource(resource)
         # A resource without a kind is only the parent of its subresources.
-        if converted.get("kind"):
+        if _kind(resource):
             resources.append(converted)
         for subresource in resource.get("subresources") or ():
-            if subresource.get("responseKind"):
+            if _kind(subresource):
                 resources.append(_convert_api_subresource(converted, subresource))
     return resources
 

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from json import JSONDecodeError
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -38,7 +39,7 @@ from clientgo.context import Context
 from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Body, Header, Response
-from clientgo.golang.json import UnmarshalTypeError
+from clientgo.golang.json import UnmarshalTypeError, kind_of, syntax_error
 from clientgo.golang.mime import MediaTypeError, parse_media_type
 from clientgo.golang.stop import raise_returned
 from clientgo.hops import hop
@@ -919,9 +920,12 @@ class Result:
         """Return the body as a JSON object; null becomes an empty one, as in Go. Raises StatusError, ValueError."""
         self.raise_for_error()
         with self._request_in_notes():
-            document = unmarshal(self._body)
+            try:
+                document = unmarshal(self._body)
+            except JSONDecodeError as err:
+                raise ValueError(syntax_error(err)) from err
             if not isinstance(document, dict | None):
-                raise ValueError(f"json: cannot unmarshal {type(document).__name__} into an object")
+                raise ValueError(f"json: cannot unmarshal {kind_of(document)} into an object")
         return document or {}
 
     def get(self) -> Object:

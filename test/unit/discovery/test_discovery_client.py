@@ -100,7 +100,8 @@ def test_a_resource_without_a_kind_is_only_the_parent_of_its_subresources():
     Go: TestSplitGroupsAndResources/Aggregated discovery with single subresource and parent empty GVK
     """
     eviction = {"subresource": "eviction", "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"}}
-    parent = {"resource": "pods", "scope": "Namespaced", "responseKind": {}, "subresources": [eviction]}
+    nothing = {"subresource": "nothing", "responseKind": {"group": "", "version": "", "kind": ""}}
+    parent = {"resource": "pods", "scope": "Namespaced", "responseKind": {}, "subresources": [eviction, nothing]}
     _, found, _ = discovery.split_groups_and_resources(
         aggregated(aggregated_group("", aggregated_version("v1", parent)))
     )
@@ -281,12 +282,21 @@ def test_a_version_that_cannot_be_parsed():
             discovery.matches_server_version(type(client.server_version())(git_version="v1"), client)
 
 
-@pytest.mark.parametrize("body", [b"<html>sign in here</html>", b"[]", b"", b'"v1"'])
-def test_an_answer_that_is_something_else_says_whose_it_is(body):
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (b"<html>sign in here</html>", "invalid character '<' looking for beginning of value"),
+        (b"[]", "json: cannot unmarshal array into an object"),
+        (b"", "unexpected end of JSON input"),
+        (b'"v1"', "json: cannot unmarshal string into an object"),
+    ],
+)
+def test_an_answer_that_is_something_else_says_whose_it_is(body, error):
     """Go: TestTimeoutIsSet"""
     with discovering({"/api": {"versions": ["v1"]}, "/apis": Answer(200, body)}) as (client, _):
-        with pytest.raises(ValueError, match=r"Expecting value|cannot unmarshal (list|str) into an object") as caught:
+        with pytest.raises(ValueError) as caught:
             client.server_groups()
+        assert str(caught.value) == error
         assert caught.value.__notes__ == ["GET /apis?timeout=32s: 200"]
 
 

@@ -751,6 +751,17 @@ def test_get_asks_for_kind_and_version_and_into_supplies_them(body: str, message
         assert into == corev1.Pod()
 
 
+def test_into_fills_an_object_of_a_kind_that_every_version_has() -> None:
+    """Go: Result.Into."""
+    status = metav1.Status(reason="Old")
+    result = typed_result('{"kind":"Status","apiVersion":"v1","status":"Success","message":"done"}', "application/json")
+    assert result.into(status) is status and (status.message, status.reason) == ("done", "")
+    resources = metav1.APIResourceList()
+    body = '{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[]}'
+    assert typed_result(body, "application/json").into(resources) is resources
+    assert resources.group_version == "apps/v1"
+
+
 def test_a_retry_after_of_centuries_keeps_the_error() -> None:
     """Go converts the number to an int32."""
     with ScriptedServer(lambda request: Answer(404, b"gone", {"Retry-After": "99999999999"})) as server:

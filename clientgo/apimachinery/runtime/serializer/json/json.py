@@ -181,11 +181,13 @@ class JSONSerializer:
         own = into.GROUP_VERSION_KIND
         if own is not None:
             gvk = _kind_of(document, into)
-            if gvk != own and (self._scheme.recognizes(gvk) or self._scheme.recognizes(own)):
+            cls = into if isinstance(into, type) else type(into)
+            is_own = gvk == own or gvk == self._scheme.unversioned_kind(cls)
+            if not is_own and (self._scheme.recognizes(gvk) or self._scheme.recognizes(own)):
                 # As in Go, the object's kind supplies what the document omits.
                 document["apiVersion"], document["kind"] = gvk.to_api_version_and_kind()
                 return self.decode_document(document)
-            check_header(into if isinstance(into, type) else type(into), document)
+            check_header(cls, document)
             if self._strip:
                 document.pop("apiVersion", None)
                 document.pop("kind", None)
