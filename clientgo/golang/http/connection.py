@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import os
 import select
 import socket
 import ssl
@@ -102,6 +103,11 @@ class Connection(http.client.HTTPConnection):
         self.context = context
         # The time at which its last response was completely read.
         self.idle_since = 0.0
+        self._pid = os.getpid()
+
+    def is_inherited(self) -> bool:
+        """Report whether a parent process opened it. Both processes would write to one socket."""
+        return self._pid != os.getpid()
 
     def has_news(self) -> bool:
         """Report whether the peer of an idle connection has closed it or sent unexpected bytes."""

@@ -28,6 +28,8 @@ _Key: TypeAlias = "tuple[Route, ssl.SSLContext | None]"
 class Pool:
     """A pool of idle connections, by route and TLS context. Thread-safe; never blocks.
 
+    After a fork (Go has none), the child closes its copies of the connections and opens its own.
+
     Invariant: each list has the most recently used connection at its end, and is neither empty nor longer than the
     limit.
     """
@@ -47,7 +49,7 @@ class Pool:
                 connection = self._pop((route, context))
             if connection is None:
                 return None
-            if not self._is_expired(connection) and not connection.has_news():
+            if not (self._is_expired(connection) or connection.is_inherited() or connection.has_news()):
                 return connection
             connection.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import socket
 import ssl
 import weakref
@@ -52,6 +53,20 @@ def peers() -> Iterator[Peers]:
 
 def is_open(connection: Connection) -> bool:
     return connection.sock is not None
+
+
+def test_a_child_process_never_uses_a_connection_of_its_parent(peers, monkeypatch):
+    pool = Pool(FakeClock(0.0))
+    inherited = peers.connection()
+    pool.put(inherited)
+
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+
+    assert pool.take(ROUTE, None) is None
+    assert not is_open(inherited)  # the child's descriptor; that of the parent is another one
+    own = peers.connection()
+    pool.put(own)
+    assert pool.take(ROUTE, None) is own
 
 
 def test_the_one_used_last_is_used_next(peers):
