@@ -106,49 +106,58 @@ def _binding_problems(target: Json) -> list[errors.FieldError]:
 
 
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32
+_TOKEN_GROUP = "authentication.k8s.io"
+_TOKEN_VERSION = f"{_TOKEN_GROUP}/v1"
 
 
 def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response:
-    """Handle POST serviceaccounts/NAME/token."""
+    """Handle POST serviceaccounts/NAME/token. Policies and webhooks are asked as for every creation."""
     current = verb.current(call)
-    doc = decoding.decode_posted("authentication.k8s.io/v1", "TokenRequest", call)
-    name = doc["metadata"].get("name", "")
-    if name and name != call.name:
-        wrong = errors.field_invalid("metadata.name", name, "must match the service account name if specified")
-        raise errors.invalid("authentication.k8s.io", "TokenRequest", call.name, [wrong])
+    doc = decoding.decode_posted(_TOKEN_VERSION, "TokenRequest", call)
     options = WriteOptions(call.request, "CreateOptions")
+    if doc["spec"].get("expirationSeconds") is None:
+        # Zero seconds are given, and too few.
+        doc["spec"]["expirationSeconds"] = 3600
+    doc = verb.webhooks.mutate(call, {**doc, "kind": "TokenRequest", "apiVersion": _TOKEN_VERSION}, None, options)
+    uid = current.obj["metadata"]["uid"]
+    _check_account(call, doc["metadata"], uid)
     spec = doc["spec"]
-    spec["expirationSeconds"] = spec.get("expirationSeconds") or 3600
+    managed = _token_owner(verb, spec, options.manager)
+    spec["audiences"] = spec.get("audiences") or [*API_AUDIENCES]
+    doc["metadata"] |= {"name": call.name, "uid": uid, "creationTimestamp": verb.times.now_text()}
     seconds = spec["expirationSeconds"]
     if not _SHORTEST_TOKEN <= seconds <= _LONGEST_TOKEN:
         limit = "larger than 2^32 seconds" if seconds > _LONGEST_TOKEN else "less than 10 minutes"
         found = errors.field_invalid("spec.expirationSeconds", seconds, f"may not specify a duration {limit}")
-        raise errors.invalid("authentication.k8s.io", "TokenRequest", "", [found])
-    managed = _token_owner(verb, spec, options.manager)
+        raise errors.invalid(_TOKEN_GROUP, "TokenRequest", "", [found])
+    verb.webhooks.validate(call, doc, None, options)
     bound = _bound(verb, call, spec.get("boundObjectRef"))
-    audiences = spec.get("audiences") or [*API_AUDIENCES]
-    uid = current.obj["metadata"]["uid"]
-    text, expires = authenticator.accounts.issue(current.obj, seconds, audiences, bound)
+    text, expires = authenticator.accounts.issue(current.obj, seconds, spec["audiences"], bound)
+    names = ("name", "namespace", "uid", "creationTimestamp")
     out = {
         "kind": "TokenRequest",
-        "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {
-            "name": call.name,
-            "namespace": call.namespace,
-            "uid": uid,
-            "creationTimestamp": verb.times.now_text(),
-            "managedFields": managed,
-        },
-        "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": spec.get("boundObjectRef")},
+        "apiVersion": _TOKEN_VERSION,
+        "metadata": {**{name: doc["metadata"][name] for name in names}, "managedFields": managed},
+        "spec": {name: spec.get(name) for name in ("audiences", "expirationSeconds", "boundObjectRef")},
         "status": {"token": text, "expirationTimestamp": verb.times.text(expires)},
     }
     return render(out, call.form, 201)
 
 
+def _check_account(call: Call, metadata: Json, uid: str) -> None:
+    """Raise ApiError if the metadata of a request names another service account than the request's path."""
+    name, requested = metadata.get("name", ""), metadata.get("uid", "")
+    if name and name != call.name:
+        wrong = errors.field_invalid("metadata.name", name, "must match the service account name if specified")
+        raise errors.invalid(_TOKEN_GROUP, "TokenRequest", call.name, [wrong])
+    if requested and requested != uid:
+        text = f"the UID in the token request ({requested}) does not match the UID of the service account ({uid})"
+        raise errors.conflict(_TOKEN_GROUP, "TokenRequest", call.name, text)
+
+
 def _token_owner(verb: Verb, spec: Json, manager: str) -> list[Json]:
     """Return the managedFields of a TokenRequest, which exists only in the response."""
-    api_version = "authentication.k8s.io/v1"
-    writer = managedfields.Writer(manager, api_version, "token")
+    writer = managedfields.Writer(manager, _TOKEN_VERSION, "token")
     node = internal.of_type("k8s.io/api/authentication/v1", "TokenRequest")
     requested = {name: value for name, value in spec.items() if value}
     empty = {"audiences": None, "boundObjectRef": None}
@@ -161,8 +170,9 @@ def _bound(verb: Verb, call: Call, reference: Json | None) -> tuple[str, Json] |
     if reference is None:
         return None
     version, kind, name = reference.get("apiVersion", ""), reference.get("kind", ""), reference.get("name", "")
-    if version != "v1" or kind not in BOUND_KINDS:
-        group, _, version = version.rpartition("/")
+    group, _, version = version.rpartition("/")
+    # As in Go, any version of the core group will do.
+    if group or kind not in BOUND_KINDS:
         raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
     if not name:
         raise errors.bad_request("Name parameter required.")

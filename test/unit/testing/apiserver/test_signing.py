@@ -12,6 +12,7 @@ from apiclient import Api
 from signingrequests import request_pem
 
 from clientgo.testing.apiserver import Environment
+from clientgo.testing.apiserver.kinds.validation import certificates
 
 pytestmark = pytest.mark.shared_server
 Json = dict[str, Any]
@@ -310,7 +311,8 @@ def test_a_decision_is_final(api: Api) -> None:
     made = request_of(api, "decided")
     both = api("PUT", path, with_conditions(made, "Approved", "Denied"), want=422)
     assert "Approved and Denied conditions are mutually exclusive" in both["message"]
-    assert "must be True" in api("PUT", path, with_conditions(made, "Denied", status="False"), want=422)["message"]
+    unsure = api("PUT", path, with_conditions(made, "Denied", status="False"), want=422)
+    assert 'Unsupported value: "False": supported values: "True"' in unsure["message"]
     denied = api("PUT", path, with_conditions(made, "Denied"), want=200)
     removed = api("PUT", path, with_conditions(denied, "Approved"), want=422)
     assert 'updates may not remove a condition of type "Denied"' in removed["message"]
@@ -370,3 +372,32 @@ def test_a_write_to_the_status_keeps_the_decision_and_stamps_conditions(api: Api
     assert [each["type"] for each in without["status"]["conditions"]] == ["Failed", "Approved"]
     refused = api("PUT", f"{path}/status", with_conditions(without, "Failed", "Approved", "Approved"), want=422)
     assert 'may not add a condition of type "Approved"' in refused["message"]
+
+
+def condition(kind: str, status: str = "True") -> Json:
+    return {"type": kind, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [
+        ([condition("Approved"), condition("Approved")], '[1].type: Duplicate value: "Approved"'),
+        ([condition("Mine"), condition("Mine", "False")], '[1].type: Duplicate value: "Mine"'),
+        ([condition("Denied"), condition("Approved")],
+         '[1].type: Invalid value: "Approved": Approved and Denied conditions are mutually exclusive'),
+        ([condition("Mine", "maybe")],
+         '[0].status: Unsupported value: "maybe": supported values: "False", "True", "Unknown"'),
+        ([condition("Failed", "Unknown")], '[0].status: Unsupported value: "Unknown": supported values: "True"'),
+        ([condition("Mine", "")], "[0].status: Required value"),
+        ([condition("")], "[0].type: Required value"),
+    ],
+)  # fmt: skip
+def test_conditions_are_of_different_types_and_have_a_known_status(conditions: list[Json], why: str) -> None:
+    found = certificates.approval_update({"status": {"conditions": conditions}}, {"status": {}})
+    assert [*map(str, found)] == [f"status.conditions{why}"]
+
+
+@pytest.mark.parametrize("kinds", [["Mine", "Mine"], ["", "Mine"], ["Approved", "Denied"]])
+def test_what_an_older_server_stored_may_stay(kinds: list[str]) -> None:
+    stored = {"status": {"conditions": [condition(kind) for kind in kinds]}}
+    assert certificates.approval_update(stored, stored) == []

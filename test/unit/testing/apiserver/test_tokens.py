@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -104,3 +105,68 @@ def test_a_token_that_is_bound_to_a_pod_ends_with_it(api: Api) -> None:
 def test_a_token_is_bound_to_a_name(api: Api, kind: str, name: str, why: str) -> None:
     spec = {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}}
     assert api("POST", TOKEN, {"spec": spec}, want=400)["message"] == why
+
+
+def test_a_token_of_no_seconds_is_refused(api: Api) -> None:
+    refused = api("POST", TOKEN, {"spec": {"expirationSeconds": 0}}, want=422)
+    assert "spec.expirationSeconds: Invalid value: 0: may not specify a duration less than 10 minutes" in str(refused)
+
+
+def test_a_token_request_may_name_the_uid_of_its_account(api: Api) -> None:
+    account = api("GET", TOKEN.removesuffix("/token"), want=200)["metadata"]["uid"]
+    made = api("POST", TOKEN, {"metadata": {"uid": account}}, want=201)
+    assert made["metadata"]["uid"] == account
+    refused = api("POST", TOKEN, {"metadata": {"uid": "of-the-account-before"}}, want=409)
+    assert refused["message"].endswith(
+        "the UID in the token request (of-the-account-before) does not match the UID of the service account "
+        f"({account})"
+    )
+
+
+@pytest.mark.parametrize("version", [{}, {"apiVersion": "v2"}])
+def test_a_token_is_bound_to_a_pod_of_any_version(api: Api, version: Json) -> None:
+    name = f"unversioned-{len(version)}"
+    pod(api, name)
+    assert requested(api, boundObjectRef={"kind": "Pod", "name": name, **version})
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+
+
+@contextlib.contextmanager
+def policy(api: Api, kind: str, spec: Json) -> Iterator[None]:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["serviceaccounts/token"]}
+    spec = {"matchConstraints": {"resourceRules": [rule]}, **spec}
+    bound: Json = {"policyName": "tokens"}
+    if kind == "validating":
+        bound["validationActions"] = ["Deny"]
+    paths = [f"{POLICIES}/{kind}admissionpolicies", f"{POLICIES}/{kind}admissionpolicybindings"]
+    for path, each in zip(paths, (spec, bound), strict=True):
+        api("POST", path, {"metadata": {"name": "tokens"}, "spec": each}, want=201)
+    yield
+    for path in paths:
+        api("DELETE", f"{path}/tokens", want=200)
+
+
+def test_a_validating_policy_sees_token_requests(api: Api) -> None:
+    seen = (
+        "object.metadata.name == 'default' && object.spec.audiences == ['vault'] && "
+        "object.spec.expirationSeconds == 3600 && request.name == 'default'"
+    )
+    validations = [{"expression": f"!({seen})", "message": "no tokens for the vault"}]
+    with policy(api, "validating", {"validations": validations}):
+        refused = api("POST", TOKEN, {"spec": {"audiences": ["vault"]}}, want=422)
+        assert "no tokens for the vault" in refused["message"]
+        requested(api)
+
+
+def test_a_mutating_policy_changes_a_token_request(api: Api) -> None:
+    change = 'JSONPatch{op: "add", path: "/spec/audiences", value: ["vault"]}'
+    spec = {
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{change}]"}}],
+        "reinvocationPolicy": "Never",
+    }
+    with policy(api, "mutating", spec):
+        token = requested(api)
+    assert code_for(api, token) == 401
+    assert review(api, token, "vault")["authenticated"]

@@ -125,12 +125,12 @@ def status_update(obj: Json, old: Json) -> list[FieldError]:
             check_certificate(issued)
         except ValueError as err:
             found.append(field_invalid("status.certificate", "<certificate data>", str(err)))
-    return found + _lost(obj, old, ("Failed",)) + _conditions(obj)
+    return found + _lost(obj, old, ("Failed",)) + _conditions(obj, old)
 
 
 def approval_update(obj: Json, old: Json) -> list[FieldError]:
     """Validate a write to `approval`. A decision is final."""
-    return _lost(obj, old, DECISIONS) + _conditions(obj)
+    return _lost(obj, old, DECISIONS) + _conditions(obj, old)
 
 
 def _status(obj: Json) -> Json:
@@ -160,18 +160,25 @@ def _decisions(obj: Json, old: Json) -> list[FieldError]:
     return found
 
 
-def _conditions(obj: Json) -> list[FieldError]:
+def _conditions(obj: Json, old: Json) -> list[FieldError]:
+    """Validate the conditions. What the old object has already is no error, since older servers allowed it."""
+    before = [each.get("type") or "" for each in _status(old).get("conditions") or ()]
+    may_repeat, may_decide_twice = len(before) > len(set(before)), set(before).issuperset(DECISIONS)
     found, seen = [], set()
     for i, condition in enumerate(_status(obj).get("conditions") or ()):
-        field, kind = f"status.conditions[{i}]", condition.get("type")
-        if not kind:
+        field, kind, status = f"status.conditions[{i}]", condition.get("type") or "", condition.get("status")
+        if not kind and "" not in before:
             found.append(field_required(f"{field}.type"))
-        if not condition.get("status"):
+        allowed = ["True"] if kind in (*DECISIONS, "Failed") else ["False", "True", "Unknown"]
+        if not status:
             found.append(field_required(f"{field}.status"))
-        elif kind in (*DECISIONS, "Failed") and condition["status"] != "True":
-            found.append(field_invalid(f"{field}.status", condition["status"], "must be True"))
+        elif status not in allowed:
+            found.append(field_not_supported(f"{field}.status", status, allowed))
+        others = {each for each in DECISIONS if each != kind}
+        if kind in DECISIONS and others & seen and not may_decide_twice:
+            text = "Approved and Denied conditions are mutually exclusive"
+            found.append(field_invalid(f"{field}.type", kind, text))
+        if kind in seen and not may_repeat:
+            found.append(field_duplicate(f"{field}.type", kind))
         seen.add(kind)
-    if seen.issuperset(DECISIONS):
-        text = "Approved and Denied conditions are mutually exclusive"
-        found.append(field_invalid("status.conditions", "Denied", text))
     return found
