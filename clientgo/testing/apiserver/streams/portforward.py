@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from clientgo.api.core.v1 import (
     PORT_FORWARD_REQUEST_ID_HEADER,
@@ -27,6 +27,7 @@ from clientgo.golang.stop import Signal
 from clientgo.testing.apiserver.streams import upgrade
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.http import Request, Response
+from clientgo.utils.clock import REAL_CLOCK, PassiveClock
 
 __all__ = ["Forwarder", "run"]
 
@@ -36,20 +37,35 @@ _SIZE: Final = 32 << 10
 _DIGITS: Final = 20
 # Pairs of streams at a time. Further ones are refused.
 _MAX_PAIRS: Final = 256
+# Seconds that a stream waits for the other one of its pair. Go: portforward.DefaultStreamCreationTimeout.
+_PATIENCE: Final = 30.0
+
+
+class _Pair(NamedTuple):
+    """Streams of one client, of which the second one has not come yet."""
+
+    streams: dict[str, Stream]
+    until: float
+    """The clock's time at which it is no longer awaited."""
 
 
 class Forwarder:
     """The pairs of streams of one connection, an error stream and a data stream for each client."""
 
-    def __init__(self, dial: Callable[[int], Conn]) -> None:
+    def __init__(self, dial: Callable[[int], Conn], *, clock: PassiveClock = REAL_CLOCK) -> None:
         self._dial = dial
+        self._clock = clock
         # Guards the other attributes.
         self._lock = threading.Lock()
-        self._pairs: dict[str, dict[str, Stream]] = {}
+        # In the order in which their first streams came.
+        self._pairs: dict[str, _Pair] = {}
         self._threads: set[threading.Thread] = set()
 
     def accept(self, stream: Stream, reply_sent: Signal) -> None:
-        """Add a stream to its pair. The second one starts the forwarding. Raises ValueError to reject it."""
+        """Add a stream to its pair. The second one starts the forwarding. Raises ValueError to reject it.
+
+        Resets streams that have waited too long for their second one.
+        """
         headers = stream.headers()
         kind, request_id = headers.get(STREAM_TYPE, ""), headers.get(PORT_FORWARD_REQUEST_ID_HEADER, "")
         if kind not in (STREAM_TYPE_ERROR, STREAM_TYPE_DATA):
@@ -59,21 +75,34 @@ class Forwarder:
             raise ValueError(f'unable to parse "{port}" as a port')
         if kind == STREAM_TYPE_ERROR:
             discard_input(stream)
+        self._drop_unpaired()
         with self._lock:
-            if len(self._pairs) + len(self._threads) >= _MAX_PAIRS:
-                raise ValueError("too many connections")
-            pair = self._pairs.setdefault(request_id, {})
-            if kind in pair:
-                raise ValueError(f"{kind} stream already exists")
-            pair[kind] = stream
-            if len(pair) < 2:
+            pair = self._pairs.get(request_id)
+            if pair is None:
+                if len(self._pairs) + len(self._threads) >= _MAX_PAIRS:
+                    raise ValueError("too many connections")
+                self._pairs[request_id] = _Pair({kind: stream}, self._clock.now() + _PATIENCE)
                 return
+            if kind in pair.streams:
+                raise ValueError(f"{kind} stream already exists")
             del self._pairs[request_id]
+            streams = {**pair.streams, kind: stream}
             thread = threading.Thread(
-                target=self._serve, args=(pair, int(port), reply_sent), name="apiserver-portforward", daemon=True
+                target=self._serve, args=(streams, int(port), reply_sent), name="apiserver-portforward", daemon=True
             )
             self._threads.add(thread)
             thread.start()
+
+    def _drop_unpaired(self) -> None:
+        """Reset the streams that have waited too long, so that they do not keep the places of others."""
+        now, late = self._clock.now(), []
+        with self._lock:
+            for request_id, pair in [*self._pairs.items()]:
+                if pair.until > now:
+                    break
+                late += self._pairs.pop(request_id).streams.values()
+        for stream in late:
+            stream.reset()
 
     def _serve(self, pair: dict[str, Stream], port: int, reply_sent: Signal) -> None:
         data, error = pair[STREAM_TYPE_DATA], pair[STREAM_TYPE_ERROR]

@@ -671,6 +671,34 @@ def test_the_number_of_pairs_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
         accepted(forwarder, Stream("data", request="2"))
 
 
+def test_a_full_connection_takes_the_second_streams_of_its_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portforward, "_MAX_PAIRS", 2)
+    forwarder = portforward.Forwarder(nowhere)
+    accepted(forwarder, *(Stream("error", request=each) for each in "01"))
+    accepted(forwarder, *(Stream("data", request=each) for each in "01"))
+    forwarder.join()
+
+
+def test_a_stream_without_its_pair_gives_its_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portforward, "_MAX_PAIRS", 2)
+    clock = clocktesting.FakePassiveClock(100.0)
+    forwarder = portforward.Forwarder(nowhere, clock=clock)
+    first, second = Stream("data", request="0"), Stream("error", request="1")
+    accepted(forwarder, first)
+    clock.set_time(110.0)
+    accepted(forwarder, second)
+    clock.set_time(129.0)
+    with pytest.raises(ValueError, match="too many connections"):
+        accepted(forwarder, Stream("data", request="2"))
+    assert (first.calls, second.calls) == ([], [])
+    clock.set_time(131.0)
+    accepted(forwarder, Stream("data", request="2"))
+    assert (first.calls, second.calls) == (["reset"], [])
+    accepted(forwarder, Stream("data", request="1"))
+    forwarder.join()
+    assert second.data == b"no port 80"
+
+
 def test_what_a_target_sends_goes_to_the_data_stream_until_it_closes() -> None:
     class Target:
         """A port that sends two pieces and closes."""
