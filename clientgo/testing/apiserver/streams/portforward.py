@@ -42,7 +42,7 @@ _PATIENCE: Final = 30.0
 
 
 class _Pair(NamedTuple):
-    """Streams of one client, of which the second one has not come yet."""
+    """The streams of one client until the second one comes."""
 
     streams: dict[str, Stream]
     until: float
@@ -95,7 +95,8 @@ class Forwarder:
 
     def _drop_unpaired(self) -> None:
         """Reset the streams that have waited too long, so that they do not keep the places of others."""
-        now, late = self._clock.now(), []
+        now = self._clock.now()
+        late: list[Stream] = []
         with self._lock:
             for request_id, pair in [*self._pairs.items()]:
                 if pair.until > now:

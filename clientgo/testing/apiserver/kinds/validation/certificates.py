@@ -164,7 +164,8 @@ def _conditions(obj: Json, old: Json) -> list[FieldError]:
     """Validate the conditions. What the old object has already is no error, since older servers allowed it."""
     before = [each.get("type") or "" for each in _status(old).get("conditions") or ()]
     may_repeat, may_decide_twice = len(before) > len(set(before)), set(before).issuperset(DECISIONS)
-    found, seen = [], set()
+    found: list[FieldError] = []
+    seen: set[str] = set()
     for i, condition in enumerate(_status(obj).get("conditions") or ()):
         field, kind, status = f"status.conditions[{i}]", condition.get("type") or "", condition.get("status")
         if not kind and "" not in before:
