@@ -7,9 +7,10 @@ A field set is a Python set of paths, a path a tuple of the path elements of Fie
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from clientgo.apimachinery.util.json import marshal
 from clientgo.golang import utf8
@@ -25,11 +26,17 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys
 _UNUSUAL = re.compile("[<>&\u2028\u2029.]|e[-+]")
 
 
-def _no_number(text: str) -> Any:
+def _no_number(text: str) -> NoReturn:
     raise ValueError(f"not a number: {text}")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+def _finite(text: str) -> float:
+    number = float(text)
+    # Infinity would be written as a name that no reader takes for a number.
+    return number if math.isfinite(number) else _no_number(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 
 def compact(value: Any) -> str:

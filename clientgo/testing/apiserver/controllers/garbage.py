@@ -165,11 +165,31 @@ class GarbageCollector:
             if others:
                 self._unreference(dependent, {uid})
                 continue
+            blocks = any(r.get("blockOwnerDeletion") for r in mine)
             if not stored.obj["metadata"].get("deletionTimestamp"):
-                has_own = bool(self._dependents.get(stored.obj["metadata"]["uid"]))
-                policy = "Foreground" if has_own else "Background"
-                self._objects.delete(*dependent, {"propagationPolicy": policy})
+                own = self._dependents.get(stored.obj["metadata"]["uid"])
+                if blocks and own and any(map(self._waits_for_dependents, own)):
+                    # A circle, in which each object would wait for the other ones for ever.
+                    self._unblock(dependent)
+                    blocks = False
+                self._objects.delete(*dependent, {"propagationPolicy": "Foreground" if own else "Background"})
                 stored = self._objects.store.get(*dependent)
-            if stored is not None and any(r.get("blockOwnerDeletion") for r in mine):
+            if stored is not None and blocks:
                 blocking += 1
         return blocking
+
+    def _waits_for_dependents(self, me: tuple[str, str]) -> bool:
+        """Report whether an object is being deleted in the foreground."""
+        stored = self._objects.store.get(*me)
+        metadata = stored.obj["metadata"] if stored is not None else {}
+        return bool(metadata.get("deletionTimestamp")) and "foregroundDeletion" in (metadata.get("finalizers") or ())
+
+    def _unblock(self, me: tuple[str, str]) -> None:
+        """Let an object no longer block the deletion of its owners. Go: unblockOwnerReferencesStrategicMergePatch."""
+
+        def change(obj: Json) -> Json:
+            references = obj["metadata"].get("ownerReferences") or ()
+            free = [{**r, "blockOwnerDeletion": False} if r.get("blockOwnerDeletion") else r for r in references]
+            return {**obj, "metadata": {**obj["metadata"], "ownerReferences": free}}
+
+        self._objects.change(*me, change)

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 
+from clientgo.golang import utf8
 from clientgo.golang.strconv import parse_int, quote
 from clientgo.testing.apiserver.wire import errors
 from clientgo.testing.apiserver.wire.errors import FieldError, field_forbidden, field_not_supported, field_required
@@ -150,13 +151,15 @@ class WriteOptions:
         dry = list(request.params.get("dryRun", ()))
         found += _dry_run(dry)
         self.dry_run = bool(dry)
-        given = request.param("fieldManager")
+        sent = request.param("fieldManager")
+        # Bytes that are not valid UTF-8 count as sent, and are stored as JSON writes them.
+        given = utf8.to_valid(sent)
         self.force = request.flag("force")
         self.validation = request.param("fieldValidation") or "Warn"
         self.validation_given = bool(request.param("fieldValidation"))
         if self.validation not in _VALIDATION:
             found.append(field_not_supported("fieldValidation", self.validation, ["", *sorted(_VALIDATION)]))
-        if len(given.encode()) > 128:
+        if len(utf8.encode(sent)) > 128:
             found.append(FieldError("FieldValueTooLong", "fieldManager", "Too long: may not be more than 128 bytes"))
         found += _unprintable(given)
         if kind == "ApplyOptions":

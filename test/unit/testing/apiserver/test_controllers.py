@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from apiclient import Api
 
 from clientgo.testing.apiserver import Environment
 from clientgo.testing.apiserver.server import Server
+from clientgo.testing.apiserver.wire.http import Request
 
 
 def test_what_concerns_no_controller_rests_until_somebody_waits() -> None:
@@ -64,3 +66,29 @@ def test_an_owner_goes_after_the_last_dependent_that_it_waits_for(count: int, la
             assert idle() == (set() if last == "gone" else set(names))
         finally:
             api.close()
+
+
+def test_objects_that_own_each_other_go_in_the_foreground() -> None:
+    """Each would wait for the others for ever; as in Go, the collector finds the circle."""
+    server = Server(listen=False)
+    maps = server.registry.find("", "v1", "configmaps")
+    assert maps is not None
+    try:
+        server.start()
+        uids = {}
+        for name, owner in (("a", ""), ("b", "a"), ("c", "b")):
+            owners = ({"metadata": {"name": owner, "uid": uids[owner]}},) if owner else ()
+            made = server.create(maps, "default", kept(name, owners=owners))
+            uids[name] = made.obj["metadata"]["uid"]
+        closing = kept("a", owners=({"metadata": {"name": "c", "uid": uids["c"]}},))
+        foreground = {"propagationPolicy": "Foreground"}
+        for method, media, body in (("PATCH", "merge-patch+json", closing), ("DELETE", "json", foreground)):
+            headers = {"content-type": f"application/{media}", "authorization": f"Bearer {server.token}"}
+            request = Request(method, f"{MAPS}/a", headers)
+            request.body = json.dumps(body).encode()
+            assert server.handle(request, False).status == 200
+        assert server.controllers.wait_idle()
+        left = {stored.name for stored in server.store.list("/configmaps", "default/")[1]}
+        assert left.isdisjoint(uids)
+    finally:
+        server.stop()

@@ -9,9 +9,10 @@ import pytest
 
 from clientgo.testing.apiserver.access.users import User
 from clientgo.testing.apiserver.kinds.registry import Registry
-from clientgo.testing.apiserver.verbs.options import DeleteOptions
+from clientgo.testing.apiserver.verbs.options import DeleteOptions, WriteOptions
 from clientgo.testing.apiserver.webhooks import attributes
 from clientgo.testing.apiserver.wire.errors import ApiError
+from clientgo.testing.apiserver.wire.http import Request
 
 Json = dict[str, Any]
 REGISTRY = Registry()
@@ -122,3 +123,16 @@ def test_the_server_writes_as_itself_without_a_user() -> None:
 def test_a_webhook_sees_the_kind_of_the_body(storage: str, subresource: str, wanted: Json) -> None:
     found = attributes.of_write("CREATE", call(storage, subresource=subresource), OBJECT, None, written())
     assert found.group_version_kind == wanted
+
+
+@pytest.mark.parametrize(
+    ("sent", "manager"),
+    [("%ff", "\ufffd"), ("a%ed%a0%80b", "a\ufffd\ufffd\ufffdb"), ("%ff" * 128, "\ufffd" * 128), ("%c3%a9", "\xe9")],
+)
+def test_a_manager_may_have_bytes_that_are_not_utf_8(sent: str, manager: str) -> None:
+    assert WriteOptions(Request("POST", f"/?fieldManager={sent}", {}), "CreateOptions").manager == manager
+
+
+def test_a_manager_has_at_most_128_bytes_as_sent() -> None:
+    with pytest.raises(ApiError, match="fieldManager: Too long: may not be more than 128 bytes"):
+        WriteOptions(Request("POST", f"/?fieldManager={'%ff' * 129}", {}), "CreateOptions")
