@@ -253,7 +253,8 @@ def require_methods(value: T, source: str | Callable[..., object], *methods: str
     problem = f"{source} is {value!r}" if isinstance(source, str) else f"{describe_function(source)} returned {value!r}"
     if isinstance(value, type):
         raise TypeError(f"{problem}: an object of this class is required, not the class")
-    raise TypeError(f"{problem}: an object with the methods {', '.join(methods)} is required")
+    missing = ", ".join(method for method in methods if not callable(getattr(value, method, None)))
+    raise TypeError(f"{problem}: an object with the methods {', '.join(methods)} is required; it has no {missing}")
 
 
 def call_named(function: Callable[..., T], *args: object) -> T:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields, replace
 from types import EllipsisType, ModuleType
 from typing import Any
 
+from clientgo.golang.stop import create_checked
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.failures import Failures
-from clientgo.testing.workqueue_machine.model import Item, copied
+from clientgo.testing.workqueue_machine.model import METHODS, Item, copied
 from clientgo.testing.workqueue_machine.order import PriorityOrder
 from clientgo.testing.workqueue_machine.session import NewQueue, blocked_threads
 from clientgo.util.workqueue import AddOpts
@@ -246,7 +247,7 @@ def _run(
     try:
         with synctest.bubble(schedule, preempt_in=preempt_in, max_steps=patience * shape.correct_steps) as b:
             story.bubble = b
-            queue = new_queue(None)
+            queue = create_checked(new_queue, (None,), *METHODS)
             _Interleaving(b, queue, story, shape).run()
             return type(queue)
     except Exception as err:

@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 Item: TypeAlias = Hashable
 
+METHODS = ("add", "get", "done", "len", "shut_down", "shut_down_with_drain", "shutting_down")
+"""The methods of every queue, as in workqueue.TypedInterface."""
+
 
 class _Copy(str):
     """A string that equals an item and is another object, as the keys of two events of one object are."""

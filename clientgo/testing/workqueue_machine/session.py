@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import threading
@@ -10,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
+from clientgo.golang.stop import create_checked
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.metrics import MetricsError, RecordingMetrics
 from clientgo.testing.workqueue_machine.model import (
+    METHODS,
     SHUT_DOWN,
     DelayingQueueModel,
     Item,
@@ -81,6 +84,9 @@ class QueueSession:
     thread may stay blocked.
     """
 
+    methods: ClassVar[tuple[str, ...]] = METHODS
+    """The methods that a queue must have."""
+
     def __init__(self, new_queue: NewQueue, schedule: synctest.Schedule | None = None, *, polls: float = 0.0) -> None:
         """Prepare a session; the `with` block makes the queue.
 
@@ -107,8 +113,10 @@ class QueueSession:
         return QueueModel()
 
     def __enter__(self) -> QueueSession:
-        self._bubble.__enter__()
-        self.queue = self._new_queue(self._metrics)
+        with contextlib.ExitStack() as undo:
+            undo.enter_context(self._bubble)
+            self.queue = create_checked(self._new_queue, (self._metrics,), *self.methods)
+            undo.pop_all()
         return self
 
     def __exit__(
@@ -431,6 +439,8 @@ def _text(answers: Sequence[Item]) -> str:
 class DelayingQueueSession(QueueSession):
     """Adds `add_after`."""
 
+    methods = (*QueueSession.methods, "add_after")
+
     def _new_model(self) -> Any:
         return DelayingQueueModel()
 
@@ -463,6 +473,8 @@ class RateLimitingQueueSession(DelayingQueueSession):
 
     The queue's delays have to be those of `exponential` with `base` and `limit`, in seconds.
     """
+
+    methods = (*DelayingQueueSession.methods, "add_rate_limited", "forget", "num_requeues")
 
     def __init__(
         self,
@@ -524,6 +536,8 @@ class RateLimitingQueueSession(DelayingQueueSession):
 
 class PriorityQueueSession(RateLimitingQueueSession):
     """Adds `add_with_opts`, which takes a workqueue.AddOpts."""
+
+    methods = (*RateLimitingQueueSession.methods, "add_with_opts")
 
     def _new_model(self) -> Any:
         return PriorityQueueModel(self._delay)

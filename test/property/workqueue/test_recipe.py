@@ -20,7 +20,9 @@ from clientgo.testing.workqueue_machine import (
     QueueMachine,
     QueueMismatch,
     QueueRace,
+    QueueSession,
     RateLimitingQueueMachine,
+    RateLimitingQueueSession,
     exponential,
     interleave,
 )
@@ -183,3 +185,36 @@ def test_an_invariant_that_fails_shows_its_assert() -> None:
         run_state_machine_as_test(QueueMachine.of(WithAnInvariant), settings=FEW)
 
     assert "an invariant of the queue is broken: assert len(self.queue) < 2" in str(caught.value)
+
+
+class WithoutLen(SimpleQueue):
+    """Its author counts with `len(queue)`, as Python does elsewhere."""
+
+    len = None  # type: ignore[assignment]
+
+
+def raises(_: object) -> SimpleQueue:
+    raise RuntimeError("no queue today")
+
+
+def test_a_missing_method_and_an_error_of_the_constructor_are_named_and_leave_no_bubble_open() -> None:
+    recipes = [
+        lambda new: run_state_machine_as_test(QueueMachine.of(new), settings=settings(max_examples=1, database=None)),
+        lambda new: interleave(new, synctest.Schedule()),
+        lambda new: QueueSession(new).__enter__(),
+    ]
+    missing = r"returned <.*WithoutLen .*: an .* is required; it has no len"
+    for run in recipes:
+        with pytest.raises((TypeError, QueueRace), match=missing):
+            run(lambda _: WithoutLen())
+        with pytest.raises((RuntimeError, QueueRace), match="no queue today"):
+            run(raises)
+        with synctest.bubble():
+            pass
+    with pytest.raises(TypeError, match="it has no add_rate_limited, forget, num_requeues"):
+        RateLimitingQueueSession(lambda _: DelayingOnly()).__enter__()
+
+
+class DelayingOnly(SimpleQueue):
+    def add_after(self, item: Any, delay: float) -> None:
+        raise NotImplementedError
