@@ -14,6 +14,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Scheme
 from clientgo.apimachinery.runtime.converter import drop_empty_values
+from clientgo.apimachinery.runtime.error import new_not_registered_err_for_kind, new_not_registered_err_for_target
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
 from clientgo.apimachinery.util import managedfields
@@ -63,6 +64,7 @@ class FieldManagedObjectTracker:
     ) -> None:
         gvk = kind_of_resource(self._scheme, gvr)
         live = self._tracker.get(gvr, ns, meta.accessor(patched_object).get_name())
+        self._require_kind_of(live, patched_object, gvk)
         manager = opts.field_manager if opts is not None else ""
         self._tracker.patch(gvr, self._updated(gvk, live, patched_object, manager), ns, opts)
 
@@ -89,6 +91,19 @@ class FieldManagedObjectTracker:
             if not apierrors.is_not_found(err):
                 raise
             return None
+
+    def _require_kind_of(self, live: Object, patched: Object, gvk: GroupVersionKind) -> None:
+        """Raise ValueError for a patched object of another kind, which Go cannot convert to the resource's version."""
+        kind = _own_kind(patched)
+        if kind == _own_kind(live):
+            return
+        version = gvk.group_version()
+        cause = new_not_registered_err_for_kind(self._scheme.name(), kind)
+        if kind.group_version() != version and self._scheme.recognizes(kind):
+            cause = new_not_registered_err_for_target(self._scheme.name(), self._scheme.class_for(kind), version)
+        accessor = meta.accessor(patched)
+        shown = f"{accessor.get_namespace()}/{accessor.get_name()}; {kind}"
+        raise ValueError(f"failed to convert new object ({shown}) to proper version ({version}): {cause}")
 
     def _updated(self, gvk: GroupVersionKind, live: Object | None, obj: Object, manager: str) -> Object:
         """Return `obj` with the fields that differ from `live` owned by `manager`.
@@ -148,6 +163,12 @@ def kind_of_resource(scheme: Scheme, gvr: GroupVersionResource) -> GroupVersionK
     for kind in scheme.known_types(gvr.group_version()):
         mapper.add(gvr.group_version().with_kind(kind), meta.REST_SCOPE_NAMESPACE)
     return mapper.kind_for(gvr)
+
+
+def _own_kind(obj: Object) -> GroupVersionKind:
+    """Return the kind of the object's class, or the kind that an object without a class states."""
+    kind = type(obj).GROUP_VERSION_KIND
+    return obj.group_version_kind() if kind is None or isinstance(obj, metav1.PartialObjectMetadata) else kind
 
 
 def _as_struct(obj: T) -> T:

@@ -33,7 +33,7 @@ from clientgo.apimachinery.runtime.converter import (
 from clientgo.apimachinery.runtime.error import new_missing_kind_err
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, Decoder, ObjectCreater, ObjectTyper
 from clientgo.apimachinery.runtime.object import Object
-from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource
+from clientgo.apimachinery.runtime.schema import GroupVersionKind, GroupVersionResource, parse_group_version
 from clientgo.apimachinery.types import NamespacedName, PatchType
 from clientgo.apimachinery.util import jsonmergepatch, jsonpatch, strategicpatch, yaml
 from clientgo.apimachinery.util.json import marshal, unmarshal, unmarshal_literals
@@ -312,10 +312,19 @@ def _decoded_document(cls: type[T], document: Any) -> T:
     """Return an object without declared fields as Go's decoder makes it. Raises ValueError with Go's text."""
     if not isinstance(document, dict):
         raise UnmarshalTypeError(document, "map[string]interface {}")
-    if not document.get("kind"):
+    if not document.get("kind") or not _is_group_version(document.get("apiVersion")):
         raise new_missing_kind_err(marshal(document))
     _check_type_and_metadata(document)
     return cls.from_dict(document)
+
+
+def _is_group_version(api_version: Any) -> bool:
+    """Report whether the text is a group version. In Go an object with another text has no kind either."""
+    try:
+        parse_group_version(api_version if isinstance(api_version, str) else "")
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

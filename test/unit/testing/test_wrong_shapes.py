@@ -17,6 +17,7 @@ from clientgo.apimachinery.api import errors as apierrors
 from clientgo.apimachinery.apis.meta.v1.unstructured import Unstructured
 from clientgo.apimachinery.runtime import Object
 from clientgo.apimachinery.runtime.converter import check_fields
+from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.apimachinery.types import PatchType
 from clientgo.apimachinery.util.mergepatch import MergePatchError
 from clientgo.controller_runtime import client
@@ -311,3 +312,45 @@ def test_created_objects_of_any_shape_are_taken_or_refused_too() -> None:
                 continue
             except Exception as err:
                 pytest.fail(f"{wrong!r}: {err!r}")
+
+
+WIDGET: Json = {
+    "apiVersion": "w.io/v1",
+    "kind": "Widget",
+    "metadata": {"name": "a", "namespace": "d"},
+    "spec": {"n": 1},
+}
+
+
+@pytest.mark.parametrize("kind", [PatchType.MERGE, PatchType.JSON])
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"kind": "Gadget"}, 'w.io/v1, Kind=Gadget) to proper version (w.io/v1): no kind "Gadget" is registered'),
+        ({"apiVersion": "w.io/v2"}, 'w.io/v2, Kind=Widget) to proper version (w.io/v1): no kind "Widget" is'),
+        ({"apiVersion": "v1", "kind": "Pod"}, "/v1, Kind=Pod) to proper version (w.io/v1): clientgo.api.core.v1"),
+    ],
+)
+def test_a_patch_cannot_give_an_object_without_a_class_another_kind(
+    kind: PatchType, changes: Json, cause: str
+) -> None:
+    """Go: structuredMergeManager.Update."""
+    patch: Any = changes
+    if kind == PatchType.JSON:
+        patch = [{"op": "replace", "path": f"/{name}", "value": value} for name, value in changes.items()]
+    c = ctrlfake.new_client_builder().with_objects(Unstructured.from_dict(copy.deepcopy(WIDGET))).build()
+    target = Unstructured.from_dict({**WIDGET, "spec": {}})
+    with pytest.raises(ValueError) as raised:
+        c.patch(CTX, target, client.raw_patch(kind, json.dumps(patch).encode()))
+    assert str(raised.value).startswith(f"failed to convert new object (d/a; {cause}")
+    stored = c.get(CTX, client.ObjectKey(name="a", namespace="d"), target)
+    assert (stored.get_resource_version(), stored.object["spec"]) == ("999", {"n": 1})
+
+
+def test_an_object_without_a_class_has_no_kind_if_its_version_cannot_be_parsed() -> None:
+    """Go: UnstructuredJSONScheme.Decode."""
+    fake = dynamicfake.new_simple_dynamic_client(SCHEME, Unstructured.from_dict(copy.deepcopy(WIDGET)))
+    widgets = fake.resource(GroupVersionResource("w.io", "v1", "widgets")).namespace("d")
+    with pytest.raises(ValueError, match=r"""^Object 'Kind' is missing in '\{"apiVersion":"a/b/c","kind":"Widget","""):
+        widgets.patch(CTX, "a", PatchType.MERGE, b'{"apiVersion":"a/b/c"}')
+    assert widgets.get(CTX, "a").object == WIDGET
