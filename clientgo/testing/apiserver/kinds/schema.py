@@ -64,12 +64,20 @@ class DecodeError(Exception):
 
 
 class Context:
-    """The results of one decoding: the paths of unknown fields."""
+    """The results of one decoding: the paths of unknown fields.
 
-    __slots__ = ("unknown",)
+    With `whole_floats` a number such as 2.0 is an integer: Go converts maps to structs so, but does not decode JSON so.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("unknown", "whole_floats")
+
+    def __init__(self, *, whole_floats: bool = False) -> None:
         self.unknown: list[str] = []
+        self.whole_floats = whole_floats
+
+    def as_integer(self, value: Any) -> Any:
+        """Return a whole float as an integer if this decoding takes it for one, and any other value unchanged."""
+        return int(value) if self.whole_floats and isinstance(value, float) and value.is_integer() else value
 
 
 class Codec:
@@ -294,8 +302,9 @@ def _integer(go_type: str) -> Codec:
     low, high = _INT_RANGES[go_type]
 
     def decode(value: Any, ctx: Context, path: str, field: str) -> Any:
-        if type(value) is int and low <= value <= high:
-            return value
+        number = ctx.as_integer(value)
+        if type(number) is int and low <= number <= high:
+            return number
         raise mismatch(value, field, go_type)
 
     return Codec(go_type, decode, 0, plain=int, bounds=range(low, high + 1))
@@ -349,8 +358,9 @@ def _quantity(value: Any, ctx: Context, path: str, field: str) -> Any:
 
 def _int_or_string(value: Any, ctx: Context, path: str, field: str) -> Any:
     low, high = _INT_RANGES["int32"]
-    if isinstance(value, str) or (type(value) is int and low <= value <= high):
-        return value
+    number = ctx.as_integer(value)
+    if isinstance(number, str) or (type(number) is int and low <= number <= high):
+        return number
     raise mismatch(value, field, "int32")
 
 

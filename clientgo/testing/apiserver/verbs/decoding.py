@@ -21,7 +21,6 @@ from clientgo.testing.apiserver.wire.jsonio import (
     Json,
     ParseError,
     dumps_text,
-    duplicate_fields,
     go_text,
     is_deep,
     loads,
@@ -188,8 +187,10 @@ def decode(call: Call, doc: Json, options: WriteOptions | None, raw: bytes = b""
         raise errors.bad_request(f"{head}: {_text_of(call, reported or err)}") from None
     if call.request.media_type() == CBOR:
         strict = _strict_problems(call, options, unknown, b"", doc, is_cbor=not resource.custom)
+    elif resource.custom or _is_yaml(call):
+        strict = _strict_problems(call, options, unknown if resource.custom else _sorted(doc, unknown), raw, doc)
     else:
-        strict = _strict_problems(call, options, _in_document_order(doc, unknown), raw, doc)
+        strict = _strict_problems(call, options, unknown, raw, doc, struct=resource.struct)
     if strict:
         raise errors.bad_request(f"{head}: {strict}")
     return obj
@@ -231,8 +232,12 @@ def _text_of(call: Call, err: schema.DecodeError) -> str:
     return cborio.mistyped(str(err), err.value, err.go_type, f"{resource.version}.{resource.kind}")
 
 
-def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
-    """Return the paths of fields in the order of the document."""
+def _is_yaml(call: Call) -> bool:
+    return call.request.media_type("application/json") == "application/yaml"
+
+
+def _sorted(doc: Json, paths: list[str]) -> list[str]:
+    """Return the paths of fields in the order of the document with sorted keys, which Go decodes."""
     if len(paths) < 2:
         return paths
     met: dict[str, int] = {}
@@ -246,7 +251,7 @@ def _in_document_order(doc: Json, paths: list[str]) -> list[str]:
             for i, item in enumerate(value):
                 walk(item, f"{path}[{i}]")
 
-    walk(doc, "")
+    walk(sort_keys(doc), "")
     return sorted(paths, key=lambda path: met.get(path, len(met)))
 
 
@@ -315,7 +320,7 @@ def decode_patched(call: Call, live: Json, doc: Json, body: Any, media: str, opt
     try:
         if media == STRATEGIC_PATCH:
             _check_type_texts(doc)
-        obj = normal_form(call.resource, doc, unknown)
+        obj = normal_form(call.resource, doc, unknown, whole_floats=media == STRATEGIC_PATCH)
     except schema.DecodeError as err:
         from clientgo.testing.apiserver.kinds import patchrules  # Here, as in `patched`.
 
@@ -325,6 +330,8 @@ def decode_patched(call: Call, live: Json, doc: Json, body: Any, media: str, opt
             struct = call.resource.struct
             text = str(err if struct is None else reported_of_patch(call, struct, live, media) or err)
         raise invalid_patch(doc, body, media, text) from None
+    if not call.resource.custom:
+        unknown = sorted(unknown) if media == STRATEGIC_PATCH else _sorted(doc, unknown)
     raw = b"" if media == JSON_PATCH else call.request.body
     strict = _strict_problems(call, options, unknown, raw, body, _unknown_in_steps(body) if media == JSON_PATCH else ())
     if strict:
@@ -368,11 +375,17 @@ def invalid_patch(doc: Json, body: Any, media: str, text: str) -> ApiError:
     return errors.invalid("", "", "", [errors.field_invalid("patch", shown, text)])
 
 
-def normal_form(resource: Resource, doc: Json, unknown: list[str]) -> Json:
-    """Return the document in normal form. Raises DecodeError, or ApiError if it is nested too deeply."""
+def normal_form(resource: Resource, doc: Json, unknown: list[str], *, whole_floats: bool = False) -> Json:
+    """Return the document in normal form. Raises DecodeError, or ApiError if it is nested too deeply.
+
+    `whole_floats` is passed to the decoding of a built-in kind, see schema.Context.
+    """
     if is_deep(doc):
         raise errors.bad_request("exceeded max depth")
-    obj = _decode_custom(resource, doc, unknown) if resource.custom else _decode_builtin(resource, doc, unknown)
+    if resource.custom:
+        obj = _decode_custom(resource, doc, unknown)
+    else:
+        obj = _decode_builtin(resource, doc, unknown, whole_floats=whole_floats)
     metadata = doc.get("metadata")
     if isinstance(metadata, dict) and metadata.get("managedFields") == []:
         # No list of managers is not the same as an empty one, which clears them.
@@ -389,10 +402,12 @@ def _strict_problems(
     of_patch: Iterable[str] = (),
     *,
     is_cbor: bool = False,
+    struct: schema.Struct | None = None,
 ) -> str:
     """Return the problems that strict field validation rejects, as one text. Other modes warn or ignore them.
 
-    Go's decoder of CBOR reports only the first unknown field of a typed object, by its position in its map.
+    With a struct, unknown and repeated fields come in the order of `raw`; otherwise the repeated ones come first. Go's
+    decoder of CBOR reports only the first unknown field of a typed object, by its position in its map.
     """
     if options is None or options.validation == "Ignore":
         return ""
@@ -402,11 +417,11 @@ def _strict_problems(
         texts = [cborio.unknown_field(parsed, unknown)]
     else:
         texts = [*of_patch, *(f"unknown field {quote(path)}" for path in unknown)]
-    if raw and not call.duplicates and may_repeat(raw, parsed):
-        # Unknown fields are skipped, also if they are repeated.
-        skipped = set(unknown)
-        repeated = [path for path in duplicate_fields(raw) if path not in skipped]
-        texts = [f"duplicate field {quote(path)}" for path in repeated] + texts
+    if raw and not call.duplicates and (may_repeat(raw, parsed) or (unknown and struct is not None)):
+        from clientgo.testing.apiserver.kinds.strict_fields import strict_problems  # Here: for problems only.
+
+        found = strict_problems(raw, struct)
+        texts = (found or texts) if struct is not None else found + texts
     # Go: decodeState.saveStrictError.
     del texts[_MAX_STRICT_PROBLEMS:]
     if options.validation != "Strict":
@@ -417,12 +432,12 @@ def _strict_problems(
     return f"strict decoding error: {', '.join(texts)}" if texts else ""
 
 
-def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
+def _decode_builtin(resource: Resource, doc: Json, unknown: list[str], *, whole_floats: bool) -> Json:
     full = {**doc, "kind": resource.kind, "apiVersion": resource.group_version}
     if resource.struct is None:
         full["metadata"] = _decode_metadata(doc, unknown)
         return {name: full[name] for name in ("kind", "apiVersion", "metadata", *full)}
-    ctx = schema.Context()
+    ctx = schema.Context(whole_floats=whole_floats)
     obj: Json = resource.struct.decode(full, ctx, "", "")
     fill = defaults.for_kind(resource.group_version, resource.kind)
     if fill is not None:
@@ -432,14 +447,16 @@ def _decode_builtin(resource: Resource, doc: Json, unknown: list[str]) -> Json:
 
 
 def _decode_custom(resource: Resource, doc: Json, unknown: list[str]) -> Json:
-    metadata = _decode_metadata(doc, unknown)
+    of_metadata: list[str] = []
+    metadata = _decode_metadata(doc, of_metadata)
+    unknown += _sorted(doc, of_metadata)
     obj, dropped = structural.prune({**doc, "metadata": metadata}, resource.structural)
-    unknown += dropped
+    unknown += sorted(dropped)
     try:
         obj, dropped = embedded.coerce(structural.without_nulls(obj, resource.structural), resource.structural)
     except embedded.CoerceError as err:
         raise schema.DecodeError(str(err)) from None
-    unknown += dropped
+    unknown += sorted(dropped)
     out: Json = sort_keys(structural.default(obj, resource.structural))
     return out
 

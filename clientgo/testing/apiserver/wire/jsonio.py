@@ -158,35 +158,6 @@ def may_repeat(text: bytes, value: Any) -> bool:
     return text.count(b'"') - text.count(b'\\"') != 2 * strings
 
 
-def duplicate_fields(text: bytes) -> list[str]:
-    """Return the paths of keys that appear twice in an object."""
-    found: list[str] = []
-
-    class Pairs(dict[str, Any]):
-        repeated: list[str]
-
-    def hook(pairs: list[tuple[str, Any]]) -> Any:
-        out = Pairs(pairs)
-        seen: set[str] = set()
-        out.repeated = [name for name, _ in pairs if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
-        return out
-
-    def walk(value: Any, path: str) -> None:
-        if isinstance(value, Pairs):
-            found.extend(f"{path}.{name}" if path else name for name in value.repeated)
-            for name, item in value.items():
-                walk(item, f"{path}.{name}" if path else name)
-        elif isinstance(value, list):
-            for i, item in enumerate(value):
-                walk(item, f"{path}[{i}]")
-
-    try:
-        walk(json.loads(text.decode(errors="replace"), object_pairs_hook=hook), "")
-    except (ValueError, RecursionError):
-        return []
-    return found
-
-
 def go_text(value: Any) -> str:
     """Return a value as Go's fmt prints it with %v."""
     if isinstance(value, dict):
@@ -204,7 +175,7 @@ def go_text(value: Any) -> str:
 def loads_yaml(text: bytes, duplicates: list[str] | None = None) -> Any:
     """Parse one YAML document into what JSON could have said. Raises ParseError.
 
-    Adds repeated keys of a map to `duplicates`. For a body in JSON, `duplicate_fields` finds them.
+    Adds repeated keys of a map to `duplicates`. For a body in JSON, `strict_fields` finds them.
     """
     if text.lstrip()[:1] == b"{":
         # Most bodies with the type YAML are JSON, and the JSON parser is much faster.

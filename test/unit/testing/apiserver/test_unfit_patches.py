@@ -53,6 +53,21 @@ def test_a_strategic_patch_is_shown_with_what_does_not_fit(api: Api, change: Jso
     assert [cause["field"] for cause in status["details"]["causes"]] == ["patch"]
 
 
+def test_only_a_strategic_patch_takes_a_whole_number_with_a_fraction_for_an_integer(api: Api) -> None:
+    """Go: DefaultUnstructuredConverter.FromUnstructured."""
+    path = "/apis/apps/v1/namespaces/default/deployments/web?dryRun=All"
+    rolling = '"strategy":{"rollingUpdate":{"maxSurge":3.0}}'
+    pods = '"template":{"spec":{"terminationGracePeriodSeconds":1e1,"containers":[{"name":"c","ports":[]}]}}'
+    body = f'{{"spec":{{"replicas":2.0,{rolling},{pods}}}}}'
+    spec = api("PATCH", path, body, media=STRATEGIC, want=200)["spec"]
+    numbers = [spec["replicas"], spec["strategy"]["rollingUpdate"]["maxSurge"]]
+    numbers.append(spec["template"]["spec"]["terminationGracePeriodSeconds"])
+    assert numbers == [2, 3, 10] and all(type(number) is int for number in numbers)
+    message = refused(api, '{"spec":{"replicas":2.0}}', MERGE)["message"]
+    why = "json: cannot unmarshal number 2.0 into Go struct field DeploymentSpec.spec.replicas of type int32"
+    assert message.endswith(f'": {why}')
+
+
 @pytest.mark.parametrize(
     ("change", "media"),
     [({"spec": {"replicas": "two"}}, MERGE), ([{"op": "replace", "path": "/spec/replicas", "value": "two"}], JSON)],
@@ -71,6 +86,25 @@ def test_unknown_fields_of_a_strict_patch(api: Api) -> None:
     assert message.endswith('"map[spec:map[replics:1]]": strict decoding error: unknown field "spec.replics"')
     message = refused(api, '{"spec":{"replicas":1,"replicas":1}}', MERGE, query=strict)["message"]
     assert message.endswith('strict decoding error: duplicate field "spec.replicas"')
+    change = {"zone": 1, "spec": {"y": 1, "template": {"metadata": {"x": 1}}}}
+    unknown = ", ".join(f'unknown field "{path}"' for path in ("spec.template.metadata.x", "spec.y", "zone"))
+    for media in (MERGE, STRATEGIC):
+        message = refused(api, change, media, query=strict)["message"]
+        assert message.endswith(f"strict decoding error: {unknown}")
+
+
+def test_unknown_and_repeated_fields_of_a_body_come_in_its_order(api: Api) -> None:
+    body = '{"metadata":{"name":"c"},"dota":{},"data":{"a":"1","a":"2"},"y":1,"binaryData":{},"binaryData":{}}'
+    problems = ['unknown field "dota"', 'duplicate field "data.a"', 'unknown field "y"', 'duplicate field "binaryData"']
+    path = "/api/v1/namespaces/default/configmaps?dryRun=All"
+    message = api("POST", f"{path}&fieldValidation=Strict", body, want=400)["message"]
+    assert message.endswith(f"cannot be handled as a ConfigMap: strict decoding error: {', '.join(problems)}")
+    assert api.warnings("POST", path, body) == problems
+    # YAML is made JSON with sorted keys first.
+    yaml = "zone: 1\ndota: 1\nmetadata: {name: c, x: 1, q: 1}\n"
+    assert api.warnings("POST", path, yaml, "application/yaml") == [
+        f'unknown field "{name}"' for name in ("dota", "metadata.q", "metadata.x", "zone")
+    ]
 
 
 @pytest.mark.parametrize(
