@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -243,10 +244,10 @@ def read_and_close_response_body(response: Response | None) -> None:
     if response is None:
         return
     try:
-        length = int(response.headers.get("Content-Length", "-1"))
-        if 0 <= length <= _MAX_BODY_SLURP_SIZE:
-            response.body.read()
-    except (OSError, EOFError, ValueError):
-        pass
+        # The request has its outcome. No failure here, also not that of an earlier read again, may replace it.
+        with contextlib.suppress(Exception):
+            length = int(response.headers.get("Content-Length", "-1"))
+            if 0 <= length <= _MAX_BODY_SLURP_SIZE:
+                response.body.read()
     finally:
         response.close()

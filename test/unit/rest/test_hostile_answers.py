@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from httpscript import Answer, Received, ScriptedServer
+from patience import PATIENCE
 
 from clientgo import context, dynamic, klog, kubernetes, rest
 from clientgo.api.core import v1 as corev1
@@ -140,6 +141,22 @@ def test_a_body_that_would_fill_the_memory_is_an_error(monkeypatch: pytest.Monke
         pods = kubernetes.new_for_config(config(server)).core_v1().pods("default")
         with pytest.raises(RuntimeError, match="http: response body of more than 1048576 bytes"):
             pods.list(CTX, metav1.ListOptions())
+
+
+BROKEN = {
+    "cut": Answer(200, b"{", claimed_length=100),
+    "no gzip": Answer(200, b"{}", {"Content-Type": "application/json", "Content-Encoding": "gzip"}),
+}
+
+
+@pytest.mark.parametrize("timeout", [0.0, PATIENCE])
+@pytest.mark.parametrize("answer", BROKEN.values(), ids=BROKEN.keys())
+def test_a_short_body_that_breaks_off_is_the_error_with_and_without_a_timeout(answer: Answer, timeout: float) -> None:
+    """The rest of a short body is read so that its connection can be reused; that fails again, in other words."""
+    with ScriptedServer(lambda request: answer) as server:
+        pods = kubernetes.new_for_config(rest.Config(host=server.url, timeout=timeout)).core_v1().pods("default")
+        with pytest.raises(RuntimeError, match="Original error: (unexpected EOF|gzip: )"):
+            pods.get(CTX, "web", metav1.GetOptions())
 
 
 def test_the_parameters_of_a_media_type_take_linear_time() -> None:
