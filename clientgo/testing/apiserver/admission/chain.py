@@ -46,7 +46,7 @@ UNDONE_BY_CONTROLLERS = ("ServiceAccount", "TaintNodesByCondition", "StorageObje
 # In the order of kube-apiserver's AllOrderedPlugins, where all of these are on by default.
 PLUGINS = (
     Plugin("NamespaceLifecycle", namespace_lifecycle.admit),
-    Plugin("LimitRanger", limit_ranger.admit, limit_ranger.validate),
+    Plugin("LimitRanger", limit_ranger.admit, limit_ranger.validate, updates=True),
     Plugin("ServiceAccount", service_account.admit),
     Plugin("TaintNodesByCondition", taint_nodes.admit),
     Plugin("PodSecurity", validate=pod_security.validate),

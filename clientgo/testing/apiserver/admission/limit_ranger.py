@@ -19,27 +19,31 @@ _PODS, _CLAIMS = "/pods", "/persistentvolumeclaims"
 
 
 def admit(store: Store, request: AdmissionRequest) -> None:
-    """Fill in the defaults, and note in an annotation which."""
-    if request.resource.storage != _PODS or request.old is not None or request.subresource:
+    """Fill in the defaults, and note in an annotation which. A resize changes no annotation."""
+    if not _is_new_pod(request) and not request.is_resize:
         return
     for limits in _limits(store, request.namespace):
         changes = _complete(request.obj["spec"], limits)
-        if changes:
+        if changes and not request.is_resize:
             metadata = request.obj["metadata"]
             text = f"LimitRanger plugin set: {'; '.join(changes)}"
             metadata["annotations"] = {**(metadata.get("annotations") or {}), _ANNOTATION: text}
 
 
 def validate(store: Store, request: AdmissionRequest) -> None:
-    kind = request.resource.storage
-    if kind not in (_PODS, _CLAIMS) or request.subresource or (kind == _PODS and request.old is not None):
+    is_claim = request.resource.storage == _CLAIMS and not request.subresource
+    if not is_claim and not _is_new_pod(request) and not request.is_resize:
         return
     for limits in _limits(store, request.namespace):
-        found = _claim(limits, request.obj) if kind == _CLAIMS else found_in_pod(limits, request.obj["spec"])
+        found = _claim(limits, request.obj) if is_claim else found_in_pod(limits, request.obj["spec"])
         texts = list(dict.fromkeys(found))
         if texts:
             why = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
             raise errors.forbidden("", request.resource.plural, request.name, why)
+
+
+def _is_new_pod(request: AdmissionRequest) -> bool:
+    return request.resource.storage == _PODS and request.old is None and not request.subresource
 
 
 def _limits(store: Store, namespace: str) -> Iterator[list[Json]]:

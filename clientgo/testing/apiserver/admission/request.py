@@ -28,6 +28,11 @@ class AdmissionRequest:
     times: Times | None = None
     registry: Registry | None = None
 
+    @property
+    def is_resize(self) -> bool:
+        """Report whether the request changes the resources of a pod, which the limits of its namespace bound too."""
+        return self.resource.storage == "/pods" and self.subresource == "resize" and self.old is not None
+
     def now(self) -> str:
         assert self.times is not None
         return self.times.now_text()

@@ -33,9 +33,10 @@ _REQUIRED = {f"{kind}{name}" for kind in ("", "requests.", "limits.") for name i
 
 def charge(store: Store, request: AdmissionRequest) -> None:
     """Add the request's usage to the matching quotas. Raises ApiError 403 if one is exceeded."""
-    if not request.namespace or request.subresource or not store.count(_QUOTAS):
+    if not request.namespace or not store.count(_QUOTAS):
         return
-    if request.old is not None and request.resource.storage not in _UPDATED:
+    is_counted = request.old is None or request.resource.storage in _UPDATED
+    if not request.is_resize and (request.subresource or not is_counted):
         return
     for _ in range(_ATTEMPTS):
         quotas = store.list(_QUOTAS, f"{request.namespace}/")[1]

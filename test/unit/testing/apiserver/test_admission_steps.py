@@ -190,6 +190,21 @@ def test_an_update_is_charged_for_what_it_adds() -> None:
     assert charged(request("/services", {"metadata": {}, **small}, old=large), quota(hard, used)) == []
 
 
+def test_a_resize_is_charged_for_what_it_adds() -> None:
+    def cpu(amount: str) -> Json:
+        return pod({"resources": {"requests": {"cpu": amount}}})
+
+    hard, used = {"pods": "1", "requests.cpu": "3"}, {"pods": "1", "requests.cpu": "1"}
+    resize = {"old": cpu("1"), "subresource": "resize"}
+
+    assert charged(request("/pods", cpu("3"), **resize), quota(hard, used)) == [{"pods": "1", "requests.cpu": "3"}]
+    assert charged(request("/pods", cpu("1"), **resize), quota(hard, used)) == []
+    store: Any = Objects(resourcequotas=[quota(hard, used)])
+    assert refused(resource_quota.charge, store, request("/pods", cpu("4"), **resize)) == (
+        "exceeded quota: q, requested: requests.cpu=3, used: requests.cpu=1, limited: requests.cpu=3"
+    )
+
+
 @pytest.mark.parametrize(
     ("hard", "used", "why"),
     [

@@ -183,3 +183,15 @@ def test_the_bounds_of_a_claim(limit: Json, size: str | None, why: str, is_updat
 @pytest.mark.parametrize("more", [{"old": pod()}, {"subresource": "resize"}])
 def test_updates_of_pods_have_no_bounds(more: Json) -> None:
     assert refusal("/pods", pod(), bound(min={"cpu": "2"}), **more) == ""
+
+
+def test_a_resize_has_the_bounds_and_defaults_of_a_new_pod() -> None:
+    resize = {"old": pod(), "subresource": "resize"}
+    sized = pod(requests={"cpu": "2"}, limits={"cpu": "2"})
+    assert refusal("/pods", sized, bound(max={"cpu": "1"}), **resize) == (
+        "maximum cpu usage per Container is 1, but limit is 2"
+    )
+    found = admitted("/pods", pod(), DEFAULTS, **resize)
+    (container,) = found["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": "1"}, "limits": {"cpu": "2", "memory": "2"}}
+    assert "annotations" not in found["metadata"]
