@@ -1026,6 +1026,34 @@ class LimiterCountsInTwoSteps(SimpleRateLimitingQueue):
         self.add_after(item, self.delay(failures))
 
 
+class LimiterReadsItsCountWithoutTheLock(SimpleRateLimitingQueue):
+    """`add_rate_limited` counts a failure and then reads the count without the lock: a `forget` between removes it."""
+
+    def add_rate_limited(self, item: str) -> None:
+        with self.lock:
+            self.failures[item] = self.failures.get(item, 0) + 1
+        self.add_after(item, self.delay(self.failures[item] - 1))
+
+
+class EndsADelayWithAnOldPriority(HeapPriorityQueue):
+    """The loop looks which delays are over, and ends them later with the old priorities: a raise between is lost."""
+
+    def loop(self) -> None:
+        while not self.shutting_down():
+            with self.lock:
+                now = time.monotonic()
+                due = {item: each.priority for item, each in self.waiting().items() if each.ready_at <= now}
+            for item, priority in due.items():
+                with self.lock:  # a delayed add may have raised the item since
+                    if item in self.waiting():
+                        self.records[item].priority = priority
+                        self.end_delay(item)
+            with self.lock:
+                rests = [each.ready_at - time.monotonic() for each in self.waiting().values()]
+                if not self.down and min(rests, default=1.0) > 0:
+                    self.due.wait(min(rests, default=None))
+
+
 # The part of the recipe that finds each bug sooner: random operations one at a time, or random interleavings.
 BUGS: dict[type[Any], str] = {
     LooksWithoutTheLock: "interleavings",
@@ -1090,6 +1118,8 @@ BUGS: dict[type[Any], str] = {
     RaisesWithTwoLocks: "interleavings",
     EndsADelayTwice: "interleavings",
     LimiterCountsInTwoSteps: "interleavings",
+    LimiterReadsItsCountWithoutTheLock: "interleavings",
+    EndsADelayWithAnOldPriority: "interleavings",
 }
 
 

@@ -105,7 +105,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=2, producers=2, items="ab", rounds=2, drain_after=8),
     Shape(workers=3, producers=2, items="ab", rounds=1, drain_after=6, work=None),
     Shape(workers=3, producers=2, items="ab", rounds=2),
-    Shape(workers=1, producers=2, items="a", rounds=1, rate_limited=True, work=None),
+    Shape(workers=1, producers=2, items="a", rounds=3, rate_limited=True, work=None),
     Shape(workers=1, producers=1, items="abc", rounds=1, delay=0.5, pause=0.5, work=None),
     replace(_SMALLEST, rounds=2, priorities=(0, 1), work=None, between_lines=True),
     replace(_SMALLEST, items="ab", priorities=(0, 1)),
@@ -114,7 +114,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=2, producers=1, items="ab", rounds=1, priorities=(1, 0), work=0.5),
     Shape(workers=2, producers=2, items="ab", rounds=1, priorities=(0, 1), drain_after=4, work=None),
     Shape(workers=2, producers=1, items="ab", rounds=1, priorities=(0, 1), rate_limited=True),
-    Shape(workers=1, producers=2, items="abc", rounds=1, priorities=(0, 2, 1), delay=0.5, pause=0.5, work=None),
+    Shape(workers=1, producers=2, items="abc", rounds=2, priorities=(0, 1, 2), delay=0.5, pause=0.5, work=0.25),
     Shape(workers=2, producers=2, items="abc", rounds=2, priorities=(0, 2, 1), work=None),
 )
 """The shapes of one call of `interleave`, for what its arguments do not fix."""
@@ -167,8 +167,8 @@ def interleave(
     has no delay. A queue without these methods skips such shapes.
 
     In the modules `preempt_in` a switch may come before every line. By default this holds for the queue's modules, in
-    eight of the shapes. `polls` is the longest sleep, in seconds, of a queue whose `get` polls instead of waiting to be
-    notified: a worker may sleep so long while an item is ready.
+    eight of the shapes. `polls` is the longest sleep, in seconds, of a queue whose calls sleep, as one that polls
+    instead of waiting to be notified: a worker may sleep so long while an item is ready.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has
     the arguments that repeat the run. `log=print` prints the calls as they happen, of every run, and the stacks of a
@@ -365,8 +365,8 @@ class _Interleaving:
             self._drain()
         for thread in threads:
             thread.join()
-        if shape.polls:
-            self.bubble.sleep(shape.polls)  # let the queue's own threads see the shutdown
+        # Here a thread that failed last is reported. With polls the queue's own threads see the shutdown.
+        self.bubble.sleep(shape.polls) if shape.polls else self.bubble.wait()
         lost = [item for item, version in self.owed.items() if self.processed[item] < version]
         names = ", ".join(map(repr, lost))
         assert not lost, f"lost: {names} was added before the shutdown and never processed after it"
@@ -407,7 +407,7 @@ class _Interleaving:
             else:
                 self._add(item, delay, priorities[place % len(priorities)] if priorities else None)
             # Give way; otherwise a producer ends before the first worker wakes.
-            self._work_for(pause if delay and pause else None if self.work is None else 0.0)
+            self._work_for(pause if delay and pause else None if pause or self.work is None else 0.0)
 
     def _add(self, item: Item, delay: float = 0.0, priority: int | None = None) -> None:
         self.version[item] += 1
@@ -421,7 +421,7 @@ class _Interleaving:
             self.queue.add_after(copied(item), delay)
         else:
             self.queue.add(copied(item))
-        self.order.end_add(add)
+        self.order.end_add(add, is_certain=not self.closing)
         if not delay and not self.closing:
             self.owed[item] = max(self.owed[item], version)
 
@@ -432,7 +432,7 @@ class _Interleaving:
         add = self.order.begin_retry(item, of_its_worker)
         with self.failures.failing(item):
             self.queue.add_rate_limited(copied(item))
-        self.order.end_add(add)
+        self.order.end_add(add, is_certain=not self.closing)
         self._check_failures(item)
 
     def _forget(self, item: Item) -> None:

@@ -86,9 +86,11 @@ class PriorityOrder:
         self._adds[item].append(add)
         return add
 
-    def end_add(self, add: Add) -> None:
-        """Record that the call of an add returned."""
+    def end_add(self, add: Add, is_certain: bool = True) -> None:
+        """Record that the call of an add returned. A queue that shuts down may have ignored an uncertain one."""
         add.ended = next(self._events)
+        if not is_certain:
+            add.lowest, add.ready_at = -math.inf, math.inf
 
     def end_get(self, worker: str, begun: Moment, item: Item) -> int:
         """Record that `get` returned `item`, and return the number of this event.
@@ -126,15 +128,14 @@ class PriorityOrder:
             self._free_since[item] = next(self._events)
 
     def _lowest(self, item: Item, at: Moment) -> float | None:
-        """Return the lowest priority that the item may have had; None if it may not have been ready."""
-        certain = [
-            add.lowest
-            for add in self._adds[item]
-            if self._returned[item] < add.begun.event
-            and add.ended < at.event
-            and add.ready_at + self._late < at.time
-        ]
-        return max(certain, default=None)
+        """Return the lowest priority that the item may have had; None if it may not have been ready.
+
+        An add raises the item at once, also one whose delay is not over.
+        """
+        adds = [add for add in self._adds[item] if self._returned[item] < add.begun.event and add.ended < at.event]
+        if not any(add.ready_at + self._late < at.time for add in adds):
+            return None
+        return max(add.lowest for add in adds)
 
 
 def _event(moment: Moment) -> int:

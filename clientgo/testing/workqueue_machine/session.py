@@ -90,8 +90,8 @@ class QueueSession:
     def __init__(self, new_queue: NewQueue, schedule: synctest.Schedule | None = None, *, polls: float = 0.0) -> None:
         """Prepare a session; the `with` block makes the queue.
 
-        polls: the longest sleep, in seconds, of a queue whose calls poll instead of waiting to be notified. So many
-        seconds of virtual time pass after each operation.
+        polls: the longest time, in seconds, that a call of the queue sleeps although it could go on, as one that polls
+        instead of waiting to be notified. So many seconds of virtual time pass after each operation.
         """
         self._polls = polls
         self._long = min(100.0, 100 * polls) if polls else 100.0  # seconds; every poll takes a little of real time
@@ -188,7 +188,7 @@ class QueueSession:
 
         for name, fn in ((operation, call), ("len", self.queue.len), ("shut_down", self.queue.shut_down)):
             after = _Call(name, fn)
-            self._pass_time(0.0)
+            self._pass_time(self._polls)
             if not after.done:
                 self._fail(f"{name}() blocks" + " since: the lock was not released" * (name != operation))
         self._pass_time(self._long)

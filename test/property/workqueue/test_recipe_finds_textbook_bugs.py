@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import statistics
 import sys
 import threading
@@ -365,6 +366,17 @@ def test_a_broken_queue_that_polls_is_found(queue: type[Any], part: str, failure
     assert f"polls={POLLS}" in "".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
 
 
+def test_a_queue_that_sleeps_in_a_call_passes_with_that_time() -> None:
+    class Sleeps(SimpleQueue):
+        def push(self, item: str) -> None:
+            time.sleep(POLLS / 2)
+            super().push(item)
+
+    with QueueSession(Sleeps, polls=POLLS) as q:
+        q.with_failing_metrics("add", "a")
+        assert q.over
+
+
 def test_a_session_waits_for_the_poll_after_a_delay() -> None:
     """At 0.05 the delay ends between two polls of the waiting loop, and the worker sees the item a poll later."""
     with DelayingQueueSession(Polls, polls=POLLS) as q:
@@ -496,6 +508,41 @@ def test_an_order_is_wrong_only_if_no_overlapping_call_explains_it() -> None:
     order_of(is_ready_before=False)
     with pytest.raises(AssertionError, match="worker-0 got 'low' of priority 0"):
         order_of(is_ready_before=True)
+
+
+def test_a_delayed_add_raises_the_priority_of_a_ready_item() -> None:
+    order = PriorityOrder(lambda: 0.0)
+    for item, priority in [("low", 1), ("high", 0)]:
+        order.end_add(order.begin_add(item, priority))
+    order.end_add(order.begin_add("high", 2, delay=0.5))
+    order.end_get("worker-0", order.moment(), "low")
+
+    with pytest.raises(AssertionError, match="worker-0 got 'low' of priority 1, but 'high' of priority 2"):
+        order.end_get("worker-0", order.moment(), "high")
+
+
+BEGINS_TO_SHUT_DOWN: dict[str, Any] = ONE_WORKER | {"producers": 2, "items": "abc", "work": None, "priorities": [0, 1]}
+BEGINS_TO_SHUT_DOWN |= {"rate_limited": False, "drain_after": 0, "shutdown": "at once", "preempt_in": []}
+
+
+def test_a_shutdown_may_ignore_a_raise() -> None:
+    for number in range(50):
+        interleave(HeapPriorityQueue, synctest.RandomSchedule(number), **BEGINS_TO_SHUT_DOWN)
+
+
+def test_a_worker_that_fails_last_is_reported_in_place_of_what_it_lost() -> None:
+    class LowestFirst(HeapPriorityQueue):
+        def push(self, item: str, record: Any) -> None:
+            heapq.heappush(self.heap, (record.priority, record.place, item))
+
+    problems = set[str]()
+    for number in range(50):
+        try:
+            interleave(LowestFirst, synctest.RandomSchedule(number), **BEGINS_TO_SHUT_DOWN)
+        except QueueRace as race:
+            problems.add(str(race).partition(" ")[0])
+
+    assert problems == {"worker-0"}
 
 
 def test_failures_are_known_within_limits_while_calls_overlap() -> None:
