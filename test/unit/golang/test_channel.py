@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from invariants import check_invariants
@@ -142,6 +143,50 @@ def test_select_takes_the_first_ready_case():
     b.send("b")
     assert select([b, a]) == Selected(0, "b", True)
     assert select([b, a]) == Selected(1, "a", True)
+
+
+@pytest.mark.parametrize("make", [Signal, threading.Event, lambda: Foreign()], ids=["signal", "event", "foreign"])
+def test_a_stop_signal_that_comes_first_wins(make):
+    stop = make()
+    stop.set()
+    ch: Channel[int] = Channel(1)
+    ch.send(1)
+    assert select([stop, ch]) == Selected(0, None, False)
+    assert select([ch, stop]) == Selected(0, 1, True)
+
+
+def ready_cases() -> list[channel.Case]:
+    full: Channel[int] = Channel(1)
+    full.send(7)
+    closed: Channel[int] = Channel()
+    closed.close()
+    stop = Signal()
+    stop.set()
+    return [full, Send(Channel(1), 8), closed, stop]
+
+
+@pytest.mark.parametrize("case", range(4), ids=["receive", "send", "closed", "stop"])
+def test_a_select_takes_what_became_ready_after_its_first_look(case: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "_take_ready", lambda _: None)
+    chosen = select([Channel(), None, ready_cases()[case]], default=True)
+    assert (chosen.case, chosen.value) == (2, 7 if case == 0 else None)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_a_select_holds_the_locks_of_all_channels_when_it_looks_again(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channels: list[Channel[int]] = [Channel() for _ in range(count)]
+    look, held = channel._poll, list[list[bool]]()
+
+    def poll(operations: Any) -> Selected | None:
+        held.append([each._lock.locked() for each in channels])
+        return look(operations)
+
+    monkeypatch.setattr(channel, "_poll", poll)
+    assert select([*channels, channels[0]], default=True).case == -1
+    assert held == [[True] * count]
+    assert not any(each._lock.locked() for each in channels)
 
 
 def test_select_default_and_nil_channels():

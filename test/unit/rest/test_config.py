@@ -254,6 +254,16 @@ def test_connections_are_made_by_the_configs_dialer():
     assert asked == [("api.example", 81)]
 
 
+@pytest.mark.parametrize("missing", ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"])
+def test_a_token_without_the_servers_address_makes_no_cluster(tmp_path: Path, monkeypatch, missing):
+    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        monkeypatch.setenv(name, "" if name == missing else "443")
+    (tmp_path / "token").write_bytes(b"t")
+
+    with pytest.raises(rest.ErrNotInCluster):
+        rest.in_cluster_config(str(tmp_path))
+
+
 def test_a_pod_without_a_usable_authority_trusts_the_systems(tmp_path: Path, monkeypatch, caplog):
     """Go: InClusterConfig logs the problem and leaves the file out."""
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")

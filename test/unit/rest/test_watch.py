@@ -325,6 +325,24 @@ def test_garbage_is_the_last_that_comes_and_ends_the_connection():
         watcher.stop()
 
 
+def test_no_event_comes_after_a_stop_although_one_was_being_decoded():
+    class Source:
+        def read_lines(self) -> list[str]:
+            return ["event"]
+
+        def decode_line(self, line: str) -> Event:
+            watcher.stop()
+            return Event(EventType.ADDED, line)
+
+        def close(self) -> None: ...
+
+        def release(self) -> None: ...
+
+    reporter = errors.new_client_error_reporter(500, "GET", "ClientWatchDecoding")
+    watcher = BatchedStreamWatcher(Source(), reporter, klog.background(), "pods")
+    assert list(watcher.result_chan()) == []
+
+
 def test_a_refused_watch_raises_the_servers_status():
     refuse = status(410, "Expired", "too old resource version: 1 (2)")
     with (

@@ -184,6 +184,19 @@ def test_a_connection_carries_several_requests_and_their_names_are_canonical() -
     assert received.count(b"HTTP/1.1 200 OK") == 2
 
 
+@pytest.mark.parametrize("trailer", [b"", b"A: 1\r\n", b"GET /smuggled HTTP/1.1\r\nHost: x\r\n"])
+def test_a_trailer_is_no_part_of_the_next_request(trailer: bytes) -> None:
+    seen: list[str] = []
+
+    def read(resp: ResponseWriter, req: Request) -> None:
+        seen.append(f"{req.path} {req.read_body(10)!r} {[name for name, _ in req.headers.items()]}")
+
+    chunked = b"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\n\r\n2\r\nab\r\n0\r\n"
+    with serve(read) as port:
+        answer(port, chunked + trailer + b"\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert seen == ["/a b'ab' ['Transfer-Encoding', 'Host']", "/b b'' ['Host', 'Connection']"]
+
+
 @pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])
 def test_a_head_must_arrive_in_time(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_connection, "_HEAD_SECONDS", 0.1)
@@ -208,30 +221,33 @@ def test_an_idle_connection_makes_room_for_a_new_one(monkeypatch: pytest.MonkeyP
 
 
 class FullListener(socket.socket):
-    """A listener of a process that has no free descriptor for the first three connections."""
+    """A listener of a process that has no free descriptor for the first three attempts, nor for the fifth."""
 
     attempts = 0
 
     def accept(self) -> tuple[socket.socket, Any]:
         self.attempts += 1
-        if self.attempts <= 3:
+        if self.attempts in (1, 2, 3, 5):
             raise OSError(errno.EMFILE, "Too many open files")
         return super().accept()
 
 
-def test_a_server_without_free_descriptors_says_so_once_and_recovers(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_without_free_descriptors_says_so_each_time_and_recovers(caplog: pytest.LogCaptureFixture) -> None:
     server, listener = Server(echo, name="full"), FullListener(fileno=listen("127.0.0.1:0").detach())
     thread = threading.Thread(target=server.serve, args=(listener,), name="serve")
     thread.start()
     try:
         received = answer(listener.getsockname()[1], HEAD + b"\r\n")
+        assert received.startswith(b"HTTP/1.1 200 ")
+        assert listener.attempts == 4
+        (line,) = caplog.messages
+        assert line.startswith('"Not accepting connections" err="') and "oo many open files" in line
+        received = answer(listener.getsockname()[1], HEAD + b"\r\n")
     finally:
         server.shutdown(PATIENCE)
         thread.join()
     assert received.startswith(b"HTTP/1.1 200 ")
-    assert listener.attempts == 4
-    (line,) = caplog.messages
-    assert line.startswith('"Not accepting connections" err="') and "oo many open files" in line
+    assert [message.partition(" err=")[0] for message in caplog.messages] == ['"Not accepting connections"'] * 2
 
 
 class HandshakeContext(ssl.SSLContext):

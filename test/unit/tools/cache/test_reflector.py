@@ -29,6 +29,7 @@ from clientgo.rest.watch.reader import new_reader
 from clientgo.testing import synctest
 from clientgo.tools import cache
 from clientgo.tools.cache import reflector as reflector_module
+from clientgo.tools.cache.beyond.malformed import MalformedEventError
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.testing import new_fake_clock
 
@@ -349,6 +350,21 @@ def test_events_that_cannot_be_stored_or_understood_are_reported_and_skipped(cap
     fake = watch_of(watch.Event("ADDED", "no object"), watch.Event("ADDED", mk_pod("b", "2")))
     assert handle_watch(BACKGROUND, fake, Unstorable(), expected=None).last_sync_resource_version() == "2"
     assert "Unable to understand watch event" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
+def test_an_object_without_a_key_ends_the_watch(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    def by_app(obj: Any) -> str:
+        return str(obj.get_labels()["app"])
+
+    labeled = corev1.Pod(metadata=metav1.ObjectMeta(name="b", labels={"app": "b"}))
+    fake = watch_of(watch.Event(kind, mk_pod("a", "1")), watch.Event("ADDED", labeled))
+    store = cache.new_store(by_app)
+
+    with pytest.raises(MalformedEventError, match="couldn't create key for object"):
+        handle_watch(BACKGROUND, fake, store)
+    assert store.list_keys() == []
+    assert not caplog.records, "the error is raised, not reported"
 
 
 def test_what_a_store_does_not_take_is_listed_anew_and_costs_no_other() -> None:

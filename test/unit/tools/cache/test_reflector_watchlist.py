@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -402,6 +405,44 @@ def test_the_consistency_detector_compares_the_stream_with_a_list(
         assert "will result in an additional call to the API server" in caplog.text
     finally:
         restore()
+
+
+@pytest.mark.parametrize(
+    ("stream_takes", "store_takes", "steps"),
+    [
+        (11.0, 0.0, ['"Objects streamed" count:1 11000ms', '"SyncWith done" 0ms']),
+        (0.0, 12.0, ['"Objects streamed" count:1 0ms', '"SyncWith done" 12000ms']),
+    ],
+    ids=["stream", "store"],
+)
+def test_a_slow_stream_is_logged_step_by_step(
+    stream_takes: float, store_takes: float, steps: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="clientgo")
+
+    class SlowStore(RecordingStore):
+        def replace(self, *args: Any) -> None:
+            time.sleep(store_takes)
+            super().replace(*args)
+
+    end = corev1.Pod(metadata=metav1.ObjectMeta(resource_version="9"))
+    end.set_annotations({metav1.INITIAL_EVENTS_ANNOTATION_KEY: "true"})
+    with synctest.bubble() as bubble:
+        fake = watch.new_fake_with_chan_size(10, False)
+
+        def stream(_: metav1.ListOptions) -> watch.Interface:
+            time.sleep(stream_takes)
+            fake.add(corev1.Pod(metadata=metav1.ObjectMeta(name="a", resource_version="1")))
+            fake.action("BOOKMARK", end)
+            return fake
+
+        reflector = cache.new_reflector(cache.ListWatch(watch_func=stream), corev1.Pod(), SlowStore(), 0.0)
+        ctx, cancel = context.with_cancel(BACKGROUND)
+        bubble.after_func(13.0, cancel)
+        reflector.list_and_watch_with_context(ctx)
+
+    assert '"Reflector WatchList" name:' in caplog.text
+    assert re.findall(r"---(.*ms) ", caplog.text) == steps
 
 
 def test_what_cannot_be_transformed_costs_no_other_of_its_stream() -> None:
