@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from clientgo import context, rest
+from clientgo.testing.controllertest.errors import described
 from clientgo.testing.controllertest.wire import Wire
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Process:
             machine.start(life.config, life.ctx)
         except Exception as err:
             if not life.is_dead and not world.is_expected(err):
-                world.report("crash", f"start() raised {type(err).__name__}: {err}")
+                world.report("crash", f"start() raised {described(err)}")
             return
         if not (life.is_dead or life.is_stopped) and world.machine.replicas > 1:
             world.note(life.name, "", "start() has returned")

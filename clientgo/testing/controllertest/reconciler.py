@@ -10,6 +10,7 @@ from typing import Any
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.controller_runtime import client, reconcile
 from clientgo.testing import synctest
+from clientgo.testing.controllertest.errors import described
 from clientgo.testing.controllertest.machine import ControllerMachine
 from clientgo.testing.controllertest.outcome import State, difference, end_state
 from clientgo.testing.controllertest.process import Life
@@ -102,7 +103,7 @@ class _Runs:
             try:
                 result = reconciler.reconcile(life.ctx, request) or reconcile.Result()
             except Exception as err:
-                world.note("controller", "reconcile", f"{type(err).__name__}: {err}")
+                world.note("controller", "reconcile", described(err))
                 if life.is_dead:
                     life = Life(world, "controller")
                     reconciler = self._start(life)

@@ -7,7 +7,6 @@ an open watch is lost. A list from the watch cache (resourceVersion "0") may be 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -32,13 +31,6 @@ class Killed(ConnectionError):
     No ConnectionResetError: the client would repeat a read for ten seconds, and threads whose requests have no context
     would outlive the restart of the process.
     """
-
-
-def chain(err: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception, its cause, the cause of that, and so on."""
-    while err is not None:
-        yield err
-        err = err.__cause__ or err.__context__
 
 
 class Wire:

@@ -23,11 +23,12 @@ from clientgo.testing.apiserver.simulator import Simulator
 from clientgo.testing.apiserver.store.storage import Contents, Event
 from clientgo.testing.controllertest.calls import Call
 from clientgo.testing.controllertest.cluster import Client, Cluster
+from clientgo.testing.controllertest.errors import chain, described, place
 from clientgo.testing.controllertest.faults import TOUCHED, Faults, Lag
 from clientgo.testing.controllertest.history import History
 from clientgo.testing.controllertest.process import RESTART_PAUSE, Process
 from clientgo.testing.controllertest.user import User
-from clientgo.testing.controllertest.wire import Killed, chain
+from clientgo.testing.controllertest.wire import Killed
 
 if TYPE_CHECKING:
     from clientgo.testing.controllertest.machine import ControllerMachine
@@ -186,7 +187,7 @@ class World:
             self._bubble.failures.clear()
             if mine:
                 thread, err = mine[0]
-                self.report("crash", f"thread {thread.name!r} ended with {type(err).__name__}: {err}")
+                self.report("crash", f"thread {thread.name!r} ended with {described(err)}")
         if self.problem[0]:
             raise Violated
 
@@ -209,7 +210,8 @@ class World:
         self.errors += 1
         check, most = self._limit("backoff", MOST_ERRORS)
         if self.errors > most:
-            self.report(check, f"{most} errors, the last one at {self.now():.3f} s: {err or msg}")
+            last = msg if err is None else described(err)
+            self.report(check, f"{most} errors, the last one at {self.now():.3f} s: {last}")
             self._end_processes()
             time.sleep(1.0)  # A worker that never blocks lets the others end this way.
         self.reported(err)
@@ -218,15 +220,15 @@ class World:
         """Report an error if it is a mistake of the program."""
         for each in chain(err):
             if isinstance(each, ReadOnlyError):
-                self.report("read-only", f"the controller changes an object of a cache: {each}")
+                self.report("read-only", f"the controller changes an object of a cache: {each}{place(each)}")
             elif isinstance(each, _MISTAKES) and not self.is_expected(err):
-                self.report("crash", f"{type(each).__name__}: {each}")
+                self.report("crash", described(each))
 
     def _on_panic(self, ctx: Context, err: BaseException) -> None:
         if isinstance(err, ReadOnlyError):
-            self.report("read-only", f"the controller changes an object of a cache: {err}")
+            self.report("read-only", f"the controller changes an object of a cache: {err}{place(err)}")
         elif not self.is_expected(err):
-            self.report("crash", f"{type(err).__name__}: {err}")
+            self.report("crash", described(err))
 
     # ---- requests
 
@@ -306,9 +308,9 @@ class World:
         try:
             check(self.cluster)
         except AssertionError as err:
-            self.report(name, f"{name}: {err}".rstrip(": "))
+            self.report(name, f"{name}: {err}" if str(err) else f"{name}: {described(err)}")
         except Exception as err:
-            self.report(name, f"{name}: the rule raised {type(err).__name__}: {err}".rstrip(": "))
+            self.report(name, f"{name}: the rule raised {described(err)}")
 
     def nth(self, index: int, made_by: str = "") -> tuple[str, str] | None:
         """Return bucket and key of the living objects' `index`-th one, or None without objects."""
