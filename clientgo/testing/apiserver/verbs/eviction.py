@@ -34,12 +34,15 @@ _TARGET: Json = {
 def evict(writer: Writer, deleter: Deleter, call: Call) -> http.Response:
     """Answer one eviction. Raises ApiError: 429 when the budget does not allow it, 404 without a pod."""
     doc = decoding.decode_posted("policy/v1", "Eviction", call)
+    asked = WriteOptions(call.request, "CreateOptions")
+    doc = writer.webhooks.mutate(call, {**doc, "kind": "Eviction", "apiVersion": "policy/v1"}, None, asked)
     name = doc["metadata"].get("name", "")
     if name and name != call.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     options = DeleteOptions(_delete_options(call, doc))
     current = writer.current(call)
-    _call_webhooks(writer, call, doc)
+    # Policies and webhooks deny or admit the eviction; the delete is a part of it.
+    writer.webhooks.validate(call, doc, None, asked)
     if not _is_free(current.obj):
         _take_from_budget(writer, call, current.obj, options.dry_run)
     if not options.dry_run:
@@ -57,13 +60,6 @@ def _delete_options(call: Call, doc: Json) -> Json:
         shown = f"{go_text(of_request)} and {go_text(of_eviction)}"
         raise errors.internal_text(f"Non-matching dry-run options in request and content: {shown}")
     return {**given, "dryRun": of_eviction or of_request}
-
-
-def _call_webhooks(writer: Writer, call: Call, doc: Json) -> None:
-    """Call the webhooks. Raises ApiError if one denies the eviction, which includes the delete."""
-    options = WriteOptions(call.request, "CreateOptions")
-    shown = {**doc, "kind": "Eviction", "apiVersion": "policy/v1"}
-    writer.webhooks.validate(call, writer.webhooks.mutate(call, shown, None, options), None, options)
 
 
 def _is_free(pod: Json) -> bool:

@@ -23,11 +23,14 @@ from clientgo.testing.apiserver.wire.jsonio import Json, copy
 def binding(writer: Writer, call: Call) -> http.Response:
     """Handle POST pods/NAME/binding and POST bindings."""
     doc = decoding.decode_posted("v1", "Binding", call)
+    options = WriteOptions(call.request, "CreateOptions")
+    # A webhook may write what a client may not, so the checks come after it.
+    doc = writer.webhooks.mutate(call, {**doc, "kind": "Binding", "apiVersion": "v1"}, None, options)
     given = doc["metadata"].get("name", "")
     if call.name and given != call.name:
         raise errors.bad_request("name in URL does not match name in Binding object")
     name = call.name or given
-    found = _binding_problems(doc["target"])
+    found = _binding_problems(doc.get("target") or {})
     if found:
         # Untyped, as the real server has it.
         text = ", ".join(map(str, found))
@@ -35,10 +38,8 @@ def binding(writer: Writer, call: Call) -> http.Response:
     pods = writer.registry.find("", "v1", "pods")
     assert pods is not None
     pod_call = Call(call.request, pods, call.namespace, name, "", call.form)
-    options = WriteOptions(call.request, "CreateOptions")
-    doc = writer.webhooks.mutate(call, {**doc, "kind": "Binding", "apiVersion": "v1"}, None, options)
     writer.webhooks.validate(call, doc, None, options)
-    node = (doc.get("target") or {}).get("name", "")
+    node = doc["target"]["name"]
 
     def attempt(current: Stored | None) -> tuple[Stored, bool]:
         if current is None:
@@ -115,16 +116,15 @@ def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response
     current = verb.current(call)
     doc = decoding.decode_posted(_TOKEN_VERSION, "TokenRequest", call)
     options = WriteOptions(call.request, "CreateOptions")
-    if doc["spec"].get("expirationSeconds") is None:
-        # Zero seconds are given, and too few.
-        doc["spec"]["expirationSeconds"] = 3600
+    _set_seconds(doc)
     doc = verb.webhooks.mutate(call, {**doc, "kind": "TokenRequest", "apiVersion": _TOKEN_VERSION}, None, options)
     uid = current.obj["metadata"]["uid"]
     _check_account(call, doc["metadata"], uid)
-    spec = doc["spec"]
+    spec = _set_seconds(doc)
     managed = _token_owner(verb, spec, options.manager)
     spec["audiences"] = spec.get("audiences") or [*API_AUDIENCES]
-    doc["metadata"] |= {"name": call.name, "uid": uid, "creationTimestamp": verb.times.now_text()}
+    identity = {"name": call.name, "namespace": call.namespace, "uid": uid}
+    doc["metadata"] |= {**identity, "creationTimestamp": verb.times.now_text()}
     seconds = spec["expirationSeconds"]
     if not _SHORTEST_TOKEN <= seconds <= _LONGEST_TOKEN:
         limit = "larger than 2^32 seconds" if seconds > _LONGEST_TOKEN else "less than 10 minutes"
@@ -133,23 +133,34 @@ def token(verb: Verb, authenticator: Authenticator, call: Call) -> http.Response
     verb.webhooks.validate(call, doc, None, options)
     bound = _bound(verb, call, spec.get("boundObjectRef"))
     text, expires = authenticator.accounts.issue(current.obj, seconds, spec["audiences"], bound)
-    names = ("name", "namespace", "uid", "creationTimestamp")
+    created = doc["metadata"]["creationTimestamp"]
     out = {
         "kind": "TokenRequest",
         "apiVersion": _TOKEN_VERSION,
-        "metadata": {**{name: doc["metadata"][name] for name in names}, "managedFields": managed},
+        "metadata": {**identity, "creationTimestamp": created, "managedFields": managed},
         "spec": {name: spec.get(name) for name in ("audiences", "expirationSeconds", "boundObjectRef")},
         "status": {"token": text, "expirationTimestamp": verb.times.text(expires)},
     }
     return render(out, call.form, 201)
 
 
+def _set_seconds(doc: Json) -> Json:
+    """Return the spec of a request, with the default of its seconds. Zero seconds are given, and too few."""
+    spec: Json = doc.setdefault("spec", {})
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = 3600
+    return spec
+
+
 def _check_account(call: Call, metadata: Json, uid: str) -> None:
     """Raise ApiError if the metadata of a request names another service account than the request's path."""
-    name, requested = metadata.get("name", ""), metadata.get("uid", "")
-    if name and name != call.name:
-        wrong = errors.field_invalid("metadata.name", name, "must match the service account name if specified")
-        raise errors.invalid(_TOKEN_GROUP, "TokenRequest", call.name, [wrong])
+    for field, wanted in (("name", call.name), ("namespace", call.namespace)):
+        given = metadata.get(field, "")
+        if given and given != wanted:
+            text = f"must match the service account {field} if specified"
+            wrong = errors.field_invalid(f"metadata.{field}", given, text)
+            raise errors.invalid(_TOKEN_GROUP, "TokenRequest", call.name, [wrong])
+    requested = metadata.get("uid", "")
     if requested and requested != uid:
         text = f"the UID in the token request ({requested}) does not match the UID of the service account ({uid})"
         raise errors.conflict(_TOKEN_GROUP, "TokenRequest", call.name, text)

@@ -68,3 +68,40 @@ def test_a_binding_brings_annotations_and_new_labels(api: Api) -> None:
     metadata = api("GET", f"{PODS}/marked", want=200)["metadata"]
     assert metadata["labels"] == {"zone": "old", "rack": "r1"}
     assert metadata["annotations"] == {"by": "scheduler", "kept": "yes"}
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+
+
+@pytest.mark.parametrize(
+    ("subresource", "operation", "code", "why"),
+    [
+        ("binding", 'op: "remove", path: "/target"', 500, "target.name: Required value"),
+        ("binding", 'op: "replace", path: "/metadata/name", value: "q"', 400, "name in URL does not match name"),
+        ("eviction", 'op: "replace", path: "/metadata/name", value: "q"', 400, "name in URL does not match name"),
+        ("eviction", 'op: "add", path: "/deleteOptions", value: {"preconditions": {"uid": "q"}}', 409,
+         "the UID in the precondition (q) does not match"),
+    ],
+)  # fmt: skip
+def test_what_a_policy_writes_into_a_subresource_is_checked(
+    api: Api, subresource: str, operation: str, code: int, why: str
+) -> None:
+    name = f"{subresource}-{len(operation)}"
+    pod(api, name)
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [f"pods/{subresource}"]}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[JSONPatch{{{operation}}}]"}}],
+        "reinvocationPolicy": "Never",
+    }
+    api("POST", f"{POLICIES}/mutatingadmissionpolicies", {"metadata": {"name": name}, "spec": spec}, want=201)
+    binding = {"metadata": {"name": name}, "spec": {"policyName": name}}
+    api("POST", f"{POLICIES}/mutatingadmissionpolicybindings", binding, want=201)
+    body: Json = {"metadata": {"name": name}}
+    if subresource == "binding":
+        body["target"] = {"name": "n"}
+    answer = api("POST", f"{PODS}/{name}/{subresource}", body, want=code)
+    assert why in answer["message"]
+    assert "nodeName" not in api("GET", f"{PODS}/{name}", want=200)["spec"]
+    for plural in ("policies", "policybindings"):
+        api("DELETE", f"{POLICIES}/mutatingadmission{plural}/{name}", want=200)

@@ -160,13 +160,28 @@ def test_a_validating_policy_sees_token_requests(api: Api) -> None:
         requested(api)
 
 
+def mutating(operation: str) -> Json:
+    patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": f"[JSONPatch{{{operation}}}]"}}
+    return {"mutations": [patch], "reinvocationPolicy": "Never"}
+
+
 def test_a_mutating_policy_changes_a_token_request(api: Api) -> None:
-    change = 'JSONPatch{op: "add", path: "/spec/audiences", value: ["vault"]}'
-    spec = {
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{change}]"}}],
-        "reinvocationPolicy": "Never",
-    }
-    with policy(api, "mutating", spec):
+    with policy(api, "mutating", mutating('op: "add", path: "/spec/audiences", value: ["vault"]')):
         token = requested(api)
     assert code_for(api, token) == 401
     assert review(api, token, "vault")["authenticated"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        ('op: "remove", path: "/spec"', ""),
+        ('op: "add", path: "/metadata/namespace", value: "other"',
+         "metadata.namespace: Invalid value: \"other\": must match the service account namespace if specified"),
+        ('op: "add", path: "/spec/expirationSeconds", value: 1', "may not specify a duration less than 10 minutes"),
+    ],
+)  # fmt: skip
+def test_what_a_policy_writes_is_checked(api: Api, operation: str, why: str) -> None:
+    with policy(api, "mutating", mutating(operation)):
+        answer = api("POST", TOKEN, {"spec": {}}, want=422 if why else 201)
+    assert why in answer["message"] if why else answer["spec"]["expirationSeconds"] == 3600
