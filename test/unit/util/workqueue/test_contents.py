@@ -41,6 +41,33 @@ def test_each_set_of_the_queue_is_shown(queue):
     assert queue.contents().failures == {}
 
 
+@pytest.mark.parametrize("name", ["pods", ""])
+def test_every_kind_of_queue_has_its_name(name):
+    limiter: Any = workqueue.new_typed_item_exponential_failure_rate_limiter(0.5, 2.0)
+    with synctest.bubble():
+        queues: list[Any] = [
+            workqueue.new_typed_with_config(workqueue.TypedQueueConfig(name=name)),
+            workqueue.new_typed_delaying_queue_with_config(workqueue.TypedDelayingQueueConfig(name=name)),
+            workqueue.new_typed_rate_limiting_queue_with_config(
+                limiter, workqueue.TypedRateLimitingQueueConfig(name=name)
+            ),
+            workqueue.new_priority_queue(workqueue.PriorityQueueConfig(name=name)),
+        ]
+        assert [queue.name() for queue in queues] == [name] * 4
+        for queue in queues:
+            queue.shut_down()
+
+
+def test_a_queue_around_another_has_its_name():
+    with synctest.bubble():
+        inner: Any = workqueue.new_typed_with_config(workqueue.TypedQueueConfig(name="inner"))
+        for name, shown in (("", "inner"), ("outer", "outer")):
+            config = workqueue.TypedDelayingQueueConfig(name=name, queue=inner)
+            queue: Any = workqueue.new_typed_delaying_queue_with_config(config)
+            assert queue.name() == shown
+            queue.shut_down()
+
+
 @pytest.mark.parametrize("make", ["delaying", "priority"])
 def test_due_reports_the_time_of_a_single_item(make):
     with synctest.bubble() as bubble:

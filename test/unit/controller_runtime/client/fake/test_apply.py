@@ -98,6 +98,18 @@ def test_kinds_that_no_scheme_knows_can_be_applied() -> None:
     assert c.get(CTX, client.ObjectKey(namespace="", name="foo"), widget()).object["spec"] == {"other": "data"}
 
 
+@pytest.mark.parametrize("has_subresource", [True, False])
+def test_an_apply_creates_a_status_unless_it_is_a_subresource(has_subresource: bool) -> None:
+    builder = fake.new_client_builder()
+    c = (builder.with_status_subresource(widget()) if has_subresource else builder).build()
+    obj = widget({"some": "data"})
+    obj.object["status"] = {"ready": True}
+    c.apply(CTX, obj, ME)
+    found = c.get(CTX, client.ObjectKey(namespace="", name="foo"), widget()).object
+    assert found.get("status") == (None if has_subresource else {"ready": True})
+    assert found["spec"] == {"some": "data"}
+
+
 def test_an_apply_says_the_version_it_knows_or_none() -> None:
     """
     Go: client/fake: Fake client > should reject apply with non-matching ResourceVersion
