@@ -723,6 +723,17 @@ class LosesOneOfTwoEqualDeadlines(SimpleDelayingQueue):
         return ready
 
 
+class ShutdownEndsDelays(SimpleDelayingQueue):
+    """`shut_down` adds what waits, instead of dropping it."""
+
+    def shut_down(self) -> None:
+        with self.lock:
+            waiting, self.waiting = self.waiting, {}
+        for item in waiting:
+            self.add(item)
+        super().shut_down()
+
+
 class AddCancelsADelay(SimpleDelayingQueue):
     """`add` drops the delayed add of the item: its worker wanted to see it again at that time."""
 
@@ -753,6 +764,15 @@ class LimiterNeverForgets(SimpleRateLimitingQueue):
 
     def forget(self, item: str) -> None:
         pass
+
+
+class ForgetCancelsADelay(SimpleRateLimitingQueue):
+    """`forget` of an item that waits drops it, and its retry never comes."""
+
+    def forget(self, item: str) -> None:
+        super().forget(item)
+        with self.lock:
+            self.waiting.pop(item, None)
 
 
 class LimiterHasNoCeiling(SimpleRateLimitingQueue):
@@ -1093,9 +1113,11 @@ BUGS: dict[type[Any], str] = {
     DecidesToSleepBeforeItTakesTheLock: "interleavings",
     RejectsANegativeDelay: "operations",
     LosesOneOfTwoEqualDeadlines: "interleavings",
+    ShutdownEndsDelays: "operations",
     AddCancelsADelay: "operations",
     ReplacesWaitingWithACopy: "interleavings",
     LimiterNeverForgets: "operations",
+    ForgetCancelsADelay: "operations",
     LimiterHasNoCeiling: "operations",
     LimiterOverflows: "operations",
     LimiterForgetsAllItems: "interleavings",

@@ -365,6 +365,7 @@ class QueueSession:
                 self.get()
         if self.model.blocked_gets:
             self.sleep(self._long)  # a get waits for ever
+        self._begin_a_delay()
         if in_progress:
             self.add(in_progress[-1])  # to come behind what is ready
             self.shut_down_with_drain()
@@ -380,6 +381,9 @@ class QueueSession:
         self._pass_time(self._long)  # let the queue's own threads see the shutdown
 
     def _wait_for_delayed_items(self) -> None:
+        """Do nothing, for a queue without delays."""
+
+    def _begin_a_delay(self) -> None:
         """Do nothing, for a queue without delays."""
 
     def _fail(self, problem: str, cause: BaseException | None = None) -> NoReturn:
@@ -462,6 +466,12 @@ class DelayingQueueSession(QueueSession):
             self.sleep(round(rest / 2, 6))
             self.sleep(round(rest - round(rest / 2, 6), 6))
 
+    def _begin_a_delay(self) -> None:
+        """Add an item whose delay the shutdown interrupts."""
+        added = [args[0] for name, args in self._operations if name.startswith("add")]
+        if added and not self.model.shutting_down:
+            self.add_after(added[-1], 1.0)
+
 
 def exponential(failures: int, base: float = 0.125, limit: float = 8.0) -> float:
     """Return the delays of a rate limiting queue under test: base * 2^failures, at most `limit` seconds."""
@@ -514,6 +524,13 @@ class RateLimitingQueueSession(DelayingQueueSession):
             args=(item, times),
         )
         self.num_requeues(item)
+
+    def _wait_for_delayed_items(self) -> None:
+        """Forget an item that waits, whose delay must go on, and wait for all."""
+        waiting = sorted(self.model.waiting, key=repr)
+        if waiting and not self.model.shutting_down:
+            self.forget(waiting[0])
+        super()._wait_for_delayed_items()
 
     def failures_to_limit(self) -> int:
         """Return the number of failures after which the delay no longer grows."""
