@@ -20,6 +20,7 @@ from clientgo.testing.apiserver.wire.jsonio import Json
 _PREFIX = "pod-security.kubernetes.io/"
 _VERSION = re.compile(r"v1\.(0|[1-9]\d*)")
 _LATEST = "latest"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 
 
 class _Policy(NamedTuple):
@@ -48,10 +49,29 @@ def validate(store: Store, request: AdmissionRequest) -> None:
         if not request.subresource:
             _namespace(store, request)
     elif storage == "/pods":
-        if (request.old is None and not request.subresource) or request.subresource == "ephemeralcontainers":
+        if _is_checked(request):
             _pod(store, request, request.obj, enforce=True)
     elif storage in POD_TEMPLATES and not request.subresource:
         _pod(store, request, pod_template(storage, request.obj), enforce=False)
+
+
+def _is_checked(request: AdmissionRequest) -> bool:
+    if request.subresource:
+        return request.subresource == "ephemeralcontainers"
+    return request.old is None or _judged(request.obj) != _judged(request.old)
+
+
+def _judged(pod: Json) -> tuple[list[list[str]], Json]:
+    """Return the changeable parts of a pod for which an update is checked: images, and annotations for seccomp.
+
+    Go: isSignificantPodUpdate.
+    """
+    images = [
+        [container.get("image", "") for container in (pod.get("spec") or {}).get(kind) or ()]
+        for kind in ("containers", "initContainers")
+    ]
+    annotations = (pod.get("metadata") or {}).get("annotations") or {}
+    return images, {name: text for name, text in annotations.items() if name.startswith(_SECCOMP)}
 
 
 def _pod(store: Store, request: AdmissionRequest, pod: Json, *, enforce: bool) -> None:

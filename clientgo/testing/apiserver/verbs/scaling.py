@@ -187,6 +187,7 @@ class _Put:
     kind = "UpdateOptions"
 
     def __init__(self, call: Call) -> None:
+        self._call = call
         doc = decoding.read_body(call)
         given = doc.get("apiVersion") or VERSION
         if given != VERSION:
@@ -202,7 +203,10 @@ class _Put:
             )
 
     def scale(self, writer: Writer, live: Json, managers: list[Json]) -> tuple[Json, list[Json]]:
-        """Return the requested Scale and its managers."""
+        """Return the requested Scale and its managers. Raises ApiError 409 for the Scale of another object."""
+        uid = self._wanted["metadata"].get("uid", "")
+        if uid:
+            writer.check_uid(self._call, uid, live["metadata"]["uid"])
         return self._wanted, _updated(writer, live, self._wanted, managers, self.options)
 
 
@@ -280,6 +284,8 @@ def _checked(call: Call, doc: Json) -> tuple[int, int]:
     name = obj["metadata"].get("name", "")
     if name and name != call.name:
         raise errors.bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    if call.resource.namespaced:
+        decoding.set_namespace(call, obj["metadata"])
     replicas: int = obj["spec"].get("replicas", 0)
     if replicas == _NO_REPLICAS and call.resource.custom:
         raise errors.bad_request(f'the spec replicas field "{_paths(call)[0]}" cannot be empty')

@@ -276,7 +276,7 @@ class Writer(Verb):
         if current is None and not creates:
             raise call.not_found()
         if uid:
-            self._check_uid(call, uid, "" if current is None else current.obj["metadata"]["uid"])
+            self.check_uid(call, uid, "" if current is None else current.obj["metadata"]["uid"])
         given = stored_version(metadata)
         if current is None:
             return self.create_object(call, obj, options), True
@@ -289,7 +289,7 @@ class Writer(Verb):
         base = self._managed_base(call, metadata, live["metadata"])
         return self.finish_update(call, obj, live, current, options, base), False
 
-    def _check_uid(self, call: Call, uid: str, stored: str) -> None:
+    def check_uid(self, call: Call, uid: str, stored: str) -> None:
         """Raise ApiError 409 if the stored object has another uid. A missing object has the uid ""."""
         if uid != stored:
             raise call.conflict(

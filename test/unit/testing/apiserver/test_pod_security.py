@@ -268,6 +268,24 @@ def test_new_pods_and_ephemeral_containers_are_checked(more: Json, checked: bool
     assert found == ([text] if checked else [])
 
 
+SECCOMP = "container.seccomp.security.alpha.kubernetes.io/a"
+
+
+@pytest.mark.parametrize(
+    ("change", "checked"),
+    [
+        ({"spec": {**BAD["spec"], "containers": [{**BAD["spec"]["containers"][0], "image": "new"}]}}, True),
+        ({"metadata": {"annotations": {SECCOMP: "unconfined"}}}, True),
+        ({"metadata": {"annotations": {"other": "x"}, "labels": {"a": "b"}}}, False),
+        ({"spec": {**BAD["spec"], "activeDeadlineSeconds": 5}}, False),
+    ],
+)
+def test_an_update_of_a_pod_is_checked_if_it_changes_an_image_or_seccomp(change: Json, checked: bool) -> None:
+    """The namespace may have become stricter since the pod was created."""
+    found = admitted("/pods", {**BAD, **change}, Pods({f"{HEAD}enforce": "baseline"}), old=BAD)
+    assert bool(found) is checked
+
+
 def test_an_invalid_level_counts_as_the_strictest() -> None:
     (text,) = admitted("/pods", BAD, Pods({f"{HEAD}enforce": "tight", f"{HEAD}enforce-version": "v9"}))
     assert 'violates PodSecurity "restricted:latest"' in text

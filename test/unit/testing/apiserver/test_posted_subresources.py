@@ -56,3 +56,23 @@ def test_a_dry_run_of_a_binding_needs_the_pod(api: Api) -> None:
     answer = api("POST", f"{CORE}/bindings?dryRun=All", body, want=404)
     assert answer["message"] == 'pods "missing" not found'
     assert "nodeName" not in api("GET", f"{CORE}/pods/one", want=200)["spec"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "code", "why"),
+    [
+        ({"namespace": "kube-system"}, 400, "the namespace of the provided object does not match the namespace sent"),
+        ({"uid": "of-another"}, 409, "Precondition failed: UID in precondition: of-another, UID in object meta: "),
+        ({"namespace": "default"}, 200, ""),
+    ],
+)
+def test_a_scale_names_its_own_object(api: Api, metadata: Json, code: int, why: str) -> None:
+    path = f"{CORE}/replicationcontrollers"
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    name = f"of-{'-'.join(metadata.values())}"
+    spec = {"replicas": 0, "selector": {"a": "b"}, "template": template}
+    api("POST", path, {"metadata": {"name": name}, "spec": spec}, want=201)
+    body = {"metadata": {"name": name, **metadata}, "spec": {"replicas": 3}}
+    answer = api("PUT", f"{path}/{name}/scale", body, want=code)
+    assert why in answer.get("message", "")
+    assert api("GET", f"{path}/{name}", want=200)["spec"]["replicas"] == (3 if code == 200 else 0)
