@@ -269,7 +269,10 @@ def _is_omitted(info: FieldInfo, value: Any) -> bool:
 
 
 def drop_empty_values(obj: Struct) -> None:
-    """Remove, at any depth, the empty values that Go's encoder omits. Keeps nulls and undeclared fields."""
+    """Remove, at any depth, the empty values that Go's encoder omits, and make a null {} where Go has a struct.
+
+    Keeps other nulls and undeclared fields.
+    """
     _drop_empty(obj, obj._writable())
 
 
@@ -278,6 +281,8 @@ def _drop_empty(value: Any, raw: Any) -> None:
         for info in type(value)._fields.values():
             item = raw.get(info.json)
             if item is None:
+                if info.json in raw and _is_struct(info):
+                    raw[info.json] = {}
                 continue
             if _is_omitted(info, item):
                 del raw[info.json]

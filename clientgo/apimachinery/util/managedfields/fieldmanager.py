@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from clientgo.apimachinery.util.managedfields.fieldpath import (
     FieldSet,
     NoPathError,
+    Path,
     format_set,
     parse_set,
     path_text,
@@ -301,6 +302,11 @@ def _conflicts(managers: Managers, key: Managers.Key, changed: FieldSet) -> list
     return [(other, clash) for other, clash in clashes if clash]
 
 
+def _members_first(path: Path) -> list[tuple[bool, str]]:
+    """Return a key that sorts a field before all fields below its siblings, as in Go's sets."""
+    return [(place < len(path), element) for place, element in enumerate(path, 1)]
+
+
 def _conflict_error(conflicts: list[tuple[Managers.Key, FieldSet]]) -> ConflictError:
     """Return an error whose text groups the fields by manager, as a real server does."""
     causes: list[tuple[str, str]] = []
@@ -311,7 +317,7 @@ def _conflict_error(conflicts: list[tuple[Managers.Key, FieldSet]]) -> ConflictE
             manager += f' with subresource "{key[3]}"'
         if key[1] == "Update":
             manager += f" using {key[2]}"
-        shown = [path_text(path) for path in sorted(paths)]
+        shown = [path_text(path) for path in sorted(paths, key=_members_first)]
         causes += [(text, f"conflict with {manager}") for text in shown]
         by_manager.append("\n- ".join([f"conflicts with {manager}:", *shown]))
     if len(causes) == 1:

@@ -79,6 +79,14 @@ def test_several_conflicts_are_listed() -> None:
         run_apply(live, {"spec": {"a": 2, "b": 2}}, entries, "two")
 
 
+def test_conflicts_of_a_map_come_before_those_further_down() -> None:
+    """Go: fieldpath.Set.Iterate."""
+    live, entries = run_apply({}, {"spec": {"a": {"x": 1}, "b": 1, "c": {"x": {"y": 1}, "z": 1}}}, [], "one")
+    with pytest.raises(managedfields.ConflictError) as raised:
+        run_apply(live, {"spec": {"a": {"x": 2}, "b": 2, "c": {"x": {"y": 2}, "z": 2}}}, entries, "two")
+    assert [field for field, _ in raised.value.causes] == [".spec.b", ".spec.a.x", ".spec.c.z", ".spec.c.x.y"]
+
+
 def test_equal_values_are_owned_together() -> None:
     live, entries = run_apply({}, {"spec": {"a": 1}}, [], "one")
     live, entries = run_apply(live, {"spec": {"a": 1}}, entries, "two")

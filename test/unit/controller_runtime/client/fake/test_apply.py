@@ -61,6 +61,21 @@ def test_empty_values_of_a_known_kind_are_neither_shown_nor_owned() -> None:
     assert str(raised.value) == 'Apply failed with 1 conflict: conflict with "me": .data'
 
 
+def test_a_struct_whose_fields_an_apply_removes_is_empty_and_causes_no_conflict() -> None:
+    """In Go a struct is never null."""
+    c = built(managed=True)
+
+    def applied(owner: str, container: dict[str, Any]) -> Any:
+        pod = {"spec": {"containers": [{"name": "c", **container}]}}
+        document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "ns", "name": "p"}, **pod}
+        c.apply(CTX, result := Unstructured(document), client.FieldOwner(owner))
+        return result.object["spec"]["containers"][0]
+
+    applied("one", {"resources": {"limits": {"cpu": "1"}}})
+    assert applied("one", {"image": "i"}).get("resources", {}) == {}
+    assert applied("two", {"image": "i"}).get("resources", {}) == {}
+
+
 @pytest.mark.parametrize("form", WHOLE)
 @pytest.mark.parametrize("by_patch", [True, False])
 def test_apply_creates_then_replaces_what_its_owner_said(form: str, by_patch: bool) -> None:
