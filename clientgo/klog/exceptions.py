@@ -146,7 +146,7 @@ def _failure_of(err: BaseException) -> Failure | None:
     stacktrace = stacktrace_of(err)
     # An error that wraps another one and was never raised corresponds to Go's fmt.Errorf: its type has no meaning.
     text = describe(err) if err.__traceback__ is not None else _first_line(err)
-    return Failure(text, _location(raised[-1]), describe(causes[-1]) if causes else "", stacktrace)
+    return Failure(text, _innermost(raised), describe(causes[-1]) if causes else "", stacktrace)
 
 
 def location_of(err: BaseException) -> str:
@@ -326,18 +326,35 @@ def _cause(err: BaseException) -> BaseException | None:
     return next((each for each in members if not is_operational(each)), members[0] if members else None)
 
 
+def _innermost(raised: list[BaseException]) -> str:
+    """Return the location of the last error, the cause of the others, or of one whose frames tell the user more.
+
+    The library may have caught the cause before it reached the user's code.
+    """
+    located = [each for err in reversed(raised) if (each := _ranked_location(err)) is not None]
+    return max(located, key=lambda each: each[0])[1] if located else ""
+
+
 def _location(err: BaseException) -> str:
-    """Return the innermost frame of the user's code, or else of an installed package, or else the innermost of all."""
+    located = _ranked_location(err)
+    return located[1] if located is not None else ""
+
+
+def _ranked_location(err: BaseException) -> tuple[int, str] | None:
+    """Return the innermost frame of the user's code, or else of an installed package, or else the innermost of all.
+
+    The first value is the frame's rank.
+    """
     walked = traceback.walk_tb(err.__traceback__)
     frames = [(frame, line) for frame, line in walked if not callers.is_inserted(frame.f_code.co_filename)]
     if not frames:
-        return ""
+        return None
     # From the end, since an exception that is raised again and again has thousands of frames.
     frame, line = next(
         (each for rank in (3, 2, 1, 0) for each in reversed(frames) if _rank(each[0]) == rank), frames[-1]
     )
     code = frame.f_code
-    return f"{os.path.basename(code.co_filename)}:{line} in {code.co_name}"
+    return _rank(frame), f"{os.path.basename(code.co_filename)}:{line} in {code.co_name}"
 
 
 def _rank(frame: FrameType) -> int:

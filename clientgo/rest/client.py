@@ -21,7 +21,7 @@ from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_CBOR, CONTENT_TYPE_CBOR_SEQUENCE
 from clientgo.golang import http
-from clientgo.golang.stop import require_methods, require_plain
+from clientgo.golang.stop import require_object
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
 from clientgo.util import flowcontrol
@@ -171,7 +171,7 @@ class RESTClient:
 def checked_limiter(limiter: flowcontrol.RateLimiter | None) -> flowcontrol.RateLimiter | None:
     """Return the rate limiter. Raises TypeError for an object that cannot wait, or whose `wait` is async."""
     if limiter is not None:
-        require_plain(require_methods(limiter, "the rate limiter of a client", "wait").wait, "wait of a rate limiter")
+        require_object(limiter, "the rate limiter of a client", {"wait": "ctx"})
     return limiter
 
 

@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory, new_codec_factory, with_serializer
 from clientgo.golang import http
 from clientgo.golang.io import read_file
+from clientgo.golang.stop import check_options
 from clientgo.klog.exceptions import operational_error
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client
@@ -425,6 +426,7 @@ def copy_config(config: Config) -> Config:
     if not isinstance(config, Config):
         got = config.__name__ if isinstance(config, type) else type(config).__name__
         raise TypeError(f'a rest.Config is required, as from clientcmd.build_config_from_flags("", path); got {got}')
+    check_options(config, Config, "a rest.Config")
     copied = replace(config, impersonate=replace(config.impersonate))
     provider = config.exec_provider
     if provider is not None:

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from clientgo import context, klog, kubernetes, rest
+from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupResource
@@ -467,3 +468,11 @@ def test_a_callback_of_a_context_that_fails_is_logged_with_type_and_place(caplog
     )
     (record,) = caplog.records
     assert record.exc_info is not None
+
+
+def test_the_place_is_the_users_if_the_library_caught_the_cause_before_it_left_the_library() -> None:
+    failure = klog.failure_of(caught(lambda: corev1.ConfigMap(data={"replicas": 3})))  # type: ignore[dict-item]
+
+    assert failure is not None
+    assert failure.cause == "TypeError: expected str, got int"
+    assert failure.at.startswith("test_klog_exceptions.py:")

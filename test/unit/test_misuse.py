@@ -165,5 +165,8 @@ def test_an_index_function_returns_a_list_or_nothing() -> None:
     assert indexer.index("node", pod("x")) == []
 
     indexer = cache.new_indexer(cache.meta_namespace_key_func, {"node": lambda obj: obj.spec.node_name})
-    with pytest.raises(RuntimeError, match='on index "node": the index function returns a string, not a list'):
-        indexer.add(pod("a", "node-1"))
+    for returned in ("a string", "7"):
+        message = f'on index "node": the index function returns {returned}, not a list.*at test_misuse.py:[0-9]+$'
+        with pytest.raises(RuntimeError, match=message):
+            indexer.add(pod("a", "node-1"))
+        indexer = cache.new_indexer(cache.meta_namespace_key_func, {"node": lambda obj: 7})  # type: ignore

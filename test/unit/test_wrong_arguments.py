@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -15,11 +16,13 @@ from clientgo.apimachinery.runtime import NotRegisteredError
 from clientgo.apimachinery.util import wait
 from clientgo.controller_runtime import cache as crcache
 from clientgo.controller_runtime import controller, handler, manager, predicate
+from clientgo.controller_runtime.builder import controller_managed_by
 from clientgo.controller_runtime.controller.priorityqueue import new as new_priority_queue
 from clientgo.controller_runtime.event import CreateEvent
 from clientgo.controller_runtime.internal.source.event_handler import require_methods
 from clientgo.controller_runtime.metrics import server as metricsserver
 from clientgo.controller_runtime.reconcile import Request
+from clientgo.controller_runtime.webhook import admission
 from clientgo.dynamic import fake as dynamic_fake
 from clientgo.dynamic.dynamicinformer import new_filtered_dynamic_informer
 from clientgo.informers.internalinterfaces import InformerOptions
@@ -73,6 +76,7 @@ def elector_with(provider: Any) -> None:
 
 
 PODS = corev1.SCHEME_GROUP_VERSION.with_resource("pods")
+CTX = context.background()
 
 
 def informer_with(create: Callable[..., object], *args: Any) -> Callable[[Any], None]:
@@ -253,7 +257,7 @@ def lazy(*args: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function", [lambda o: None, lambda o: {"items": []}, lambda o: [], lazy, lambda o: (corev1.PodList(), None)]
+    "function", [lambda o: None, lambda o: {"items": []}, lambda o: [], lambda o: (corev1.PodList(), None)]
 )
 def test_a_list_function_that_returns_no_list_is_named(function: Any) -> None:
     options = metav1.ListOptions()
@@ -269,13 +273,14 @@ def test_errors_and_coroutines_of_list_and_watch_functions_are_raised() -> None:
     options, returned = metav1.ListOptions(), cache.ListWatch(list_func=lambda o: LookupError("a"))  # type: ignore
     with pytest.raises(LookupError):
         list_from(returned, context.background(), options)
-    source: Any = cache.ListWatch(list_func=asleep, watch_func=asleep)  # type: ignore[arg-type]
+    source: Any = Old(returned)
+    source.list = source.watch = asleep
     for use in (list_from, watch_from):
         with pytest.raises(TypeError, match="asleep is an async function: define it with def"):
-            use(source, context.background(), options)
+            use(to_lister_watcher_with_context(source), context.background(), options)
 
 
-@pytest.mark.parametrize("function", [lambda o: None, lazy, lambda o: corev1.PodList(), lambda o: (None, None)])
+@pytest.mark.parametrize("function", [lambda o: None, lambda o: corev1.PodList(), lambda o: (None, None)])
 def test_a_watch_function_that_returns_no_watch_is_named(function: Any) -> None:
     source = cache.ListWatch(watch_func=function)
     for wrapped in (source, Old(source)):
@@ -391,9 +396,8 @@ class Recorded:
 def test_a_map_function_that_returns_no_list_is_named(function: Any) -> None:
     event: Any = CreateEvent(object=corev1.Pod())
     queue: Any = Recorded()
-    mapped = handler.enqueue_requests_from_map_func(function)
     with pytest.raises(TypeError, match=r"(test_wrong_arguments.py:\d+|asleep is an async function)"):
-        mapped.create(context.background(), event, queue)
+        handler.enqueue_requests_from_map_func(function).create(context.background(), event, queue)
 
 
 def test_the_functions_of_handlers_predicates_and_checks_are_functions() -> None:
@@ -419,3 +423,78 @@ def test_a_predicate_with_too_few_parameters_is_named_with_its_place() -> None:
 def test_a_value_that_is_no_object_has_no_kind(value: Any) -> None:
     with pytest.raises(NotRegisteredError, match="no kind is registered for the type"):
         SCHEME.object_kinds(value)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: managed_by(metrics=None), r"Options.metrics must be an object of .*server.Options; got None"),
+        (lambda: managed_by(scheme=[SCHEME]), r"Options.scheme must be an object of .*Scheme; got \["),
+        (lambda: managed_by(leader_election="true"), "Options.leader_election must be True or False; got 'true'"),
+        (lambda: managed_by(cache=crcache.Options), "Options.cache must be an object of .*; got <class"),
+        (lambda: cached_in(["default"]), r"Options.default_namespaces must be a dict; got \['default'\]"),
+        (lambda: cached_in("default"), "Options.default_namespaces must be a dict; got 'default'"),
+        (lambda: cached_in({"a": None}), "the value of the namespace 'a' must be an object of .*Config; got None"),
+        (lambda: new_builder().with_options({}), "with_options must be an object of .*TypedOptions; got {}"),
+        (lambda: new_builder().for_("Pod"), "for_: expected an object of a resource, or a class of them, got str"),
+        (lambda: new_builder().owns(Gauge), "owns: expected an object of a resource, .* got the class Gauge"),
+        (lambda: new_builder().watches(None, Recorded()), "watches: expected an object of a resource, .* got NoneType"),
+        (lambda: rest.copy_config(rest.Config(host=b"x")), "Config.host must be a str; got b'x'"),
+        (lambda: rest.copy_config(rest.Config(next_protos="h2")), "Config.next_protos must be a list; got 'h2'"),
+        (lambda: metricsserver.new_server({}, rest.Config(), object()), "options of a metrics server must be"),
+        (lambda: manager.new(manager.Options(), rest.Config()), "options of a manager must be an object of"),
+        (lambda: cache.split_meta_namespace_key(None), 'a key is a str, such as "namespace/name"; got None'),
+        (lambda: started_logging(None), "the handler of events is a function; got None"),
+        (lambda: started_logging(lambda event: None), "the handler of events is called with .*, and accepts"),
+        (lambda: admission.with_validator(SCHEME, corev1.Pod, Gauge()), "the validator is .* methods validate_create"),
+        (lambda: admission.with_defaulter(SCHEME, corev1.Pod, Defaulter), "the defaulter is .* not the class"),
+        (lambda: admission.with_defaulter(SCHEME, corev1.Pod, Defaulter()), "method default of the defaulter is"),
+        (lambda: leaderelection.run_while_leading(CTX, lock(), asleep), "the work of a leader is an async"),
+        (lambda: InformerOptions(tweak_list_options=lambda: None), "changes list options is called with"),
+        (lambda: queue_with(Provider(AsyncGauge())), "method inc of the result of .*creates at .* is an async"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_where_they_are_given(use: Callable[[], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        use()
+
+
+def test_options_in_usual_types_are_not_refused() -> None:
+    config = rest.Config(host="localhost", ca_file=Path("ca.crt"), bearer_token=None, insecure=1)  # type: ignore
+    assert rest.copy_config(config) == config
+    builder = new_builder()
+    builder.with_options(controller.Options(recover_panic=None))
+    builder.for_(corev1.Pod()).owns(corev1.Secret)
+    builder._waits_for_complete = False
+
+
+class Defaulter:
+    async def default(self, ctx: object, obj: object) -> None: ...
+
+
+class AsyncGauge:
+    async def inc(self) -> None: ...
+
+    async def dec(self) -> None: ...
+
+
+def managed_by(**options: Any) -> None:
+    manager.new(rest.Config(host="localhost"), manager.Options(**options))
+
+
+def cached_in(namespaces: Any) -> None:
+    crcache.new(rest.Config(host="localhost"), crcache.Options(default_namespaces=namespaces))
+
+
+def new_builder() -> Any:
+    builder = controller_managed_by(cast(Any, None))
+    builder._waits_for_complete = False
+    return builder
+
+
+def started_logging(function: Any) -> None:
+    broadcaster = record.new_broadcaster()
+    try:
+        broadcaster.start_logging(function)
+    finally:
+        broadcaster.shutdown()

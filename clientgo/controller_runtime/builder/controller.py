@@ -25,13 +25,14 @@ from clientgo.controller_runtime.builder.options import (
     WatchesOption,
 )
 from clientgo.controller_runtime.client import apiutil
-from clientgo.controller_runtime.client.object import Object
+from clientgo.controller_runtime.client.object import Object, require_object
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler
 from clientgo.controller_runtime.log import LOG
 from clientgo.controller_runtime.manager.manager import Manager
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request
 from clientgo.controller_runtime.source.source import TypedSource
+from clientgo.golang.stop import check_options
 from clientgo.klog import Logger, kref
 
 __all__ = [
@@ -149,6 +150,7 @@ class TypedBuilder(Completable, Generic[RequestT]):
             text = "For(...) should only be called once, could not assign multiple objects for reconciliation"
             self._for_input.error = ValueError(text)
             return self
+        self._require_kind("for_", object)
         self._for_input = ForInput(object=object)
         for opt in opts:
             opt.apply_to_for(self._for_input)
@@ -156,6 +158,7 @@ class TypedBuilder(Completable, Generic[RequestT]):
 
     def owns(self, object: type[ObjectT] | ObjectT, *opts: _Owns[ObjectT]) -> TypedBuilder[RequestT]:
         """Watch objects of this kind that a reconciled object controls; each event queues a request for the owner."""
+        self._require_kind("owns", object)
         owns_input: OwnsInput[Any] = OwnsInput(object=object)
         for opt in opts:
             opt.apply_to_owns(owns_input)
@@ -169,6 +172,7 @@ class TypedBuilder(Completable, Generic[RequestT]):
         *opts: _Watches[ObjectT],
     ) -> TypedBuilder[RequestT]:
         """Watch objects of any kind; the handler decides which requests an event queues."""
+        self._require_kind("watches", object)
         watches_input: WatchesInput[Any, RequestT] = WatchesInput(object=object, handler=event_handler)
         for opt in opts:
             opt.apply_to_watches(watches_input)
@@ -192,7 +196,8 @@ class TypedBuilder(Completable, Generic[RequestT]):
         return self
 
     def with_options(self, options: controller.TypedOptions[RequestT]) -> TypedBuilder[RequestT]:
-        """Set the controller's options."""
+        """Set the controller's options. Raises TypeError for other values, such as a dict."""
+        check_options(options, controller.TypedOptions, "the argument of with_options")
         self._options = replace(options)
         return self
 
@@ -205,6 +210,14 @@ class TypedBuilder(Completable, Generic[RequestT]):
         """Set the controller's name, which metrics use and which must be unique. The default is the kind's name."""
         self._name = name
         return self
+
+    def _require_kind(self, method: str, kind: object) -> None:
+        """Raise TypeError for an argument without a kind, such as a name. It needs no `complete` then."""
+        try:
+            require_object(kind)
+        except TypeError as err:
+            self._waits_for_complete = False
+            raise TypeError(f"{method}: {err}") from None
 
     def complete(self, r: ReconcilerLike[RequestT]) -> None:
         """Build the controller and add it to the manager. Raises ValueError for an incomplete configuration."""

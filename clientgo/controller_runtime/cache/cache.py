@@ -25,6 +25,7 @@ from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.interfaces import FieldIndexer, Reader
 from clientgo.controller_runtime.client.object import Object
 from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.stop import check_options, require_instance
 from clientgo.golang.time import require_seconds
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache as toolscache
@@ -305,7 +306,18 @@ def _new_cache(rest_config: rest.Config, opts: Options) -> NewNamespaceCacheFunc
 
 
 def default_opts(config: rest.Config, opts: Options) -> Options:
-    """Return a copy of the options with all defaults set. Go: defaultOpts."""
+    """Return a copy of the options with all defaults set. Go: defaultOpts.
+
+    Raises TypeError for options of other types, such as a list of namespaces.
+    """
+    check_options(opts, Options, "the options of a cache")
+    for each in opts.by_object.values():
+        check_options(each, ByObject, "a value of Options.by_object")
+    for namespaces in (opts.default_namespaces, *(each.namespaces for each in opts.by_object.values())):
+        for namespace, given in (namespaces or {}).items():
+            check_options(given, Config, f"the value of the namespace {namespace!r}")
+    if opts.scheme is not None:
+        require_instance(opts.scheme, Scheme, "Options.scheme")
     config = rest.copy_config(config)
     config.user_agent = config.user_agent or rest.default_kubernetes_user_agent()
     http_client = opts.http_client or rest.http_client_for(config)

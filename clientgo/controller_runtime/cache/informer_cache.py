@@ -22,6 +22,7 @@ from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList, require_list, require_object
 from clientgo.controller_runtime.client.options import GetOption, ListOption
 from clientgo.gentype import methods_take_context
+from clientgo.golang.stop import require_function
 from clientgo.tools.cache.beyond.indexing import checked_values
 
 T = TypeVar("T", bound=Object)
@@ -128,10 +129,11 @@ class InformerCache:
 
 def index_by_field(informer: Informer, field: str, extract_value: Callable[[Any], Sequence[str]]) -> None:
     """Add an index of a field, with one entry per namespace and one for all namespaces. Go: indexByField."""
+    require_function(extract_value, f"the function of the field index {field!r}", "obj", may_yield=True)
 
     def index(obj: Any) -> list[str]:
         namespace = obj.get_namespace()
-        values = checked_values(extract_value(obj) or ())
+        values = checked_values(extract_value(obj) or (), extract_value)
         keys = [internal.key_to_namespaced_key(namespace, value) for value in values]
         if namespace:
             keys += [internal.key_to_namespaced_key("", value) for value in values]

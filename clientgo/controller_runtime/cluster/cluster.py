@@ -18,6 +18,7 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.internal.recorder import EventBroadcasterProducer, new_provider
 from clientgo.controller_runtime.recorder.recorder import Provider
 from clientgo.golang.http import Client as HTTPClient
+from clientgo.golang.stop import require_instance
 from clientgo.klog import Logger
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.kubernetes.typed.events.v1 import events_client
@@ -116,6 +117,7 @@ def new(config: rest.Config, *opts: Option) -> Cluster:
         opt(options)
     http_client = options.http_client or rest.http_client_for(config)
     scheme = options.scheme or SCHEME
+    require_instance(scheme, Scheme, "Options.scheme")
     logger = options.logger or RUNTIME_LOG.with_name("cluster")
     try:
         mapper = (options.mapper_provider or apiutil.new_dynamic_rest_mapper)(config, http_client)

@@ -17,6 +17,7 @@ from clientgo.controller_runtime.internal.metrics.workqueue import install as in
 from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
 from clientgo.controller_runtime.source.source import TypedSource
+from clientgo.golang.stop import check_options
 from clientgo.golang.time import require_seconds
 from clientgo.klog import Logger, kref
 from clientgo.util import workqueue
@@ -134,6 +135,7 @@ def new(name: str, mgr: Manager, options: Options) -> Controller:
 
 def new_typed(name: str, mgr: Manager, options: TypedOptions[RequestT]) -> TypedController[RequestT]:
     """Return a controller for any type of request, which the manager starts. Go: controller.NewTyped."""
+    check_options(options, TypedOptions, "the options of a controller")
     options = replace(options)
     options.default_from_config(mgr.get_controller_options())
     c = new_typed_unmanaged(name, options)
@@ -151,6 +153,7 @@ def new_typed_unmanaged(name: str, options: TypedOptions[RequestT]) -> TypedCont
 
     Go: controller.NewTypedUnmanaged.
     """
+    check_options(options, TypedOptions, "the options of a controller")
     if options.reconciler is None:
         raise ValueError("must specify Reconciler")
     if not name:

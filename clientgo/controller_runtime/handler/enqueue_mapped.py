@@ -16,7 +16,7 @@ from clientgo.controller_runtime.event.event import (
 )
 from clientgo.controller_runtime.handler.eventhandler import LOW_PRIORITY, TypedEventHandler, is_unchanged
 from clientgo.controller_runtime.reconcile.reconcile import Request
-from clientgo.golang.stop import call_named, describe_function, raise_returned
+from clientgo.golang.stop import call_named, describe_function, raise_returned, require_function
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
 __all__ = ["MapFunc", "TypedMapFunc", "enqueue_requests_from_map_func", "typed_enqueue_requests_from_map_func"]
@@ -46,6 +46,7 @@ def typed_enqueue_requests_from_map_func(fn: TypedMapFunc[ObjectT, RequestT]) ->
 
 class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     def __init__(self, to_requests: TypedMapFunc[ObjectT, RequestT]) -> None:
+        require_function(to_requests, "a map function", "ctx, obj", may_yield=True)
         self.map_func = to_requests
 
     def create(self, ctx: Context, evt: TypedCreateEvent[ObjectT], q: TypedRateLimitingInterface[RequestT], /) -> None:

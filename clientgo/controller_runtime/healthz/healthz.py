@@ -90,7 +90,7 @@ def _run(name: str, checker: Checker, req: Request, is_excluded: bool) -> _Statu
 
 def _check(checker: Checker, req: Request) -> None:
     """Call the checker. Raises its error, or ValueError if it returns False instead of raising one."""
-    require_plain(checker, "a health check")
+    require_plain(checker, "a health check", "request")
     result = checker(req)
     raise_returned(result)
     if result is False:

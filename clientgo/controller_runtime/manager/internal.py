@@ -36,7 +36,7 @@ from clientgo.golang.channel import StopChannel, select
 from clientgo.golang.duration import format_duration
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
-from clientgo.golang.stop import Signal
+from clientgo.golang.stop import Signal, require_function
 from clientgo.klog import Logger
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import events, leaderelection, record
@@ -390,9 +390,8 @@ class _Election:
 
 
 def _required(check: Checker, name: str) -> Checker:
-    if callable(check):
-        return check
-    raise TypeError(f"the check {name!r} is a function; got {check!r}")
+    require_function(check, f"the check {name!r}", "request")
+    return check
 
 
 def _debug_mux() -> http.ServeMux:

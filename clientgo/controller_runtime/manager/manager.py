@@ -25,6 +25,7 @@ from clientgo.controller_runtime.metrics.server import server as metricsserver
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.channel import StopChannel
 from clientgo.golang.http import server as http
+from clientgo.golang.stop import check_options
 from clientgo.golang.time import require_seconds
 from clientgo.klog import Logger
 from clientgo.tools import record
@@ -218,6 +219,8 @@ def new(config: rest.Config, options: Options | None = None) -> Manager:
     """
     if config is None:
         raise ValueError("must specify Config")
+    if options is not None:
+        check_options(options, Options, "the options of a manager")
     install_metrics()
     options = _with_defaults(options or Options())
     grace = require_seconds(

@@ -305,7 +305,7 @@ class Runnables:
     def add(self, fn: Any) -> None:
         """Add a runnable or a function to the group for its type. Raises TypeError for other objects."""
         name, start = _name_of(fn), _start_function(fn)
-        require_plain(start, "a Runnable")
+        require_plain(start, "a Runnable", "ctx")
         if isinstance(fn, Server):
             (self.leader_election if fn.need_leader_election() else self.http_servers).add(name, start)
         elif isinstance(fn, HasCache):
@@ -326,6 +326,8 @@ class Runnables:
 
 
 def _start_function(fn: Any) -> StartFunc:
+    if isinstance(fn, type):
+        raise TypeError(f"a Runnable is an object with a method start(ctx), not its class: {fn!r}")
     start = getattr(fn, "start", None)
     if callable(start):
         return cast(StartFunc, start)

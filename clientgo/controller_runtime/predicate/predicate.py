@@ -20,6 +20,7 @@ from clientgo.controller_runtime.event.event import (
     TypedUpdateEvent,
 )
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.golang.stop import require_function
 from clientgo.klog.answers import is_true
 
 __all__ = [
@@ -118,6 +119,7 @@ def new_typed_predicate_funcs(filter: Callable[[ObjectT], bool]) -> TypedFuncs[O
 
     Go: predicate.NewTypedPredicateFuncs.
     """
+    require_function(filter, "the filter of a predicate", "obj")
     return TypedFuncs(
         create_func=lambda e: is_true(filter, e.object),
         update_func=lambda e: is_true(filter, e.object_new),

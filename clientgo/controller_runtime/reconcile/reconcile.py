@@ -18,6 +18,7 @@ from clientgo.apimachinery.util.errors.chain import is_error
 from clientgo.context import Context
 from clientgo.controller_runtime.client.interfaces import Reader
 from clientgo.controller_runtime.client.object import Object
+from clientgo.golang.stop import require_function
 
 __all__ = [
     "Func",
@@ -123,10 +124,10 @@ def to_function(reconciler: ReconcilerLike[RequestT]) -> Callable[[Context, Requ
     Controllers call it on creation, so that the error does not wait for the first request.
     """
     method = getattr(reconciler, "reconcile", None)
-    if callable(method) and not isinstance(reconciler, type):
-        return cast("Callable[[Context, RequestT], Result | None]", method)
-    if callable(reconciler) and not isinstance(reconciler, type):
-        return reconciler
+    function = method if callable(method) else reconciler
+    if callable(function) and not isinstance(reconciler, type):
+        require_function(function, "a Reconciler", "ctx, request")
+        return cast("Callable[[Context, RequestT], Result | None]", function)
     raise TypeError(f"a Reconciler has a method reconcile(ctx, request), or is a function: {reconciler!r}")
 
 

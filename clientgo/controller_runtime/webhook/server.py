@@ -24,6 +24,7 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.webhook.internal import metrics
 from clientgo.golang.http import server as http
 from clientgo.golang.http.server import HandlerLike, Request, ServeMux, listen
+from clientgo.golang.stop import check_options
 from clientgo.klog.exceptions import mark_operational
 
 __all__ = ["DEFAULT_PORT", "DefaultServer", "Options", "Server", "new_server"]
@@ -93,6 +94,7 @@ class DefaultServer:
     """The webhook server. Call `start` once; the other methods are thread-safe. Go: webhook.DefaultServer."""
 
     def __init__(self, options: Options) -> None:
+        check_options(options, Options, "the options of a webhook server")
         self.options = _with_defaults(options)
         # Guards _paths and _address.
         self._lock = threading.Lock()

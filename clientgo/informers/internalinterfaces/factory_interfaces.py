@@ -10,7 +10,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
-from clientgo.golang.stop import describe_function, raise_returned
+from clientgo.golang.stop import describe_function, raise_returned, require_function
 from clientgo.tools import cache
 
 # Makes an informer from a clientset and a resync period in seconds. Go: NewInformerFunc.
@@ -33,7 +33,10 @@ class SharedInformerFactory(Protocol):
 
 
 def checked_tweak(function: Callable[[metav1.ListOptions], object]) -> TweakListOptionsFunc:
-    """Return `function` with a TypeError if it returns new options, which would be ignored, or is async."""
+    """Return `function` with a TypeError if it returns new options, which would be ignored. Raises TypeError for an async
+    function, and for one with other parameters.
+    """
+    require_function(function, "a function that changes list options", "options")
 
     def tweak(options: metav1.ListOptions) -> None:
         returned = function(options)

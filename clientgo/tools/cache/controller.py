@@ -242,6 +242,14 @@ class _Controller(InspectableController):
     def has_synced(self) -> bool:
         return self._synced.done().is_set()
 
+    def has_started(self) -> bool:
+        """Report whether it was ever run, for the report of a wait that cannot end."""
+        return self._reflector is not None
+
+    def type_name(self) -> str:
+        """Return the name of the objects' type, for the same report."""
+        return self._config.object_description or type_string(self._config.object_type)
+
     def has_synced_checker(self) -> DoneChecker:
         return self._synced
 
@@ -660,6 +668,10 @@ def _process_replaced_all_info(
 
 def _new_informer(client_state: Store, options: InformerOptions, key_func: KeyFunc) -> Controller:
     """Return the controller that fills `client_state` and calls the handler. Go: newInformer."""
+    # Imported here: only informers that are not shared need them.
+    from clientgo.tools.cache.beyond.backlog import check_handler
+    from clientgo.tools.cache.beyond.stuck_handlers import DirectDelivery
+
     clock = options.clock or REAL_CLOCK
     refusals = Refusals(key_func, clock)
     logger, fifo = new_queue_fifo(
@@ -672,7 +684,8 @@ def _new_informer(client_state: Store, options: InformerOptions, key_func: KeyFu
         in_order=options.in_order,
         clock=clock,
     )
-    notify = notify_each(logger, options.handler)
+    check_handler(options.handler)
+    notify = notify_each(logger, options.handler, DirectDelivery(logger, options.handler, clock).delivering_now)
 
     def process(obj: Any, is_in_initial_list: bool) -> None:
         if not isinstance(obj, Deltas):

@@ -14,7 +14,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Interface
-from clientgo.golang.stop import describe_function, raise_returned, require_methods
+from clientgo.golang.stop import describe_function, raise_returned, require_function, require_methods, require_plain
 from clientgo.hops import hop
 from clientgo.util import watchlist
 
@@ -49,9 +49,13 @@ class ListerWithContext(Protocol):
 
 def require_lister_watcher(lw: T) -> T:
     """Return `lw` if it has methods to list and to watch, with or without a context. Raises TypeError."""
+    source = "the source of an informer or a reflector"
     for verb in ("list", "watch"):
-        if isinstance(lw, type) or not callable(getattr(lw, f"{verb}_with_context", None)):
-            require_methods(lw, "the source of an informer or a reflector", verb)
+        method = getattr(lw, f"{verb}_with_context", None)
+        if isinstance(lw, type) or not callable(method):
+            require_methods(lw, source, verb)
+        else:
+            require_plain(method, f"{verb}_with_context of {source}", "ctx, options")
     return lw
 
 
@@ -161,6 +165,12 @@ class ListWatch:
     # As in Go, nothing reads it.
     disable_chunking: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise TypeError for what is no function, and for a function with other parameters."""
+        for name, parameters in _LIST_WATCH_FUNCTIONS.items():
+            if (function := getattr(self, name)) is not None:
+                require_function(function, f"the {name} of a ListWatch", parameters)
+
     def list(self, options: metav1.ListOptions) -> runtime.Object:
         """Make one list request; the reflector makes the pages. Deprecated. Go: List."""
         if self.list_func is not None:
@@ -192,6 +202,15 @@ class ListWatch:
         if self.watch_func is not None:
             return self.watch_func(options)
         raise _incomplete()
+
+
+# The functions of a ListWatch and their parameters.
+_LIST_WATCH_FUNCTIONS = {
+    "list_func": "options",
+    "watch_func": "options",
+    "list_with_context_func": "ctx, options",
+    "watch_func_with_context": "ctx, options",
+}
 
 
 def list_from(source: ListerWithContext, ctx: context.Context, options: metav1.ListOptions) -> runtime.Object:

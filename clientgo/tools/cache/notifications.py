@@ -114,11 +114,19 @@ def name_of(obj: Any) -> str:
 Notify = Callable[[Sequence[Notification]], None]
 
 
-def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
-    """Return a function that delivers notifications to `handler`, in order, and logs the exceptions of the handler."""
+def notify_each(
+    logger: klog.Logger,
+    handler: ResourceEventHandler,
+    delivering: Callable[[Notification | None], None] = lambda notification: None,
+) -> Notify:
+    """Return a function that delivers notifications to `handler`, in order, and logs the exceptions of the handler.
+
+    Calls `delivering` with each notification before its delivery, and with None after the last one.
+    """
 
     def notify(notifications: Sequence[Notification]) -> None:
         for notification in notifications:
+            delivering(notification)
             try:
                 notification.deliver(handler)
             except BaseException as err:
@@ -127,5 +135,6 @@ def notify_each(logger: klog.Logger, handler: ResourceEventHandler) -> Notify:
                 name_notification(err, notification)
                 with utilruntime.handle_crash_with_logger(logger, go_on=True):
                     raise
+        delivering(None)
 
     return notify

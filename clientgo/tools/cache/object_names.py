@@ -38,7 +38,12 @@ def new_object_name(namespace: str, name: str) -> ObjectName:
 
 
 def parse_object_name(key: str) -> ObjectName:
-    """Parse the result of `str(object_name)`. Raises ValueError for two slashes or more. Go: ParseObjectName."""
+    """Parse the result of `str(object_name)`. Raises ValueError for two slashes or more, TypeError for no str.
+
+    Go: ParseObjectName.
+    """
+    if not isinstance(key, str):
+        raise TypeError(f'a key is a str, such as "namespace/name"; got {key!r}')
     parts = key.split("/")
     if len(parts) > 2:
         raise ValueError(f"unexpected key format: {quote(key)}")

@@ -37,7 +37,7 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import is_crash, require_function
 from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true
@@ -461,14 +461,18 @@ class _SharedIndexInformer(InspectableInformer):
         self._early_reads = EarlyReads(self.type_name(), self._indexer, self._synced)
 
     def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
+        require_function(handler, "a watch error handler", "reflector, err")
         self.set_watch_error_handler_with_context(lambda _, reflector, err: handler(reflector, err))
 
     def set_watch_error_handler_with_context(self, handler: WatchErrorHandlerWithContext) -> None:
+        require_function(handler, "a watch error handler with a context", "ctx, reflector, err")
         with self._started_lock:
             self._raise_if_started()
             self._watch_error_handler = handler
 
     def set_transform(self, handler: TransformFunc | None) -> None:
+        if handler is not None:
+            require_function(handler, "a transform function", "obj")
         with self._started_lock:
             self._raise_if_started()
             self._transform = handler

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import describe_function, is_crash
+from clientgo.golang.stop import describe_function, is_crash, require_function
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name
@@ -172,6 +172,7 @@ def checked_key_func(key_func: KeyFunc) -> KeyFunc:
     """
     if (getattr(key_func, "__module__", None) or "").startswith("clientgo."):
         return key_func
+    require_function(key_func, "a key function", "obj")
 
     @functools.wraps(key_func)
     def checked(obj: Any) -> str:

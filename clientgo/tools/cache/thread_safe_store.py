@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import is_crash, require_function
 from clientgo.golang.strconv import parse_int
 from clientgo.hops import hop
 from clientgo.klog.exceptions import crash_error
@@ -149,6 +149,8 @@ class _StoreIndex:
     __slots__ = ("indexers", "indices")
 
     def __init__(self, indexers: Indexers, indices: Indices) -> None:
+        for name, index_func in indexers.items():
+            require_function(index_func, f"the index function {name!r}", "obj", may_yield=True)
         self.indexers = indexers
         self.indices = indices
 
@@ -200,7 +202,7 @@ class _StoreIndex:
                         raise
                     old_values = values_with_key(self, name, key)  # it did not raise when the object was stored
                 if old_values != new_values:  # they are mostly equal
-                    changed.append((name, old_values, checked_values(new_values) if new_values else ()))
+                    changed.append((name, old_values, checked_values(new_values, index_func) if new_values else ()))
             except BaseException as err:
                 if not is_crash(err):
                     raise

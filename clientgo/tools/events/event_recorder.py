@@ -66,7 +66,7 @@ class _RecorderImpl:
             return
         ref_related = self._reference_to_related(logger, related)
         if not validate_event_type(eventtype):
-            logger.error(None, "Unsupported event type", eventType=eventtype)
+            logger.error(None, "Unsupported event type", eventType=eventtype, reason=reason, supported="Normal,Warning")
             return
         event = self.make_event(ref_regarding, ref_related, eventtype, reason, message, action)
         try:

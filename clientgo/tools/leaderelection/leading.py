@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from clientgo import context, klog
 from clientgo.apimachinery.util import uuid
 from clientgo.context import Context
+from clientgo.golang.stop import require_function
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor
 from clientgo.tools.leaderelection.leaderelection import LeaderCallbacks, LeaderElectionConfig, new_leader_elector
@@ -86,6 +87,7 @@ def run_while_leading(
     the lock's description, such as "default/my-program". Raises ValueError for invalid durations before it sends any
     request.
     """
+    require_function(work, "the work of a leader", "ctx")
     # Not a child of `ctx`: the lock is renewed until `work` has returned, which is after `ctx` is done.
     candidacy, withdraw = context.with_cancel(context.without_cancel(ctx))
     failures: list[Exception] = []

@@ -14,7 +14,7 @@ from clientgo import klog
 from clientgo.apimachinery.util import wait
 from clientgo.context import Context
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import require_function
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import Clock, Timer, WithDelayedExecution
@@ -33,8 +33,10 @@ class CallbackThreads:
 
     def __init__(self, clock: Clock, callbacks: object) -> None:
         """Raise TypeError if a callback is async or a generator: the process would lead without any work."""
-        for name in ("on_started_leading", "on_stopped_leading", "on_new_leader"):
-            require_plain(getattr(callbacks, name), f"the callback {name}")
+        parameters_of = {"on_started_leading": "ctx", "on_stopped_leading": "", "on_new_leader": "identity"}
+        for name, parameters in parameters_of.items():
+            if (callback := getattr(callbacks, name)) is not None:
+                require_function(callback, f"the callback {name}", parameters)
         self._clock = clock if isinstance(clock, WithDelayedExecution) else REAL_CLOCK
         self._group = wait.Group()
         # Guards the rest.

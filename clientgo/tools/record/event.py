@@ -419,12 +419,11 @@ class EventBroadcasterImpl(watch.Broadcaster):
 
     def start_logging(self, logf: Callable[..., None]) -> watch.Interface:
         """Log each event with a printf-like function. Go: StartLogging."""
-
-        def log(event: corev1.Event) -> None:
-            text = "Event(%s): type: '%s' reason: '%s' %s"
-            logf(text, reference.go_syntax(event.involved_object), event.type, event.reason, event.message)
-
-        return self.start_event_watcher(log)
+        require_handler(logf, "format, object, type, reason, message")
+        text = "Event(%s): type: '%s' reason: '%s' %s"
+        return self.start_event_watcher(
+            lambda each: logf(text, reference.go_syntax(each.involved_object), each.type, each.reason, each.message)
+        )
 
     def start_structured_logging(self, verbosity: int) -> watch.Interface:
         """Log each event at this verbosity. Go: StartStructuredLogging."""
@@ -520,7 +519,7 @@ class _RecorderImpl:
             )
             return
         if not validate_event_type(eventtype):
-            logger.error(None, "Unsupported event type", eventType=eventtype)
+            logger.error(None, "Unsupported event type", eventType=eventtype, reason=reason, supported="Normal,Warning")
             return
         event = self.make_event(ref, annotations, eventtype, reason, message)
         try:

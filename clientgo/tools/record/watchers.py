@@ -14,7 +14,7 @@ from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal, require_methods, require_plain
+from clientgo.golang.stop import Signal, require_function, require_methods
 from clientgo.klog.exceptions import name_subject
 
 __all__ = ["EventWatchers", "call_handler", "require_event", "require_handler"]
@@ -30,11 +30,12 @@ def call_handler(event_handler: Callable[[Any], None], event: Any) -> None:
             raise
 
 
-def require_handler(event_handler: Callable[[Any], None]) -> None:
-    """Raise TypeError for an async handler or a generator, whose code would not run, and for what is no function."""
-    if not callable(event_handler):
-        raise TypeError(f"the handler of events is a function; got {event_handler!r}")
-    require_plain(event_handler, "the handler of events")
+def require_handler(event_handler: Callable[..., None], parameters: str = "event") -> None:
+    """Raise TypeError for an async handler or a generator, whose code would not run, and for what is no function.
+
+    Raises it also for a function with other parameters.
+    """
+    require_function(event_handler, "the handler of events", parameters)
 
 
 def require_sink(sink: object) -> None:

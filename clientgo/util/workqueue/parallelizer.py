@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import require_function
 
 __all__ = ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]
 
@@ -42,7 +42,7 @@ def parallelize_until(
     No further piece begins once `ctx` is done. If a piece raises, the error is logged and the worker continues. In Go
     the worker ends and skips the rest of its chunk.
     """
-    require_plain(do_work_piece, "the work on a piece")
+    require_function(do_work_piece, "the work on a piece", "piece")
     if pieces == 0:
         return
     options = _Options()

@@ -397,7 +397,7 @@ class BlindLimiter:
 @pytest.mark.parametrize(
     ("limiter", "error"),
     [
-        (AsyncLimiter(), "wait of a rate limiter is an async function: define it with def"),
+        (AsyncLimiter(), "wait of the rate limiter of a client is an async function: define it with def"),
         (BlindLimiter(), "the rate limiter of a client is <.*: an object with the methods wait is required"),
         (AsyncLimiter, "the rate limiter of a client is <class .*: an object of this class is required"),
         (5, "the rate limiter of a client is 5: an object with the methods wait is required"),

@@ -17,7 +17,7 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import require_function
 from clientgo.golang.time import require_seconds
 from clientgo.klog.answers import is_true
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock
@@ -186,7 +186,7 @@ def backoff_until_with_context(
     ctx: Context, f: Callable[[Context], object], backoff: BackoffManager, sliding: bool
 ) -> None:
     """Call `f` like `backoff_until`, until the context is done. Go: wait.BackoffUntilWithContext."""
-    require_plain(f, "the function to repeat")
+    require_function(f, "the function to repeat", "ctx")
     done = ctx.done()
     while not done.is_set():
         timer = None if sliding else backoff.backoff()

@@ -306,7 +306,7 @@ class FakeClient:
                     f"with name {requirement.field} has been registered for GroupVersionKind {gvk}"
                 )
             index = indexes[requirement.field]
-            items = [item for item in items if requirement.value in checked_values(index(item) or ())]
+            items = [item for item in items if requirement.value in checked_values(index(item) or (), index)]
         return items
 
     # --- writing ---

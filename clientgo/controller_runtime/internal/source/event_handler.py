@@ -12,7 +12,7 @@ from clientgo.controller_runtime.event.event import TypedCreateEvent, TypedDelet
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler, TypedFuncs
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import require_function, require_plain
 from clientgo.klog.answers import is_true
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_function, name_for_functions, name_for_type
@@ -39,11 +39,10 @@ def require_methods(handler: object, predicates: Sequence[object], events: Seque
         for event in events:
             if is_class or not callable(getattr(part, event, None)):
                 raise TypeError(f"{part!r} has no method {event}: {remedy}")
-            require_plain(getattr(part, event), "a method of a handler or predicate")
+            parameters = "ctx, event, queue" if part is handler else "event"
+            require_plain(getattr(part, event), f"{event} of a handler or predicate", parameters)
             if (function := getattr(part, f"{event}_func", None)) is not None:
-                if not callable(function):
-                    raise TypeError(f"the {event}_func of a handler or predicate is a function; got {function!r}")
-                require_plain(function, f"the {event}_func of a handler or predicate")
+                require_function(function, f"the {event}_func of a handler or predicate", parameters)
 
 
 def new_event_handler(

@@ -23,6 +23,7 @@ from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.metrics.registry import AVAILABLE, REGISTRY
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
+from clientgo.golang.stop import check_options
 from clientgo.golang.tls import load_key_pair
 from clientgo.klog import Logger
 
@@ -88,6 +89,7 @@ def new_server(o: Options, config: rest.Config, http_client: HTTPClient) -> Serv
 
     Go: server.NewServer.
     """
+    check_options(o, Options, "the options of a metrics server")
     o = _with_defaults(o)
     if o.bind_address == "0":
         return None

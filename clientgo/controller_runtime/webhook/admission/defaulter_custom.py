@@ -28,6 +28,7 @@ from clientgo.controller_runtime.webhook.admission.response import (
     validation_response_from_status,
 )
 from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
+from clientgo.golang.stop import require_object
 from clientgo.klog.exceptions import full_text
 
 __all__ = [
@@ -93,6 +94,7 @@ class _DefaulterForType(Generic[ObjectT]):
     def __init__(self, scheme: Scheme, cls: type[ObjectT], defaulter: Defaulter[ObjectT], options: _Options) -> None:
         if defaulter is None:
             raise ValueError("defaulter should never be nil")
+        require_object(defaulter, "the defaulter", {"default": "ctx, obj"})
         self._decoder = new_decoder(scheme)
         self._cls = cls
         self._defaulter = defaulter

@@ -17,6 +17,7 @@ from clientgo.controller_runtime.webhook.admission.decode import new_decoder
 from clientgo.controller_runtime.webhook.admission.defaulter_custom import rejection
 from clientgo.controller_runtime.webhook.admission.response import allowed, errored
 from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
+from clientgo.golang.stop import require_object
 from clientgo.golang.strconv import quote
 
 __all__ = [
@@ -98,6 +99,11 @@ class _ValidatorForType(Generic[ObjectT]):
     def __init__(self, scheme: Scheme, cls: type[ObjectT], validator: Validator[ObjectT]) -> None:
         if validator is None:
             raise ValueError("validator should never be nil")
+        require_object(
+            validator,
+            "the validator",
+            {"validate_create": "ctx, obj", "validate_update": "ctx, old, new", "validate_delete": "ctx, obj"},
+        )
         self._decoder = new_decoder(scheme)
         self._cls = cls
         self._validator = validator

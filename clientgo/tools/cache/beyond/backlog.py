@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import require_plain
+from clientgo.golang.stop import require_function, require_plain
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.tools.cache.fifo_metrics import HandlerMetrics
 from clientgo.tools.cache.notifications import (
@@ -272,15 +272,25 @@ def check_handler(handler: object) -> None:
             f"a handler is an object with on_add, on_update and on_delete, such as a ResourceEventHandlerFuncs made of "
             f"functions; got {handler!r}"
         )
-    for method in ("on_add", "on_update", "on_delete"):
-        require_plain(getattr(handler, method), "a method of an event handler")
-    parts = getattr(handler, "__dict__", {})
-    for name in ("add_func", "update_func", "delete_func", "filter_func"):
-        require_plain(parts.get(name), f"the {name} of an event handler")
-        if name in parts and not callable(parts[name]) and (parts[name] is not None or name == "filter_func"):
-            raise TypeError(f"the {name} of an event handler is a function; got {parts[name]!r}")
-    if "filter_func" in parts and "handler" in parts:
+    for method, parameters in _PARAMETERS.items():
+        require_plain(getattr(handler, method), f"{method} of an event handler", parameters)
+    bases = {cls.__name__ for cls in type(handler).__mro__ if cls.__module__ == "clientgo.tools.cache.controller"}
+    if not bases:
+        return  # the user's own class, whose attributes have any meaning
+    parts = vars(handler)
+    for method, parameters in _PARAMETERS.items():
+        function = parts.get(name := f"{method.removeprefix('on_')}_func")
+        if function is not None:
+            if "ResourceEventHandlerFuncs" in bases:
+                parameters = parameters.removesuffix(", is_in_initial_list")
+            require_function(function, f"the {name} of an event handler", parameters)
+    if "filter_func" in parts:
+        require_function(parts["filter_func"], "the filter_func of an event handler", "obj")
         check_handler(parts["handler"])
+
+
+# The parameters of the methods of an event handler.
+_PARAMETERS = {"on_add": "obj, is_in_initial_list", "on_update": "old, new", "on_delete": "obj"}
 
 
 __all__ = ["Backlog", "HandlerProgress", "Overflow", "check_handler", "merge", "stamp"]

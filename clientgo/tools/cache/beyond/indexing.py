@@ -5,14 +5,15 @@ An object that cannot be indexed is not stored. The object that had its key stay
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import describe_function, is_crash
 from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:
+    from clientgo.tools.cache.index import IndexFunc
     from clientgo.tools.cache.thread_safe_store import _StoreIndex
 
 
@@ -26,17 +27,21 @@ class IndexingError(RuntimeError):
         self.index_name = index_name
 
 
-def checked_values(values: Sequence[str]) -> Sequence[str]:
+def checked_values(values: Sequence[str], index_func: IndexFunc) -> Sequence[str]:
     """Return the values of an index function as a sequence of strings. Raises TypeError for anything else."""
     kind = type(values)
     if (kind is list or kind is tuple) and len(values) == 1 and type(values[0]) is str:
         return values  # the usual case
     if isinstance(values, str):
-        raise TypeError("the index function returns a string, not a list of strings")
+        raise TypeError(f"the index function returns a string, not a list of strings: {describe_function(index_func)}")
+    if not isinstance(values, Iterable):
+        got = f"{values!r}, not a list of strings"
+        raise TypeError(f"the index function returns {got}: {describe_function(index_func)}")
     values = tuple(values)  # it may be a generator
     for value in values:
         if not isinstance(value, str):
-            raise TypeError(f"the index function returns {value!r} among the values, which is not a string")
+            got = f"{value!r} among the values, which is not a string"
+            raise TypeError(f"the index function returns {got}: {describe_function(index_func)}")
     return values
 
 

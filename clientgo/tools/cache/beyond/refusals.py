@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from clientgo import klog
 from clientgo.apimachinery.api import meta
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import describe_function, is_crash
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc
@@ -125,9 +125,10 @@ def mark_failures(transform: TransformFunc | None) -> TransformFunc | None:
             failure = err if isinstance(err, Exception) else crash_error("the transform function", err)
             return Untransformed(obj, failure)
         if transformed is None:
-            return Untransformed(obj, TypeError("the transform function returned None: return the object"))
+            text = f"the transform function returned None: return the object: {describe_function(transform)}"
+            return Untransformed(obj, TypeError(text))
         if isinstance(transformed, _NO_OBJECTS) and not isinstance(obj, type(transformed)):
-            text = f"the transform function returned {transformed!r}: return the object"
+            text = f"the transform function returned {transformed!r}: return the object: {describe_function(transform)}"
             return Untransformed(obj, TypeError(text))
         return transformed
 

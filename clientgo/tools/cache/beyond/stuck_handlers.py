@@ -1,7 +1,7 @@
 """Log lines about event handlers that do not return. Has no Go file: there a blocked handler is silent.
 
-A handler has a thread and a buffer of its own, so a blocked one delays no other handler. Its program misses events, and
-its informer cannot stop. Each costs one line at the default level:
+A handler of a shared informer has a thread and a buffer of its own, so a blocked one delays no other handler. Its
+program misses events, and its informer cannot stop. Each costs one line at the default level:
 
   * ten to twelve seconds after the handler was called;
   * ten seconds after the informer began to wait for it, to stop.
@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
+from clientgo.golang.stop import describe_function
 from clientgo.tools.cache.notifications import Notification
 from clientgo.utils.clock import PassiveClock
 from clientgo.utils.clock.watchdog import check_later, checked_after
 
 if TYPE_CHECKING:
     from clientgo.tools.cache.beyond.records import HandlerStatistics
+    from clientgo.tools.cache.controller import ResourceEventHandler
 
 _PERIOD = 2.0
 # With the check that sees a notification first, this makes ten seconds.
@@ -160,6 +162,54 @@ class StuckHandlers:
         return stuck
 
 
+class DirectDelivery:
+    """The Listener for a handler that the thread of the process loop calls, as in an informer that is not shared.
+
+    Reports the handler if it does not return. Only this thread calls `delivering_now`.
+    """
+
+    def __init__(self, logger: klog.Logger, handler: ResourceEventHandler, clock: PassiveClock) -> None:
+        self.logger = logger
+        self._handler = handler
+        self._clock = clock
+        self._stuck = StuckHandlers(clock)
+        # The notification in delivery and its thread. Each is replaced as a whole.
+        self._current: Notification | None = None
+        self._thread: int | None = None
+
+    def delivering_now(self, notification: Notification | None) -> None:
+        """Note that the handler is called with `notification` now; None if it is not called."""
+        self._current = notification
+        if notification is not None and not self._stuck.is_watching:
+            self._thread = threading.get_ident()
+            self._stuck.watch((self,))
+
+    def delivering(self) -> Notification | None:
+        """See Listener."""
+        return self._current
+
+    def thread_ident(self) -> int | None:
+        """See Listener."""
+        return self._thread
+
+    def waiting(self) -> int:
+        """See Listener."""
+        return int(self._current is not None)
+
+    def statistics(self) -> HandlerStatistics:
+        """See Listener."""
+        from clientgo.tools.cache.beyond.records import HandlerStatistics  # Here: for reports only.
+
+        functions = [getattr(self._handler, f"{event}_func", None) for event in ("add", "update", "delete")]
+        name = ", ".join(describe_function(each) for each in functions if each is not None)
+        name = name or type(self._handler).__qualname__
+        return HandlerStatistics(name, self.waiting(), _PERIOD * _CHECKS, 0, 0, False)
+
+    def is_alive(self) -> bool:
+        """See Listener."""
+        return True
+
+
 @contextmanager
 def holding() -> Iterator[None]:
     """Keep a notification from the handler of the current thread in this block, without a report about the handler.
@@ -200,4 +250,4 @@ def _nothing() -> None:
     """Cancel nothing."""
 
 
-__all__ = ["CallTimer", "Listener", "StuckHandlers", "call_timer", "holding"]
+__all__ = ["CallTimer", "DirectDelivery", "Listener", "StuckHandlers", "call_timer", "holding"]

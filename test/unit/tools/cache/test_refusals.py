@@ -234,7 +234,7 @@ def test_an_object_for_which_transform_returns_none_is_named(
         w.bubble.sleep(10.0)
         (line,) = warnings(caplog)
     assert 'object="default/a" rejectedObjects=1' in line
-    assert "the transform function returned None: return the object" in line
+    assert "the transform function returned None: return the object: " in line and " at test_refusals.py:" in line
 
 
 @both

@@ -294,3 +294,30 @@ def test_looks_end_with_the_notifications_and_with_the_informer() -> None:
         thread.join()
         source.shutdown()
     assert clock.pending == 0
+
+
+def test_a_handler_of_an_informer_that_is_not_shared_is_reported_too(warnings: Warnings) -> None:
+    with synctest.bubble() as bubble:
+        source, may_return = framework.new_fake_controller_source(), Signal()
+        handler = cache.ResourceEventHandlerFuncs(
+            add_func=lambda obj: may_return.wait(), update_func=lambda old, new: REAL_CLOCK.sleep(9.0)
+        )
+        _, controller = cache.new_informer(source, corev1.Pod(), 0.0, handler)
+        ctx, cancel = context.with_cancel(context.background())
+        thread = threading.Thread(target=controller.run_with_context, args=(ctx,), name="informer")
+        thread.start()
+        source.add(pod("a"))
+        bubble.sleep(9.9)
+        assert warnings() == []
+        bubble.sleep(2.2)
+        (line,) = warnings()
+        may_return.set()
+        source.modify(pod("a"))
+        bubble.sleep(3600.0)
+        assert len(warnings()) == 1
+        cancel()
+        thread.join()
+        source.shutdown()
+
+    assert "let it only add a key to a work queue, and do the work in a worker" in line
+    assert " at test_stuck_handlers.py:" in line

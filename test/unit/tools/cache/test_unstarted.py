@@ -238,8 +238,20 @@ def controller_has_synced(informer: cache.SharedIndexInformer) -> object:
     return informer.get_controller().has_synced
 
 
+def synced_of_a_controller_that_was_not_run(informer: cache.SharedIndexInformer) -> object:
+    return cache.new_informer(cache.ListWatch(), corev1.Pod(), 0.0, cache.ResourceEventHandlerFuncs())[1].has_synced
+
+
 @pytest.mark.parametrize(
-    "waited_for", [has_synced, handler_has_synced, controller_has_synced, checker, handler_checker]
+    "waited_for",
+    [
+        synced_of_a_controller_that_was_not_run,
+        has_synced,
+        handler_has_synced,
+        controller_has_synced,
+        checker,
+        handler_checker,
+    ],
 )
 def test_a_wait_for_an_informer_that_was_not_started_is_reported_once(
     waited_for: Callable[[cache.SharedIndexInformer], Any], warnings: Warnings

@@ -116,7 +116,7 @@ def test_each_failed_write_is_logged(
     ("obj", "eventtype", "text"),
     [
         (None, "Normal", '"Could not construct reference, will not report event" err='),
-        (POD, "Odd", '"Unsupported event type" eventType="Odd"'),
+        (POD, "Odd", '"Unsupported event type" eventType="Odd" reason="R" supported="Normal,Warning"'),
     ],
 )
 def test_an_event_that_cannot_be_made_is_logged(
