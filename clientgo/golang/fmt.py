@@ -97,6 +97,7 @@ class _Filler:
         self._args = args
         self._next = 0
         self._reordered = False
+        self._is_index_bad = False  # of the current verb
 
     def fill(self, match: re.Match[str]) -> str:
         verb = match["verb"]
@@ -105,6 +106,7 @@ class _Filler:
         if verb == "%":
             return "%"
         flags = set(match["flags"])
+        self._is_index_bad = False
         width = self._number(match["at_width"], match["width"])
         precision = self._number(match["at_precision"], match["precision"])
         if width is not None and width < 0:
@@ -117,8 +119,9 @@ class _Filler:
         )
         if prefix:
             width = precision = None
-        if match["at"] is not None and not self._jump(match["at"]):
-            return f"%!{verb}(BADINDEX)"
+        self._jump(match["at"])
+        if self._is_index_bad:
+            return f"{prefix}%!{verb}(BADINDEX)"
         if self._next >= len(self._args):
             return f"{prefix}%!{verb}(MISSING)"
         value = self._args[self._next]
@@ -134,10 +137,15 @@ class _Filler:
         )
         return f"%!(EXTRA {shown})"
 
-    def _jump(self, index: str) -> bool:
+    def _jump(self, index: str | None) -> None:
+        """Go to the argument with a number, if one is given. A bad number does not affect the verbs after it."""
+        if index is None:
+            return
         self._reordered = True
-        self._next = int(index) - 1
-        return 0 <= self._next < len(self._args)
+        if 0 < int(index) <= len(self._args):
+            self._next = int(index) - 1
+        else:
+            self._is_index_bad = True
 
     def _number(self, index: str | None, text: str | None) -> int | None:
         """Return a width or precision: None, a number, or the argument for `*`. An invalid one is larger than
@@ -147,8 +155,7 @@ class _Filler:
             return None
         if text != "*":
             return int(text[:8] or "0")
-        if index is not None and not self._jump(index):
-            return _MAX_WIDTH + 1
+        self._jump(index)
         value = self._args[self._next] if self._next < len(self._args) else None
         self._next += 1
         return value if type(value) is int else _MAX_WIDTH + 1

@@ -146,6 +146,49 @@ def test_a_body_is_read_by_the_rules_of_go(data: bytes, status: int, body: bytes
     assert (head[9:12], rest) == (str(status).encode(), body)
 
 
+@pytest.mark.parametrize(
+    ("version", "body", "continues"),
+    [
+        ("1.1", b"Content-Length: 3\r\n\r\nabc", True),
+        ("1.1", b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", True),
+        ("1.1", b"Content-Length: 0\r\n\r\n", False),
+        ("1.1", b"Content-Length: 11\r\n\r\n", False),
+        ("1.0", b"Content-Length: 3\r\n\r\nabc", False),
+    ],
+)
+def test_a_client_that_waits_for_it_is_told_to_send_its_body(version: str, body: bytes, continues: bool) -> None:
+    with serve(echo) as port:
+        head = f"POST /a HTTP/{version}\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n".encode()
+        received = answer(port, head + body)
+    assert received.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK" if continues else b"HTTP/1.1 200 OK")
+
+
+class SlowClient:
+    """A socket whose buffer has room for so many bytes; with None it is full."""
+
+    def __init__(self, room: int | None) -> None:
+        self.room = room
+        self.received = b""
+
+    def sendmsg(self, parts: tuple[bytes, ...], *_: object) -> int:
+        if self.room is None:
+            raise BlockingIOError
+        self.received += b"".join(parts)[: self.room]
+        return len(self.received)
+
+    def settimeout(self, seconds: float) -> None: ...
+
+    def sendall(self, data: bytes) -> None:
+        self.received += data
+
+
+@pytest.mark.parametrize("room", [None, 0, 1, 4, 5, 8, 9])
+def test_a_response_that_must_wait_for_its_client_arrives_whole(room: int | None) -> None:
+    sock: Any = SlowClient(room)
+    server_connection.Connection(sock, None, None)._write(b"head", b"body")  # type: ignore[arg-type]
+    assert sock.received == b"headbody"
+
+
 def test_an_unread_body_is_no_second_request() -> None:
     seen: list[str] = []
 
@@ -172,7 +215,7 @@ def test_a_text_that_is_not_valid_utf_8_is_written_as_its_bytes() -> None:
 
 def test_a_connection_carries_several_requests_and_their_names_are_canonical() -> None:
     def names(resp: ResponseWriter, req: Request) -> None:
-        resp.write(",".join(name for name, _ in req.headers.items()) + f" {req.path} {req.query()}")
+        resp.write(",".join(name for name, _ in req.headers.items()) + f" {req.method} {req.path} {req.query()}")
 
     with serve(names) as port:
         received = answer(
@@ -180,7 +223,7 @@ def test_a_connection_carries_several_requests_and_their_names_are_canonical() -
             b"GET /a%20b?x=1&y HTTP/1.1\r\nHOST: x\r\ncontent-type: t\r\n\r\n"
             b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
         )
-    assert b"Host,Content-Type /a b {'x': ['1'], 'y': ['']}" in received
+    assert b"Host,Content-Type GET /a b {'x': ['1'], 'y': ['']}" in received
     assert received.count(b"HTTP/1.1 200 OK") == 2
 
 

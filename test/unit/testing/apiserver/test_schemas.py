@@ -339,6 +339,7 @@ def test_json_is_read_as_go_reads_it(text: bytes, value: Any) -> None:
     [
         ("!", 0), ("a+/b!Zg==", 4), ("Zm9v-_==", 4), ("é", 0), ("Zm9vY", 4), ("Zm9vYY\n", 5), ("Z===", 1), ("Zg=", 3),
         ("Zg=\n", 4), ("Zg=a", 2), ("Zg==Zg==", 4), ("Zg==\n!", 5), ("Zm8=\r\nZ", 6),
+        ("Zm9v=", 4), ("Zm9vY=", 5), ("Zm9vYmFyZ===", 9), ("Zm9vYmFy=", 8),
     ],
 )  # fmt: skip
 def test_bytes_that_are_no_base64_say_where(text: str, at: int) -> None:
