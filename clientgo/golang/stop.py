@@ -399,6 +399,13 @@ def raise_returned(returned: object) -> None:
         raise TypeError(f"{name} is an async function: define it with def")
 
 
+def call_checked(function: Callable[..., T], *args: object) -> T:
+    """Call a function of the user and return its result. Raises the exception that it returns, as `raise_returned`."""
+    returned = call_named(function, *args)
+    raise_returned(returned)
+    return returned
+
+
 def add_done_callback(stop: StopChannel, fn: Callable[[], None]) -> Callable[[], bool]:
     """Call `fn` when any StopChannel is done, like `Signal.add_done_callback`.
 

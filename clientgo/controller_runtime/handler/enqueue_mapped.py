@@ -16,7 +16,7 @@ from clientgo.controller_runtime.event.event import (
 )
 from clientgo.controller_runtime.handler.eventhandler import LOW_PRIORITY, TypedEventHandler, is_unchanged
 from clientgo.controller_runtime.reconcile.reconcile import Request
-from clientgo.golang.stop import call_named, describe_function, raise_returned, require_function
+from clientgo.golang.stop import call_checked, describe_function, require_function
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
 __all__ = ["MapFunc", "TypedMapFunc", "enqueue_requests_from_map_func", "typed_enqueue_requests_from_map_func"]
@@ -69,8 +69,7 @@ class _EnqueueRequestsFromMapFunc(Generic[ObjectT, RequestT]):
     ) -> None:
         queued: set[RequestT] = set()
         for obj in objects:
-            requests = call_named(self.map_func, ctx, obj)
-            raise_returned(requests)
+            requests = call_checked(self.map_func, ctx, obj)
             if isinstance(requests, str) or not isinstance(requests, Iterable):
                 kind = "a string" if isinstance(requests, str) else repr(requests)
                 name = describe_function(self.map_func)

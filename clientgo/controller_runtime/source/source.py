@@ -20,6 +20,7 @@ from clientgo.controller_runtime.internal.source.kind import Kind
 from clientgo.controller_runtime.predicate.predicate import Predicate, TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import Request
 from clientgo.golang.channel import Channel, Receive, Send, select
+from clientgo.golang.stop import call_checked
 from clientgo.klog.answers import is_true
 from clientgo.tools import cache as toolscache
 from clientgo.util.workqueue import TypedRateLimitingInterface
@@ -274,7 +275,7 @@ class TypedFunc(Generic[RequestT]):
 
     def start(self, ctx: Context, queue: TypedRateLimitingInterface[RequestT], /) -> None:
         """Call the function."""
-        self._function(ctx, queue)
+        call_checked(self._function, ctx, queue)
 
     def __str__(self) -> str:
         return f"func source: {hex(id(self._function))}"

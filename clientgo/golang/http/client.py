@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from clientgo import context
 from clientgo.golang.callers import error_text
 from clientgo.golang.http.message import Body, Request, Response, RoundTripper, redacted_url
-from clientgo.klog.exceptions import operational_error
+from clientgo.klog.exceptions import cause_text, operational_error
 
 __all__ = ["Client", "URLError", "basic_auth", "describe"]
 
@@ -40,7 +40,7 @@ def describe(err: BaseException) -> str:
     """Return the error's text without Python's prefix "[Errno N]"."""
     if isinstance(err, OSError) and err.strerror:
         return err.strerror
-    return error_text(err)
+    return cause_text(err) if isinstance(err, KeyError) else error_text(err)  # of a KeyError the text is only the key
 
 
 class Client:

@@ -17,6 +17,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, Send, select
+from clientgo.golang.stop import call_checked
 from clientgo.klog.exceptions import operational_error
 
 __all__ = ["ListPageFunc", "ListPager", "RepeatedPageError", "new", "simple_page_func"]
@@ -84,7 +85,7 @@ class ListPager:
         while True:
             _raise_if_done(ctx)
             try:
-                page = self.page_fn(ctx, options.deep_copy())
+                page = call_checked(self.page_fn, ctx, options.deep_copy())
             except Exception as err:
                 # The first page cannot have expired, so a full list would not help.
                 if not errors.is_resource_expired(err) or not self.full_list_if_expired or not options.continue_:
@@ -92,7 +93,7 @@ class ListPager:
                 options.limit = 0
                 options.continue_ = ""
                 options.resource_version, options.resource_version_match = requested
-                return self.page_fn(ctx, options), first is not None
+                return call_checked(self.page_fn, ctx, options), first is not None
             token = _list_accessor(page).get_continue()
             if first is None and not token:
                 return page, False
@@ -153,7 +154,7 @@ class ListPager:
         options = self._first_options(options)
         while True:
             _raise_if_done(ctx)
-            page = self.page_fn(ctx, options.deep_copy())
+            page = call_checked(self.page_fn, ctx, options.deep_copy())
             token = _list_accessor(page).get_continue()
             fn(page)
             if not token:

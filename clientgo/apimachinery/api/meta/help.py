@@ -13,6 +13,7 @@ from clientgo.apimachinery.runtime.documents import copied_document_of, document
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.stop import call_checked
 
 L = TypeVar("L", bound=ListObject)
 
@@ -28,9 +29,12 @@ def get_items_ptr(list: Any) -> Any:
 
 
 def each_list_item(obj: Any, fn: Callable[[Any], object]) -> None:
-    """Call `fn` with each item. An exception of `fn` ends the loop and propagates. Go: meta.EachListItem."""
+    """Call `fn` with each item. An exception that `fn` raises or returns ends the loop.
+
+    Go: meta.EachListItem.
+    """
     for item in extract_list(obj):
-        fn(item)
+        call_checked(fn, item)
 
 
 def each_list_item_with_alloc(obj: Any, fn: Callable[[Any], object]) -> None:

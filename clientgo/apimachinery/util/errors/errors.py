@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clientgo.apimachinery.util.errors.chain import is_error
-from clientgo.golang.stop import is_crash
+from clientgo.golang.stop import call_checked, is_crash
 from clientgo.klog.answers import is_true
 
 MessageCountMap: TypeAlias = dict[str, int]
@@ -139,7 +139,7 @@ def aggregate_goroutines(*funcs: Callable[[], None]) -> AggregateError | None:
 
     def run(func: Callable[[], None]) -> None:
         try:
-            func()
+            call_checked(func)
         except BaseException as err:
             if not is_crash(err):
                 raise

@@ -41,6 +41,7 @@ from clientgo.controller_runtime.client.options import (
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient
 from clientgo.gentype import methods_take_context
+from clientgo.golang.stop import call_checked
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)
@@ -51,7 +52,7 @@ class Funcs:
     """Functions that replace a client's methods; None keeps the client's own. Go: interceptor.Funcs.
 
     Each receives the context, the wrapped client and the call's other arguments. Functions for subresources also
-    receive the subresource's name after the client.
+    receive the subresource's name after the client. An error that a function returns, as in Go, is raised.
     """
 
     # (ctx, client, key, obj, *opts) -> the object
@@ -103,53 +104,53 @@ class _Interceptor(WrappedClient):
     def get(self, ctx: Context, key: ObjectKey, obj: type[T] | T, *opts: GetOption) -> T:
         if self._funcs.get is None:
             return self._below.get(ctx, key, obj, *opts)
-        found: T = self._funcs.get(ctx, self._below, key, obj, *opts)
+        found: T = call_checked(self._funcs.get, ctx, self._below, key, obj, *opts)
         return found
 
     def list(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> L:
         if self._funcs.list is None:
             return self._below.list(ctx, obj, *opts)
-        found: L = self._funcs.list(ctx, self._below, obj, *opts)
+        found: L = call_checked(self._funcs.list, ctx, self._below, obj, *opts)
         return found
 
     def create(self, ctx: Context, obj: Object, *opts: CreateOption) -> None:
         if self._funcs.create is None:
             return self._below.create(ctx, obj, *opts)
-        return self._funcs.create(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.create, ctx, self._below, obj, *opts)
 
     def delete(self, ctx: Context, obj: Object, *opts: DeleteOption) -> None:
         if self._funcs.delete is None:
             return self._below.delete(ctx, obj, *opts)
-        return self._funcs.delete(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.delete, ctx, self._below, obj, *opts)
 
     def delete_all_of(self, ctx: Context, obj: type[T] | T, *opts: DeleteAllOfOption) -> None:
         if self._funcs.delete_all_of is None:
             return self._below.delete_all_of(ctx, obj, *opts)
-        return self._funcs.delete_all_of(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.delete_all_of, ctx, self._below, obj, *opts)
 
     def update(self, ctx: Context, obj: Object, *opts: UpdateOption) -> None:
         if self._funcs.update is None:
             return self._below.update(ctx, obj, *opts)
-        return self._funcs.update(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.update, ctx, self._below, obj, *opts)
 
     def patch(self, ctx: Context, obj: Object, patch: Patch, *opts: PatchOption) -> None:
         if self._funcs.patch is None:
             return self._below.patch(ctx, obj, patch, *opts)
-        return self._funcs.patch(ctx, self._below, obj, patch, *opts)
+        return call_checked(self._funcs.patch, ctx, self._below, obj, patch, *opts)
 
     def apply(self, ctx: Context, obj: ApplyConfiguration, *opts: ApplyOption) -> None:
         if self._funcs.apply is None:
             return self._below.apply(ctx, obj, *opts)
-        return self._funcs.apply(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.apply, ctx, self._below, obj, *opts)
 
     def watch(self, ctx: Context, obj: type[L] | L, *opts: ListOption) -> watch.Interface:
         if self._funcs.watch is None:
             return self._below.watch(ctx, obj, *opts)
-        return self._funcs.watch(ctx, self._below, obj, *opts)
+        return call_checked(self._funcs.watch, ctx, self._below, obj, *opts)
 
     def sub_resource(self, sub_resource: str) -> SubResourceClient:
         if self._funcs.sub_resource is not None:
-            return self._funcs.sub_resource(self._below, sub_resource)
+            return call_checked(self._funcs.sub_resource, self._below, sub_resource)
         return _SubResourceInterceptor(self._below, sub_resource, self._funcs)
 
 
@@ -165,28 +166,28 @@ class _SubResourceInterceptor:
     def get(self, ctx: Context, obj: Object, sub_resource: type[T] | T, *opts: SubResourceGetOption) -> T:
         if self._funcs.sub_resource_get is None:
             return self._below().get(ctx, obj, sub_resource, *opts)
-        found: T = self._funcs.sub_resource_get(ctx, self._client, self._name, obj, sub_resource, *opts)
+        found: T = call_checked(self._funcs.sub_resource_get, ctx, self._client, self._name, obj, sub_resource, *opts)
         return found
 
     def create(self, ctx: Context, obj: Object, sub_resource: Object, *opts: SubResourceCreateOption) -> None:
         if self._funcs.sub_resource_create is None:
             return self._below().create(ctx, obj, sub_resource, *opts)
-        return self._funcs.sub_resource_create(ctx, self._client, self._name, obj, sub_resource, *opts)
+        return call_checked(self._funcs.sub_resource_create, ctx, self._client, self._name, obj, sub_resource, *opts)
 
     def update(self, ctx: Context, obj: Object, *opts: SubResourceUpdateOption) -> None:
         if self._funcs.sub_resource_update is None:
             return self._below().update(ctx, obj, *opts)
-        return self._funcs.sub_resource_update(ctx, self._client, self._name, obj, *opts)
+        return call_checked(self._funcs.sub_resource_update, ctx, self._client, self._name, obj, *opts)
 
     def patch(self, ctx: Context, obj: Object, patch: Patch, *opts: SubResourcePatchOption) -> None:
         if self._funcs.sub_resource_patch is None:
             return self._below().patch(ctx, obj, patch, *opts)
-        return self._funcs.sub_resource_patch(ctx, self._client, self._name, obj, patch, *opts)
+        return call_checked(self._funcs.sub_resource_patch, ctx, self._client, self._name, obj, patch, *opts)
 
     def apply(self, ctx: Context, obj: ApplyConfiguration, *opts: SubResourceApplyOption) -> None:
         if self._funcs.sub_resource_apply is None:
             return self._below().apply(ctx, obj, *opts)
-        return self._funcs.sub_resource_apply(ctx, self._client, self._name, obj, *opts)
+        return call_checked(self._funcs.sub_resource_apply, ctx, self._client, self._name, obj, *opts)
 
     def _below(self) -> SubResourceClient:
         return self._client.sub_resource(self._name)

@@ -27,6 +27,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import require_writable
+from clientgo.golang.stop import call_checked
 from clientgo.klog.exceptions import operational_error
 
 
@@ -293,7 +294,7 @@ def _mutate(f: MutateFn | None, key: client.ObjectKey, obj: client.Object) -> No
     """Call `f`. Raises ValueError if it has changed the object's name or namespace."""
     if f is None:
         return
-    f()
+    call_checked(f)
     if client.object_key_from_object(obj) != key:
         raise ValueError("MutateFn cannot mutate object name and/or object namespace")
 

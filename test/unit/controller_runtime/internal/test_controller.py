@@ -180,3 +180,29 @@ def test_a_source_has_two_minutes_for_its_first_synchronization() -> None:
 
     assert made.cache_sync_timeout == 120.0
     assert a_controller(lambda ctx, item: None).cache_sync_timeout == 120.0
+
+
+class ReturnsItsError:
+    """A source that returns its error, as Go's do."""
+
+    def start(self, ctx: context.Context, queue: Any, /) -> Any:
+        return OSError("no broker")
+
+    def __str__(self) -> str:
+        return "broker"
+
+
+def test_a_source_that_returns_its_error_has_failed(bubble: synctest.Bubble) -> None:
+    ctrl = a_controller(lambda ctx, request: None)
+    ctx, cancel = context.with_cancel(context.background())
+    thread = threading.Thread(target=ctrl.start, args=(ctx,))
+    thread.start()
+    bubble.wait()
+    with pytest.raises(OSError, match="no broker"):
+        ctrl.watch(ReturnsItsError())
+    early = a_controller(lambda ctx, request: None)
+    early.watch(ReturnsItsError())
+    with pytest.raises(OSError, match="no broker"):
+        early.start(ctx)
+    cancel()
+    thread.join()

@@ -20,6 +20,7 @@ from clientgo.apimachinery.runtime.documents import (
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured, parse_json
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.stop import call_checked
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList
@@ -110,7 +111,7 @@ class Unstructured(UnstructuredContent, ResourceObject):
         for item in items:
             if not isinstance(item, dict):
                 raise TypeError(f"items member is not an object: {type(item).__name__}")
-            func(Unstructured.from_dict(item))
+            call_checked(func, Unstructured.from_dict(item))
 
     def each_list_item_with_alloc(self, func: Callable[[Unstructured], None]) -> None:
         """Call `func` for each item, as `each_list_item` does. No item keeps its list alive.

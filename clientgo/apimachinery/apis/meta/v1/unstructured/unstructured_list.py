@@ -13,6 +13,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import Unstruc
 from clientgo.apimachinery.runtime.documents import document_of, replace_document, writable_document_of
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.apimachinery.runtime.view import JSONObject
+from clientgo.golang.stop import call_checked
 
 
 class UnstructuredList(UnstructuredContent, ListObject):
@@ -89,7 +90,7 @@ class UnstructuredList(UnstructuredContent, ListObject):
     def each_list_item(self, func: Callable[[Unstructured], None]) -> None:
         """Call `func` for each item. Go: EachListItem."""
         for item in self.extract_items():
-            func(item)
+            call_checked(func, item)
 
     def each_list_item_with_alloc(self, func: Callable[[Unstructured], None]) -> None:
         """Call `func` for each item, as `each_list_item` does. No item keeps its list alive.
