@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from clientgo.cli.start import exit_code_of
+from clientgo.cli.start import end_without_reader, exit_code_of
 
 PROG = "clientgo"
 
@@ -75,6 +75,7 @@ def _module(name: str, command: str, *, has_other_name: bool = False) -> Callabl
     def run(arguments: list[str]) -> int:
         sys.argv[0] = command
         module = importlib.import_module(name)
+        end_without_reader()
         with _interruptible():
             return int(module.main(arguments, *([f"{PROG} {command}"] if has_other_name else [])))
 

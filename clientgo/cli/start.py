@@ -92,6 +92,16 @@ def _has_reader_ended() -> bool:
     return any(event & select.POLLERR for _, event in poller.poll(0))
 
 
+def end_without_reader() -> None:
+    """Let the first log line after the end of the log's reader (`2>&1 | head`) end the process with 141.
+
+    Call it after the program is imported. It does nothing for a program that does not log.
+    """
+    output = sys.modules.get("clientgo.klog.output")
+    if output is not None:
+        output.configure(exit_code_without_reader=BROKEN_PIPE)
+
+
 def run_program(module: str = "main") -> int:
     """Import the program's module, run its `main()` and return the exit code. Blocks as the program does.
 
@@ -104,9 +114,7 @@ def run_program(module: str = "main") -> int:
     if is_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     program = import_module(module)
-    from clientgo.klog.output import configure  # imported here, as the program has just imported it
-
-    configure(exit_code_without_reader=BROKEN_PIPE)
+    end_without_reader()
     try:
         if is_default:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -118,6 +118,8 @@ def main(arguments: list[str] | None = None, prog: str = "apiserver") -> int:
         with _simulator(server, flags):
             try:
                 _announce(server, flags)
+            except BrokenPipeError:  # `| true`: the reader has enough, which is no failure of the server
+                raise
             except OSError as err:
                 return _could_not_start(err, flags)
             stop.wait()
@@ -200,4 +202,7 @@ def _announce(server: Server, flags: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from clientgo.cli.start import end_without_reader, exit_code_of
+
+    end_without_reader()
+    sys.exit(exit_code_of(main))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import re
 import shutil
@@ -10,13 +11,16 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import clientgo
 from clientgo import rest
 from clientgo.cli import command, completion, main, shell
+from clientgo.klog.output import SETTINGS
 from clientgo.pkg import version
+from clientgo.testing.apiserver import __main__ as apiserver_main
 
 
 def test_the_help_fits_a_screen_and_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,3 +288,23 @@ def test_a_controller_ends_once_nobody_reads_its_log() -> None:
     finally:
         started.kill()
     assert all(line.endswith('"Syncing"\n') for line in lines)
+
+
+def test_a_server_whose_log_nobody_reads_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(main=lambda arguments, prog: SETTINGS.exit_code_without_reader or 0)
+    monkeypatch.setattr(importlib, "import_module", lambda name: module)
+    monkeypatch.setattr(SETTINGS, "exit_code_without_reader", None)
+    assert command.COMMANDS["apiserver"].run([]) == 141
+
+
+def test_a_server_whose_first_output_has_no_reader_reports_no_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def announce(*arguments: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(apiserver_main, "_announce", announce)
+    monkeypatch.setattr(apiserver_main, "_on_signal", lambda stop: None)
+    with pytest.raises(BrokenPipeError):
+        apiserver_main.main([])
+    assert "Could not start" not in caplog.text

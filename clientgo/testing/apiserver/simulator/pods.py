@@ -112,7 +112,8 @@ class Pods:
             "nodeInfo": info,
         }
         nodes = self._client.core_v1().nodes()
-        metadata = {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}
+        # A manifest often selects its nodes by the operating system.
+        metadata = {"name": NODE, "labels": {"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"}}
         try:
             node = nodes.create(ctx, corev1.Node.from_dict({"metadata": metadata}))
         except errors.StatusError as err:

@@ -579,3 +579,9 @@ def test_what_comes_due_while_time_stands_still_is_due() -> None:
             merge(pods, name, {"metadata": {"annotations": {"looked": "at"}}})
             cluster.until(lambda name=name: pods.get(CTX, name, GET).status.phase == "Running")
         assert cluster.clientset.batch_v1().jobs("default").list(CTX).items
+
+
+def test_a_pod_that_selects_nodes_by_linux_runs_on_the_simulated_node(client: Any) -> None:
+    document = daemon_set(template=template(nodeSelector={"kubernetes.io/os": "linux"}))
+    client.apps_v1().daemon_sets("default").create(CTX, document)
+    eventually(lambda: client.apps_v1().daemon_sets("default").get(CTX, "db").status.number_ready == 1)
