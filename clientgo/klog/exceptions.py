@@ -34,6 +34,7 @@ __all__ = [
     "location_of",
     "lost_cause",
     "mark_operational",
+    "operational",
     "operational_error",
     "readable",
     "stacktrace_of",
@@ -104,6 +105,16 @@ def as_operational(err: T) -> T:
     """Mark an exception like `mark_operational` and return it, for an error about a file of the configuration."""
     mark_operational(err)
     return err
+
+
+@contextlib.contextmanager
+def operational(*classes: type[BaseException]) -> Iterator[None]:
+    """Mark the exceptions of these classes that leave the block, such as OSErrors about a file of the configuration."""
+    try:
+        yield
+    except classes as err:
+        mark_operational(err)
+        raise
 
 
 # The attribute of an exception that `name_subject` sets.

@@ -24,7 +24,7 @@ from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.types import NamespacedName
 from clientgo.context import Context
 from clientgo.controller_runtime import client
-from clientgo.klog.exceptions import as_operational, mark_operational
+from clientgo.klog.exceptions import as_operational, operational
 from clientgo.utils.clock import REAL_CLOCK
 
 RANGES = 12
@@ -202,12 +202,10 @@ class SimulatedDatabase:
         if self._path is None:
             return self._state
         try:
-            state = json.loads(self._path.read_text())
+            with operational(OSError):
+                state = json.loads(self._path.read_text())
         except FileNotFoundError:
             return {}
-        except OSError as err:
-            mark_operational(err)
-            raise
         except (ValueError, RecursionError) as err:
             raise as_operational(ValueError(f"{self._path} is no state of a simulated database: {err}")) from err
         if not isinstance(state, dict) or not all(

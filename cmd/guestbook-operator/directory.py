@@ -11,7 +11,7 @@ import os
 import threading
 from pathlib import Path
 
-from clientgo.klog.exceptions import as_operational, mark_operational
+from clientgo.klog.exceptions import as_operational, operational
 
 
 class Directory:
@@ -30,12 +30,10 @@ class Directory:
     def entries(self) -> dict[str, str]:
         """Return the entries. Blocks for the file, and raises the constructor's errors."""
         try:
-            entries = json.loads(self._path.read_text())
+            with operational(OSError):
+                entries = json.loads(self._path.read_text())
         except FileNotFoundError:
             return {}
-        except OSError as err:
-            mark_operational(err)
-            raise
         except (ValueError, RecursionError) as err:
             raise as_operational(ValueError(f"{self._path} is no directory of guestbooks: {err}")) from err
         if not isinstance(entries, dict) or not all(isinstance(address, str) for address in entries.values()):

@@ -476,3 +476,12 @@ def test_the_place_is_the_users_if_the_library_caught_the_cause_before_it_left_t
     assert failure is not None
     assert failure.cause == "TypeError: expected str, got int"
     assert failure.at.startswith("test_klog_exceptions.py:")
+
+
+def test_errors_of_the_given_classes_that_leave_a_block_are_operational() -> None:
+    def read(err: BaseException) -> None:
+        with klog.exceptions.operational(OSError):
+            raise err
+
+    assert klog.is_operational(caught(lambda: read(PermissionError(13, "denied", "x"))))
+    assert not klog.is_operational(caught(lambda: read(ValueError("bad"))))

@@ -17,7 +17,7 @@ from clientgo.context import Context, sleep
 from clientgo.controller_runtime.certwatcher import metrics
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.golang.tls import load_key_pair
-from clientgo.klog.exceptions import mark_operational
+from clientgo.klog.exceptions import operational
 from clientgo.utils.clock import REAL_CLOCK, Clock
 
 __all__ = ["CertWatcher", "Certificate", "follow", "new"]
@@ -149,11 +149,8 @@ class CertWatcher:
         return found
 
     def _files(self) -> Certificate:
-        try:
+        with operational(OSError):
             return Certificate(self.cert_path.read_bytes(), self.key_path.read_bytes())
-        except OSError as err:
-            mark_operational(err)
-            raise
 
     def need_leader_election(self) -> bool:
         """Return False: every replica serves. Go: NeedLeaderElection."""

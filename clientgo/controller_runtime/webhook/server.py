@@ -25,7 +25,7 @@ from clientgo.controller_runtime.webhook.internal import metrics
 from clientgo.golang.http import server as http
 from clientgo.golang.http.server import HandlerLike, Request, ServeMux, listen
 from clientgo.golang.stop import check_options
-from clientgo.klog.exceptions import mark_operational
+from clientgo.klog.exceptions import operational
 
 __all__ = ["DEFAULT_PORT", "DefaultServer", "Options", "Server", "new_server"]
 
@@ -163,11 +163,8 @@ class DefaultServer:
         """Return the file of client authorities, which is read once, as in Go; "" without one."""
         name = self.options.client_ca_name
         # The ssl module accepts ASCII only; a PEM file has other characters only in comments.
-        try:
+        with operational(OSError):
             return (Path(self.options.cert_dir) / name).read_text(encoding="ascii", errors="ignore") if name else ""
-        except OSError as err:
-            mark_operational(err)
-            raise
 
     def _configured(self, client_authorities: str) -> ssl.SSLContext:
         """Return a context with all settings but the certificate of the files."""

@@ -21,7 +21,7 @@ from clientgo import context
 from clientgo.api.core import v1 as corev1
 from clientgo.apimachinery.api import errors
 from clientgo.controller_runtime import client
-from clientgo.klog.exceptions import as_operational, mark_operational
+from clientgo.klog.exceptions import as_operational, operational
 from clientgo.utils.clock import REAL_CLOCK, Clock
 from elasticsearch import label, names
 from elasticsearch.client import Health, NodeShutdown, Shard, ShutdownType
@@ -167,12 +167,10 @@ class SimulatedClients:
         if self._path is None:
             return
         try:
-            text = self._path.read_text()
+            with operational(OSError):
+                text = self._path.read_text()
         except FileNotFoundError:
             return
-        except OSError as err:
-            mark_operational(err)
-            raise
         except UnicodeDecodeError as err:
             raise as_operational(ValueError(f"{self._path} is no state of simulated clusters: {err}")) from err
         if text == self._written:
