@@ -18,6 +18,7 @@ from clientgo import controller_runtime as ctrl
 from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.controller.priorityqueue import priorityqueue
+from clientgo.klog.exceptions import as_operational
 from clientgo.tools import sharding
 from clientgo.tools.sharding import ShardBy, ShardedInformers
 from clientgo.tools.sharding.membership import MemberLeasesGetter
@@ -46,9 +47,10 @@ class Shards:
         Raises ValueError for flags that contradict each other.
         """
         if flags.leader_elect:
-            raise ValueError("-shards and -leader-elect exclude each other: several replicas work, or one does")
+            text = "-shards and -leader-elect exclude each other: several replicas work, or one does"
+            raise as_operational(ValueError(text))
         if not flags.leader_elect_namespace:
-            raise ValueError("-shards needs -leader-elect-namespace, where the Leases are")
+            raise as_operational(ValueError("-shards needs -leader-elect-namespace, where the Leases are"))
         self._reader = reader
         # Guards _queue, which exists once the controller has started.
         self._lock = threading.Lock()

@@ -16,6 +16,7 @@ from clientgo import context, kubernetes
 from clientgo import informers as kubeinformers
 from clientgo.api.apps import v1 as appsv1
 from clientgo.context import Context
+from clientgo.klog.exceptions import as_operational
 from clientgo.tools import cache, sharding
 from clientgo.tools.sharding import ShardBy, ShardedInformers
 from controller import Queue, new_queue
@@ -84,7 +85,8 @@ def new_sharder(
 ) -> sharding.Sharder:
     """Return the sharder. Raises ValueError for flags that contradict each other."""
     if flags.leader_elect:
-        raise ValueError("-shards and -leader-elect exclude each other: replicas share the work, or one does it all")
+        text = "-shards and -leader-elect exclude each other: replicas share the work, or one does it all"
+        raise as_operational(ValueError(text))
     return sharding.new_sharder(
         sharding.ShardingConfig(
             leases=client.coordination_v1(),

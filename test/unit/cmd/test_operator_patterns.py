@@ -12,7 +12,7 @@ import pytest
 from fakeleases import FakeLeases
 from programs import ImportedProgram
 
-from clientgo import context
+from clientgo import context, klog
 from clientgo import controller_runtime as ctrl
 from clientgo.api.apps import v1 as appsv1
 from clientgo.api.core import v1 as corev1
@@ -826,8 +826,9 @@ def test_replicas_share_the_sites_and_hand_them_over(tmp_path: Path) -> None:
 )
 def test_flags_that_make_no_sense_together_are_refused(tmp_path: Path, flags: list[str], text: str) -> None:
     parsed = main.parse_flags(main.zap.Options(), ["-zone=z", *flags])
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises(ValueError, match=text) as caught:
         shards.Shards(Setup(tmp_path).client, FakeLeases(), "patterns", parsed)
+    assert klog.is_operational(caught.value)
 
 
 # ---- the program

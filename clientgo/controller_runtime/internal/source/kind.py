@@ -114,7 +114,9 @@ class Kind(Generic[ObjectT, RequestT]):
                 return True
             except Exception as err:
                 last[:] = [err]
-                _log_failure(err)
+                if not isinstance(ctx.err(), context.Canceled):
+                    # Otherwise the program stops, often because of another error. Go logs a timeout then, too.
+                    _log_failure(err)
                 return False
 
         try:
