@@ -58,6 +58,12 @@ def test_objects_are_read_without_what_they_are_about(client: metadata.Interface
     assert len(everywhere.items) == 2
 
 
+@pytest.mark.parametrize("given", ["mine/1", ""])
+def test_requests_name_the_program(given: str) -> None:
+    config = metadata.config_for(rest.Config(user_agent=given))
+    assert config.user_agent == (given or rest.default_kubernetes_user_agent())
+
+
 def test_objects_are_patched_and_deleted(client: metadata.Interface, ns: str) -> None:
     deployments = client.resource(DEPLOYMENTS).namespace(ns)
     patch = b'{"metadata": {"annotations": {"a": "b"}}, "spec": {"replicas": 4}}'

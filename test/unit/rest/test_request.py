@@ -525,7 +525,7 @@ def test_sizes_of_requests_and_answers_are_measured(monkeypatch):
     ]
 
 
-def test_a_body_that_is_cut_off_is_an_error():
+def test_a_body_that_is_cut_off_is_an_error(caplog):
     with (
         ScriptedServer(lambda request: Answer(200, b'{"kind":', claimed_length=100, hang_up=True)) as server,
         pytest.raises(
@@ -534,6 +534,7 @@ def test_a_body_that_is_cut_off_is_an_error():
         ),
     ):
         client_for(server.url).get().resource("pods").do(CTX).raw()
+    assert '"Unexpected error when reading response body" err="unexpected EOF' in caplog.text
 
 
 def test_no_credential_in_any_text():

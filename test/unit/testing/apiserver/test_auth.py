@@ -77,7 +77,9 @@ def cluster() -> Cluster:
     ],
 )
 def test_a_token_names_a_user_and_what_is_no_token_nobody(cluster: Cluster, header: str, user: User) -> None:
-    assert cluster.authenticator.authenticate(request(authorization=header)) is user
+    req = request(authorization=header)
+    assert cluster.authenticator.authenticate(req) is user
+    assert len(req.warnings) == (header == "bearer  secret ")
 
 
 def test_a_second_space_before_the_token_causes_a_warning(cluster: Cluster) -> None:

@@ -98,6 +98,24 @@ def test_names_are_accepted_once_another_definition_releases_them(api: Api) -> N
     assert {c["type"]: c["status"] for c in status["conditions"]} == {"NamesAccepted": "True", "Established": "True"}
 
 
+def test_a_definition_that_is_being_deleted_takes_no_released_names(api: Api) -> None:
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), shortNames=["f"]), want=201)
+    held = crd(version("v1", A, storage=True), kind="Apple", plural="apples", shortNames=["f"])
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    api("POST", DEFINITIONS, held, want=201)
+    api("POST", DEFINITIONS, crd(version("v1", A, storage=True), kind="Bar", plural="bars", shortNames=["f"]), want=201)
+    api("DELETE", f"{DEFINITIONS}/apples.example.com", want=200)
+
+    api("DELETE", f"{DEFINITIONS}/foos.example.com", want=200)
+
+    eventually(lambda: "bars" in {r["name"] for r in api("GET", "/apis/example.com/v1").get("resources", ())})
+    accepted = {
+        name: api("GET", f"{DEFINITIONS}/{name}.example.com", want=200)["status"]["acceptedNames"].get("shortNames")
+        for name in ("apples", "bars")
+    }
+    assert accepted == {"apples": None, "bars": ["f"]}
+
+
 def test_a_writer_of_the_status_cannot_take_names(api: Api) -> None:
     api("POST", DEFINITIONS, crd(version("v1", A, storage=True), shortNames=["f"]), want=201)
     bars = f"{DEFINITIONS}/bars.example.com"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import random
+import re
 import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -815,5 +817,23 @@ def test_a_delay_that_is_not_a_number_is_refused(bubble: synctest.Bubble, way: s
     queue.add_after("b", 1.0)
     bubble.sleep(1.0)
     assert queue.get()[0] == "b"
+    queue.done("b")
+    queue.shut_down()
+
+
+@pytest.mark.parametrize("delay", ["1.5", timedelta(seconds=1.5), None, [1.5]], ids=repr)
+@pytest.mark.parametrize("way", ["add_after", "add_with_opts", "both"])
+def test_a_delay_of_another_type_is_named(way: str, delay: Any, bubble: synctest.Bubble) -> None:
+    queue: Any = workqueue.new_priority_queue(PriorityQueueConfig())
+    calls = {
+        "add_after": lambda: queue.add_after("a", delay),
+        "add_with_opts": lambda: queue.add_with_opts(AddOpts(after=delay), "a"),
+        "both": lambda: queue.add_with_opts(AddOpts(after=delay, rate_limited=True), "a"),
+    }
+    with pytest.raises(TypeError, match=re.escape(f"the delay of 'a' is a number of seconds; got {delay!r}")):
+        calls[way]()
+    queue.add_with_opts(AddOpts(after=2), "b")
+    bubble.sleep(2.0)
+    assert queue.get() == ("b", False)
     queue.done("b")
     queue.shut_down()
