@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
-from clientgo.golang.stop import call_named, describe_function
+from clientgo.golang.functions import call_named, describe_function
 from clientgo.klog.klog import warning
 
 __all__ = ["is_true"]

@@ -21,7 +21,7 @@ from clientgo.apimachinery.runtime.negotiate import NegotiateError
 from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.types import CONTENT_TYPE_CBOR, CONTENT_TYPE_CBOR_SEQUENCE
 from clientgo.golang import http
-from clientgo.golang.stop import require_object
+from clientgo.golang.functions import require_object
 from clientgo.rest.urlbackoff import BackoffManagerWithContext, NoBackoff, URLBackoff
 from clientgo.rest.warnings import WarningHandlerWithContext
 from clientgo.util import flowcontrol

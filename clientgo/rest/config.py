@@ -19,8 +19,8 @@ from clientgo.apimachinery.runtime.schema import GroupVersion
 from clientgo.apimachinery.runtime.scheme import Scheme
 from clientgo.apimachinery.runtime.serializer import CodecFactory, new_codec_factory, with_serializer
 from clientgo.golang import http
+from clientgo.golang.functions import check_options
 from clientgo.golang.io import read_file
-from clientgo.golang.stop import check_options
 from clientgo.klog.exceptions import operational_error
 from clientgo.pkg import version
 from clientgo.rest.client import ClientContentConfig, RESTClient, new_rest_client

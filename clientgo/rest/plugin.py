@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from clientgo.golang.functions import create_checked
 from clientgo.golang.http import RoundTripper
-from clientgo.golang.stop import create_checked
 
 if TYPE_CHECKING:
     from clientgo.tools.clientcmd.api import AuthProviderConfig

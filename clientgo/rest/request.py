@@ -38,10 +38,10 @@ from clientgo.apimachinery.util.json import unmarshal
 from clientgo.context import Context
 from clientgo.golang import hex, http, utf8
 from clientgo.golang.duration import format_duration
+from clientgo.golang.functions import raise_returned
 from clientgo.golang.http import Body, Header, Response
 from clientgo.golang.json import UnmarshalTypeError, kind_of, syntax_error
 from clientgo.golang.mime import MediaTypeError, parse_media_type
-from clientgo.golang.stop import raise_returned
 from clientgo.hops import hop
 from clientgo.klog.exceptions import cause_text, mark_operational, operational_error
 from clientgo.rest.client import JSON, ClientContentConfig, checked_limiter

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clientgo import klog
+from clientgo.golang.functions import describe_function
 from clientgo.golang.http import Header, Request, Response, RoundTripper, basic_auth, redacted_url
-from clientgo.golang.stop import describe_function
 from clientgo.golang.strconv import quote
 from clientgo.transport.config import Config, ImpersonationConfig
 from clientgo.transport.token_source import ResettableTokenSource, new_cached_file_token_source

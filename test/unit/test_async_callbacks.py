@@ -18,7 +18,7 @@ from clientgo.controller_runtime.healthz import healthz
 from clientgo.controller_runtime.internal.source.event_handler import require_methods
 from clientgo.controller_runtime.manager.runnable_group import ErrorSink, Runnables
 from clientgo.controller_runtime.webhook import admission
-from clientgo.golang.stop import require_plain
+from clientgo.golang.functions import require_plain
 from clientgo.klog.exceptions import full_text
 from clientgo.kubernetes import fake
 from clientgo.kubernetes.scheme import SCHEME

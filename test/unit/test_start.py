@@ -136,7 +136,7 @@ def test_a_server_starts_with_few_modules_loaded() -> None:
     assert loaded & {*LATER, *WITH_THE_FIRST} == {"argparse"}, "which the program has for its flags"
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WITH_THE_FIRST), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 196, "more than before: does each have to be there for every server?"
+    assert len(ours) <= 197, "more than before: does each have to be there for every server?"
 
 
 def test_an_informer_is_made_with_few_modules_loaded() -> None:
@@ -146,8 +146,8 @@ def test_an_informer_is_made_with_few_modules_loaded() -> None:
     assert loaded & {*LATER, *WITH_THE_FIRST_REQUEST, *WHEN_ASKED_FOR} == set()
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in WHEN_ASKED_FOR), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 230, "more than before: does each have to be there for every program?"
-    assert len(loaded) <= 347, "more than before: does each have to be there for every program?"
+    assert len(ours) <= 231, "more than before: does each have to be there for every program?"
+    assert len(loaded) <= 348, "more than before: does each have to be there for every program?"
     kinds = {name for name in ours if name.startswith(("clientgo.api.", "clientgo.kubernetes.typed."))}
     assert all(".core" in name or name.count(".") < 3 for name in kinds), sorted(kinds)
 
@@ -159,7 +159,7 @@ def test_a_client_of_one_kind_loads_no_other_kind() -> None:
     assert {name.rpartition(".")[2] for name in kinds} == {"core_client", "pod", "pod_expansion"}
     assert not any(name.startswith("clientgo.api.") and ".core" not in name for name in loaded)
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 169, "more than before: does each have to be there for every client?"
+    assert len(ours) <= 170, "more than before: does each have to be there for every client?"
 
 
 def test_a_manager_is_imported_with_few_modules_loaded() -> None:
@@ -168,4 +168,4 @@ def test_a_manager_is_imported_with_few_modules_loaded() -> None:
     assert loaded & NOT_FOR_AN_OPERATOR == set()
     assert all(name.split(".")[0] != "clientgo" or find_spec(name) for name in NOT_FOR_AN_OPERATOR), "one was renamed"
     ours = {name for name in loaded if name.partition(".")[0] == "clientgo"}
-    assert len(ours) <= 500, "more than before: does each have to be there for every operator?"
+    assert len(ours) <= 501, "more than before: does each have to be there for every operator?"

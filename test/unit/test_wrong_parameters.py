@@ -15,7 +15,7 @@ from clientgo.controller_runtime import handler, manager, predicate, reconcile
 from clientgo.controller_runtime.cache.informer_cache import index_by_field
 from clientgo.controller_runtime.internal.source.event_handler import require_methods
 from clientgo.controller_runtime.metrics import server as metricsserver
-from clientgo.golang.stop import require_function, require_plain
+from clientgo.golang.functions import require_function, require_plain
 from clientgo.tools import cache, record
 from clientgo.tools.leaderelection import LeaderCallbacks
 from clientgo.tools.leaderelection.slow_callbacks import CallbackThreads

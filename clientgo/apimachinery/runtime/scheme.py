@@ -26,7 +26,7 @@ from clientgo.apimachinery.runtime.error import (
 from clientgo.apimachinery.runtime.interfaces import API_VERSION_INTERNAL, GroupVersioner, Unstructured
 from clientgo.apimachinery.runtime.object import Object
 from clientgo.apimachinery.runtime.schema import GroupVersion, GroupVersionKind
-from clientgo.golang.stop import raise_returned
+from clientgo.golang.functions import raise_returned
 
 FieldLabelConversionFunc = Callable[[str, str], tuple[str, str]]
 

@@ -32,7 +32,7 @@ from clientgo.controller_runtime.manager.manager import Manager
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request
 from clientgo.controller_runtime.source.source import TypedSource
-from clientgo.golang.stop import check_options
+from clientgo.golang.functions import check_options
 from clientgo.klog import Logger, kref
 
 __all__ = [

@@ -24,8 +24,8 @@ from clientgo.controller_runtime.cache import internal
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.interfaces import FieldIndexer, Reader
 from clientgo.controller_runtime.client.object import Object
+from clientgo.golang.functions import check_options, require_instance
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.stop import check_options, require_instance
 from clientgo.golang.time import require_seconds
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.tools import cache as toolscache

@@ -22,7 +22,7 @@ from clientgo.controller_runtime.client.interfaces import ObjectKey
 from clientgo.controller_runtime.client.object import Object, ObjectList, require_list, require_object
 from clientgo.controller_runtime.client.options import GetOption, ListOption
 from clientgo.gentype import methods_take_context
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 from clientgo.tools.cache.beyond.indexing import checked_values
 
 T = TypeVar("T", bound=Object)

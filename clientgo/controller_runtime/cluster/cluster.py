@@ -17,8 +17,8 @@ from clientgo.controller_runtime.cluster.internal import ClusterImpl
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.internal.recorder import EventBroadcasterProducer, new_provider
 from clientgo.controller_runtime.recorder.recorder import Provider
+from clientgo.golang.functions import require_instance
 from clientgo.golang.http import Client as HTTPClient
-from clientgo.golang.stop import require_instance
 from clientgo.klog import Logger
 from clientgo.kubernetes.scheme import SCHEME
 from clientgo.kubernetes.typed.events.v1 import events_client

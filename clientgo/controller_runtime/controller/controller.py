@@ -17,7 +17,7 @@ from clientgo.controller_runtime.internal.metrics.workqueue import install as in
 from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.reconcile.reconcile import ReconcilerLike, Request, TypedReconciler, to_function
 from clientgo.controller_runtime.source.source import TypedSource
-from clientgo.golang.stop import check_options
+from clientgo.golang.functions import check_options
 from clientgo.golang.time import require_seconds
 from clientgo.klog import Logger, kref
 from clientgo.util import workqueue

@@ -16,7 +16,7 @@ from clientgo.controller_runtime.event.event import (
 )
 from clientgo.controller_runtime.handler.eventhandler import LOW_PRIORITY, TypedEventHandler, is_unchanged
 from clientgo.controller_runtime.reconcile.reconcile import Request
-from clientgo.golang.stop import call_checked, describe_function, require_function
+from clientgo.golang.functions import call_checked, describe_function, require_function
 from clientgo.util.workqueue import TypedRateLimitingInterface
 
 __all__ = ["MapFunc", "TypedMapFunc", "enqueue_requests_from_map_func", "typed_enqueue_requests_from_map_func"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
+from clientgo.golang.functions import raise_returned, require_plain
 from clientgo.golang.http.server import Request, ResponseWriter, clean_path, error, not_found
-from clientgo.golang.stop import raise_returned, require_plain
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import cause_text, failure_of
 from clientgo.tools.cache.event_handler_name import name_for_function

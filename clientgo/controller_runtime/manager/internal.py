@@ -34,9 +34,10 @@ from clientgo.controller_runtime.metrics.server import server as metricsserver
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.channel import StopChannel, select
 from clientgo.golang.duration import format_duration
+from clientgo.golang.functions import require_function
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
-from clientgo.golang.stop import Signal, require_function
+from clientgo.golang.stop import Signal
 from clientgo.klog import Logger
 from clientgo.klog.exceptions import operational_error
 from clientgo.tools import events, leaderelection, record

@@ -24,8 +24,8 @@ from clientgo.controller_runtime.manager.internal import ControllerManager, Mana
 from clientgo.controller_runtime.metrics.server import server as metricsserver
 from clientgo.controller_runtime.webhook import conversion
 from clientgo.golang.channel import StopChannel
+from clientgo.golang.functions import check_options
 from clientgo.golang.http import server as http
-from clientgo.golang.stop import check_options
 from clientgo.golang.time import require_seconds
 from clientgo.klog import Logger
 from clientgo.tools import record

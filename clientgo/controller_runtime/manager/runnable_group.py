@@ -16,7 +16,8 @@ from clientgo.context import Context
 from clientgo.controller_runtime.cache.cache import Cache
 from clientgo.controller_runtime.manager.server import Server
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal, is_crash, raise_returned, require_plain
+from clientgo.golang.functions import raise_returned, require_plain
+from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog import Logger
 from clientgo.klog.answers import is_true
 from clientgo.klog.exceptions import location_of

@@ -20,7 +20,7 @@ from clientgo.controller_runtime.event.event import (
     TypedUpdateEvent,
 )
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 from clientgo.klog.answers import is_true
 
 __all__ = [

@@ -18,7 +18,7 @@ from clientgo.apimachinery.util.errors.chain import is_error
 from clientgo.context import Context
 from clientgo.controller_runtime.client.interfaces import Reader
 from clientgo.controller_runtime.client.object import Object
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 
 __all__ = [
     "Func",

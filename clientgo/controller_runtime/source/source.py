@@ -20,7 +20,7 @@ from clientgo.controller_runtime.internal.source.kind import Kind
 from clientgo.controller_runtime.predicate.predicate import Predicate, TypedPredicate
 from clientgo.controller_runtime.reconcile.reconcile import Request
 from clientgo.golang.channel import Channel, Receive, Send, select
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 from clientgo.klog.answers import is_true
 from clientgo.tools import cache as toolscache
 from clientgo.util.workqueue import TypedRateLimitingInterface

@@ -22,9 +22,9 @@ from clientgo.controller_runtime import certwatcher
 from clientgo.controller_runtime.internal import httpserver
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.webhook.internal import metrics
+from clientgo.golang.functions import check_options
 from clientgo.golang.http import server as http
 from clientgo.golang.http.server import HandlerLike, Request, ServeMux, listen
-from clientgo.golang.stop import check_options
 from clientgo.klog.exceptions import operational
 
 __all__ = ["DEFAULT_PORT", "DefaultServer", "Options", "Server", "new_server"]

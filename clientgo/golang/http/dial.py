@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
+from clientgo.golang.functions import describe_function
 from clientgo.golang.http.exchange import Exchange
 from clientgo.golang.http.failures import as_builtin, with_text
 from clientgo.golang.http.head import read_head
 from clientgo.golang.http.rejected import Certificate, peer_certificate_context, rejection
 from clientgo.golang.http.route import Proxy, Route
 from clientgo.golang.http.socks import socks_connect
-from clientgo.golang.stop import describe_function
 from clientgo.utils.clock.clock import REAL_CLOCK
 
 __all__ = ["Dial", "Dialer"]

@@ -10,7 +10,7 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.runtime.schema import GroupVersionResource
 from clientgo.context import StopChannel
-from clientgo.golang.stop import describe_function, raise_returned, require_function
+from clientgo.golang.functions import describe_function, raise_returned, require_function
 from clientgo.tools import cache
 
 # Makes an informer from a clientset and a resync period in seconds. Go: NewInformerFunc.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from types import EllipsisType, ModuleType
 from typing import Any
 
-from clientgo.golang.stop import create_checked
+from clientgo.golang.functions import create_checked
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.failures import Failures
 from clientgo.testing.workqueue_machine.model import METHODS, Item, copied

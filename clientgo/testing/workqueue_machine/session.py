@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from clientgo.golang.stop import create_checked
+from clientgo.golang.functions import create_checked
 from clientgo.testing import synctest
 from clientgo.testing.workqueue_machine.metrics import MetricsError, RecordingMetrics
 from clientgo.testing.workqueue_machine.model import (

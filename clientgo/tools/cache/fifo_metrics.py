@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from clientgo.golang.stop import create_checked
+from clientgo.golang.functions import create_checked
 from clientgo.tools.cache.identity import InformerNameAndResource
 from clientgo.tools.cache.reflector_metrics import GaugeMetric, HistogramMetric
 

@@ -14,7 +14,13 @@ from clientgo.apimachinery import runtime
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.watch import Interface
-from clientgo.golang.stop import describe_function, raise_returned, require_function, require_methods, require_plain
+from clientgo.golang.functions import (
+    describe_function,
+    raise_returned,
+    require_function,
+    require_methods,
+    require_plain,
+)
 from clientgo.hops import hop
 from clientgo.util import watchlist
 

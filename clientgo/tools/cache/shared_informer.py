@@ -37,7 +37,8 @@ from clientgo.apimachinery.util import wait
 from clientgo.golang import channel
 from clientgo.golang.channel import Signal, StopChannel
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import is_crash, require_function
+from clientgo.golang.functions import require_function
+from clientgo.golang.stop import is_crash
 from clientgo.golang.time import require_seconds
 from clientgo.hops import hop
 from clientgo.klog.answers import is_true

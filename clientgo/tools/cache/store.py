@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import describe_function, is_crash, require_function
+from clientgo.golang.functions import describe_function, require_function
+from clientgo.golang.stop import is_crash
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.beyond.inspection import InspectableCache, ReportingStorage
 from clientgo.tools.cache.object_names import ObjectName, parse_object_name

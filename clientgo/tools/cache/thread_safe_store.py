@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from clientgo import features
 from clientgo.apimachinery.api import meta
 from clientgo.apimachinery.runtime import Identified
-from clientgo.golang.stop import is_crash, require_function
+from clientgo.golang.functions import require_function
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import parse_int
 from clientgo.hops import hop
 from clientgo.klog.exceptions import crash_error

@@ -29,7 +29,7 @@ from clientgo.apimachinery.util.json import marshal
 from clientgo.apimachinery.util.strategicpatch import create_two_way_merge_map_patch
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel
-from clientgo.golang.stop import require_methods
+from clientgo.golang.functions import require_methods
 from clientgo.rest import RequestConstructionError
 from clientgo.tools import record
 from clientgo.tools.events.event_recorder import _RecorderImpl, _RecorderImplLogger

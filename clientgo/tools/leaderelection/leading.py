@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from clientgo import context, klog
 from clientgo.apimachinery.util import uuid
 from clientgo.context import Context
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 from clientgo.tools.leaderelection import resourcelock
 from clientgo.tools.leaderelection.healthzadaptor import HealthzAdaptor
 from clientgo.tools.leaderelection.leaderelection import LeaderCallbacks, LeaderElectionConfig, new_leader_elector

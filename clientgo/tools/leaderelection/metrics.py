@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from clientgo.golang.stop import create_checked
+from clientgo.golang.functions import create_checked
 
 __all__ = ["LeaderMetric", "MetricsProvider", "set_provider"]
 

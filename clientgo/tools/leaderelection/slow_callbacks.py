@@ -14,7 +14,7 @@ from clientgo import klog
 from clientgo.apimachinery.util import wait
 from clientgo.context import Context
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 from clientgo.tools.leaderelection import resourcelock as rl
 from clientgo.utils.clock import REAL_CLOCK
 from clientgo.utils.clock.clock import Clock, Timer, WithDelayedExecution

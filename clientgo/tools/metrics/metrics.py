@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 from clientgo.context import Context
-from clientgo.golang.stop import require_methods
+from clientgo.golang.functions import require_methods
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured import UnstructuredList
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.context import Context
 from clientgo.golang.channel import Channel, Send, select
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 from clientgo.klog.exceptions import operational_error
 
 __all__ = ["ListPageFunc", "ListPager", "RepeatedPageError", "new", "simple_page_func"]

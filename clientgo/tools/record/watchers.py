@@ -14,7 +14,8 @@ from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
 from clientgo.context import Context
 from clientgo.golang.channel import select
-from clientgo.golang.stop import Signal, require_function, require_methods
+from clientgo.golang.functions import require_function, require_methods
+from clientgo.golang.stop import Signal
 from clientgo.klog.exceptions import name_subject
 
 __all__ = ["EventWatchers", "call_handler", "require_event", "require_handler"]

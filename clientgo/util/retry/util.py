@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from clientgo.apimachinery.api import errors
 from clientgo.apimachinery.util import wait
-from clientgo.golang.stop import raise_returned
+from clientgo.golang.functions import raise_returned
 from clientgo.klog.answers import is_true
 
 __all__ = ["DEFAULT_BACKOFF", "DEFAULT_RETRY", "on_error", "retry_on_conflict"]

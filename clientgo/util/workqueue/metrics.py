@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.stop import create_checked
+from clientgo.golang.functions import create_checked
 from clientgo.utils.clock import Clock
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from clientgo import context
 from clientgo.apimachinery.util import runtime as utilruntime
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 
 __all__ = ["DoWorkPieceFunc", "Options", "parallelize_until", "with_chunk_size"]
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from clientgo.golang.stop import require_methods
+from clientgo.golang.functions import require_methods
 from clientgo.hops import hop
 from clientgo.util.workqueue.beyond.inspection import InspectableRateLimitingQueue
 from clientgo.util.workqueue.beyond.long_delays import LongDelays, is_long

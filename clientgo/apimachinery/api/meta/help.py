@@ -13,7 +13,7 @@ from clientgo.apimachinery.runtime.documents import copied_document_of, document
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.types import Unknown
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 
 L = TypeVar("L", bound=ListObject)
 

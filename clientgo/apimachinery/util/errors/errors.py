@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clientgo.apimachinery.util.errors.chain import is_error
-from clientgo.golang.stop import call_checked, is_crash
+from clientgo.golang.functions import call_checked
+from clientgo.golang.stop import is_crash
 from clientgo.klog.answers import is_true
 
 MessageCountMap: TypeAlias = dict[str, int]

@@ -17,7 +17,7 @@ from clientgo.apimachinery.util.wait.timer import Timer
 from clientgo.apimachinery.util.wait.wait import ConditionWithContextFunc, context_for_channel, jitter
 from clientgo.context import Context
 from clientgo.golang.channel import StopChannel, select
-from clientgo.golang.stop import require_function
+from clientgo.golang.functions import require_function
 from clientgo.golang.time import require_seconds
 from clientgo.klog.answers import is_true
 from clientgo.utils.clock.clock import REAL_CLOCK, Clock, PassiveClock

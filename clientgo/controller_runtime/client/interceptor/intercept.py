@@ -41,7 +41,7 @@ from clientgo.controller_runtime.client.options import (
 )
 from clientgo.controller_runtime.client.wrapped import WrappedClient
 from clientgo.gentype import methods_take_context
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 
 T = TypeVar("T", bound=Object)
 L = TypeVar("L", bound=ObjectList)

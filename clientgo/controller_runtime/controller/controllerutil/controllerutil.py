@@ -27,7 +27,7 @@ from clientgo.context import Context
 from clientgo.controller_runtime import client
 from clientgo.controller_runtime.client import apiutil
 from clientgo.controller_runtime.client.object import require_writable
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 from clientgo.klog.exceptions import operational_error
 
 

@@ -35,8 +35,8 @@ from clientgo.controller_runtime.reconcile.reconcile import (
 from clientgo.controller_runtime.source.source import TypedSource, TypedSyncingSource
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import Signal, is_crash, raise_returned
-from clientgo.klog import Logger
+from clientgo.golang.functions import raise_returned
+from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog.exceptions import crash_error, operational_error
 from clientgo.klog.serialize import to_string
 from clientgo.util.workqueue import TypedRateLimiter, TypedRateLimitingInterface
@@ -79,7 +79,7 @@ class Options(Generic[RequestT]):
     do: ReconcilerLike[RequestT]
     rate_limiter: TypedRateLimiter[RequestT]
     new_queue: Callable[[str, TypedRateLimiter[RequestT]], TypedRateLimitingInterface[RequestT]]
-    log_constructor: Callable[[RequestT | None], Logger]
+    log_constructor: Callable[[RequestT | None], klog.Logger]
     name: str = ""
     max_concurrent_reconciles: int = 1
     cache_sync_timeout: float = CACHE_SYNC_TIMEOUT
@@ -128,7 +128,7 @@ class Controller(Generic[RequestT]):
         self._crashed = Signal()
         self._crash_error: BaseException | None = None
         self._metrics = _Metrics(self.name)
-        self._log_v5: Logger | None = None
+        self._log_v5: klog.Logger | None = None
 
     # ---- reconciling
 
@@ -234,7 +234,7 @@ class Controller(Generic[RequestT]):
         log.error(err, "Reconciler error")
 
     def _succeeded(
-        self, log: Logger | None, queue: PriorityQueue[RequestT], request: RequestT, priority: int, result: Result
+        self, log: klog.Logger | None, queue: PriorityQueue[RequestT], request: RequestT, priority: int, result: Result
     ) -> None:
         if result.priority is not None:
             priority = result.priority
@@ -357,7 +357,7 @@ class Controller(Generic[RequestT]):
         if errors:
             raise min(errors, key=lambda failure: failure[:2])[2]
 
-    def get_logger(self) -> Logger:
+    def get_logger(self) -> klog.Logger:
         """Return the controller's own logger."""
         return self.log_constructor(None)
 
@@ -536,10 +536,10 @@ class _RequestContext(Context, Generic[RequestT]):
     """The context of one reconcile. It makes its logger and its ID on first use."""
 
     _id: str | None = None
-    _logger: Logger | None = None
+    _logger: klog.Logger | None = None
 
     def __init__(
-        self, parent: Context, log_constructor: Callable[[RequestT | None], Logger], request: RequestT
+        self, parent: Context, log_constructor: Callable[[RequestT | None], klog.Logger], request: RequestT
     ) -> None:
         self._parent = parent
         self._log_constructor = log_constructor
@@ -552,7 +552,7 @@ class _RequestContext(Context, Generic[RequestT]):
             return self.reconcile_id()
         return self._parent.value(key)
 
-    def logger(self) -> Logger:
+    def logger(self) -> klog.Logger:
         """Return the controller's logger with the request's values and the reconcileID."""
         if self._logger is None:
             self._logger = self._log_constructor(self._request).with_values(reconcileID=self.reconcile_id())

@@ -12,7 +12,7 @@ from clientgo.controller_runtime.event.event import TypedCreateEvent, TypedDelet
 from clientgo.controller_runtime.handler.eventhandler import TypedEventHandler, TypedFuncs
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.predicate.predicate import TypedPredicate
-from clientgo.golang.stop import require_function, require_plain
+from clientgo.golang.functions import require_function, require_plain
 from clientgo.klog.answers import is_true
 from clientgo.tools import cache
 from clientgo.tools.cache.event_handler_name import name_for_function, name_for_functions, name_for_type

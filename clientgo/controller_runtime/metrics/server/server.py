@@ -21,9 +21,9 @@ from clientgo.controller_runtime import certwatcher
 from clientgo.controller_runtime.internal import httpserver
 from clientgo.controller_runtime.internal.log.log import RUNTIME_LOG
 from clientgo.controller_runtime.metrics.registry import AVAILABLE, REGISTRY
+from clientgo.golang.functions import check_options
 from clientgo.golang.http import Client as HTTPClient
 from clientgo.golang.http import server as http
-from clientgo.golang.stop import check_options
 from clientgo.golang.tls import load_key_pair
 from clientgo.klog import Logger
 

@@ -28,7 +28,7 @@ from clientgo.controller_runtime.webhook.admission.response import (
     validation_response_from_status,
 )
 from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
-from clientgo.golang.stop import require_object
+from clientgo.golang.functions import require_object
 from clientgo.klog.exceptions import full_text
 
 __all__ = [

@@ -17,7 +17,7 @@ from clientgo.controller_runtime.webhook.admission.decode import new_decoder
 from clientgo.controller_runtime.webhook.admission.defaulter_custom import rejection
 from clientgo.controller_runtime.webhook.admission.response import allowed, errored
 from clientgo.controller_runtime.webhook.admission.webhook import Request, Response, Webhook, new_context_with_request
-from clientgo.golang.stop import require_object
+from clientgo.golang.functions import require_object
 from clientgo.golang.strconv import quote
 
 __all__ = [

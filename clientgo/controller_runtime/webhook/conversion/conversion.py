@@ -24,8 +24,8 @@ from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.webhook.conversion.conversion_registry import Registry
 from clientgo.controller_runtime.webhook.conversion.decoder import new_decoder
 from clientgo.controller_runtime.webhook.conversion.metrics import WEBHOOK_PANICS
+from clientgo.golang.functions import raise_returned
 from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWriter
-from clientgo.golang.stop import raise_returned
 from clientgo.klog.exceptions import full_text
 
 __all__ = ["PartialImplementationError", "is_convertible", "new_webhook_handler"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import require_function, require_plain
+from clientgo.golang.functions import require_function, require_plain
 from clientgo.tools.cache.delta_fifo import DeletedFinalStateUnknown
 from clientgo.tools.cache.fifo_metrics import HandlerMetrics
 from clientgo.tools.cache.notifications import (

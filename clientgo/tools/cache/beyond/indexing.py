@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clientgo import klog
-from clientgo.golang.stop import describe_function, is_crash
+from clientgo.golang.functions import describe_function
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import quote
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from clientgo import klog
 from clientgo.apimachinery.api import meta
-from clientgo.golang.stop import describe_function, is_crash
+from clientgo.golang.functions import describe_function
+from clientgo.golang.stop import is_crash
 from clientgo.golang.strconv import quote
 from clientgo.klog.exceptions import crash_error
 from clientgo.tools.cache.delta_fifo import Delta, DeltaType, KeyListerGetter, TransformFunc

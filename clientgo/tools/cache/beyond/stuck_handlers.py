@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from clientgo import klog
 from clientgo.golang.duration import format_duration
-from clientgo.golang.stop import describe_function
+from clientgo.golang.functions import describe_function
 from clientgo.tools.cache.notifications import Notification
 from clientgo.utils.clock import PassiveClock
 from clientgo.utils.clock.watchdog import check_later, checked_after

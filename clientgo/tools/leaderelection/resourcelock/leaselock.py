@@ -8,7 +8,7 @@ from typing import Protocol
 from clientgo.api.coordination import v1 as coordinationv1
 from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.context import Context
-from clientgo.golang.stop import require_methods
+from clientgo.golang.functions import require_methods
 from clientgo.tools.leaderelection.resourcelock.interface import LeaderElectionRecord, ResourceLockConfig
 
 __all__ = ["LeaseLock", "leader_election_record_to_lease_spec", "lease_spec_to_leader_election_record"]

@@ -15,7 +15,7 @@ from clientgo.apimachinery.apis.meta import v1 as metav1
 from clientgo.apimachinery.types import PatchType
 from clientgo.context import Context
 from clientgo.gentype import takes_context
-from clientgo.golang.stop import require_methods
+from clientgo.golang.functions import require_methods
 from clientgo.rest import Request
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from clientgo.apimachinery.runtime.documents import (
 from clientgo.apimachinery.runtime.object import ListObject, Object, ResourceObject
 from clientgo.apimachinery.runtime.serializer.json import marshal_unstructured, parse_json
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 
 if TYPE_CHECKING:
     from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured_list import UnstructuredList

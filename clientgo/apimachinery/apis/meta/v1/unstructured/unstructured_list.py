@@ -13,7 +13,7 @@ from clientgo.apimachinery.apis.meta.v1.unstructured.unstructured import Unstruc
 from clientgo.apimachinery.runtime.documents import document_of, replace_document, writable_document_of
 from clientgo.apimachinery.runtime.object import ListObject
 from clientgo.apimachinery.runtime.view import JSONObject
-from clientgo.golang.stop import call_checked
+from clientgo.golang.functions import call_checked
 
 
 class UnstructuredList(UnstructuredContent, ListObject):
