@@ -313,7 +313,9 @@ class Judge:
     def validate_create(self, ctx: Context, obj: corev1.Pod) -> Any:
         return self.returned
 
-    validate_update: Any = validate_create
+    def validate_update(self, ctx: Context, old: corev1.Pod, new: corev1.Pod) -> Any:
+        return self.returned
+
     validate_delete: Any = validate_create
 
     def default(self, ctx: Context, obj: corev1.Pod) -> Any:
