@@ -97,6 +97,12 @@ SHAPES: tuple[Shape, ...] = (
     Shape(workers=2, producers=2, items="a", rounds=1, between_lines=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, work=None),
     Shape(workers=2, producers=1, items="ab", rounds=1, between_lines=True),
+    # For a late add between two lines of `done`, which each of these shapes has in one of a hundred schedules.
+    replace(_SMALLEST, rounds=2, work=None, between_lines=True),
+    replace(_SMALLEST, rounds=3, work=None, between_lines=True),
+    replace(_SMALLEST, producers=2, work=None, between_lines=True),
+    replace(_SMALLEST, producers=3, work=None, between_lines=True),
+    Shape(workers=2, producers=2, items="a", rounds=2, work=None, between_lines=True),
     replace(_SMALLEST, rate_limited=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True),
     Shape(workers=2, producers=1, items="ab", rounds=1, rate_limited=True, between_lines=True),
@@ -167,7 +173,7 @@ def interleave(
     has no delay. A queue without these methods skips such shapes.
 
     In the modules `preempt_in` a switch may come before every line. By default this holds for the queue's modules, in
-    eight of the shapes. `polls` is the longest sleep, in seconds, of a queue whose calls sleep, as one that polls
+    thirteen of the shapes. `polls` is the longest sleep, in seconds, of a queue whose calls sleep, as one that polls
     instead of waiting to be notified: a worker may sleep so long while an item is ready.
 
     Raises QueueRace. Its message lists the calls, such as `worker-1 gets 'b' while worker-0 holds it`, and its note has

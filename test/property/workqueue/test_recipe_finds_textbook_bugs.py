@@ -81,6 +81,25 @@ def test_the_recipe_finds_the_bug_and_prints_at_most_ten_lines(bug: type[SimpleQ
     assert lines_of(failure) <= 10, failure
 
 
+class DoneLocksTooLate(SimpleQueue):
+    """`done` looks at the sets without the lock: an add between two of its lines and `done` both queue the item."""
+
+    def done(self, item: str) -> None:
+        self.processing.remove(item)
+        again = item in self.dirty
+        with self.lock:
+            if again:
+                self.push(item)
+            self.changed.notify_all()
+
+
+def test_interleavings_find_a_late_add_between_two_lines_of_done() -> None:
+    failure = run_recipe(DoneLocksTooLate, "interleavings", **QUICK)
+
+    assert failure is not None
+    assert lines_of(failure) <= 10, failure
+
+
 @pytest.mark.parametrize("bug", [DoneQueuesWithoutWaking, LimiterHasNoCeiling], ids=lambda bug: bug.__name__)
 def test_a_script_has_the_fewest_lines_without_the_shrinking_of_hypothesis(bug: type[SimpleQueue]) -> None:
     failure = run_recipe(bug, "operations", **NEW_PROJECT)
