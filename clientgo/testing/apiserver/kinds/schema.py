@@ -40,8 +40,12 @@ _INT_RANGES = {
     "uint32": (0, 2**32 - 1),
     "byte": (0, 255),
 }
-# Most times in their normal form; the days 29 to 31 need the month's length.
-_SECONDS = r"(?!000[01])[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+# Times in their normal form. Of the leap days, those in the years of a new century count as unusual.
+_DATE = (
+    r"(?!000[01])(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    r"|02-(?:0[1-9]|1[0-9]|2[0-8]))|[0-9]{2}(?:0[48]|[2468][048]|[13579][26])-02-29)"
+)
+_SECONDS = _DATE + "T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _PLAIN_TIME = re.compile(f"{_SECONDS}Z")
 _PLAIN_MICRO_TIME = re.compile(rf"{_SECONDS}\.[0-9]{{6}}Z")
 _QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -260,6 +261,33 @@ def test_times_are_those_of_utc_in_whole_seconds(given: str) -> None:
     struct = schema.structure(schema.META_V1, "ObjectMeta")
     decoded = struct.decode({"creationTimestamp": given}, schema.Context(), "", "")["creationTimestamp"]
     assert decoded == "2026-01-02T03:04:05Z"
+
+
+def test_every_day_is_stored_as_given_and_no_other_day_is_a_time() -> None:
+    struct = schema.structure(schema.META_V1, "ObjectMeta")
+
+    def decoded(day: str) -> str:
+        text = f"{day}T00:00:00Z"
+        found: str = struct.decode({"creationTimestamp": text}, schema.Context(), "", "")["creationTimestamp"]
+        assert found == text
+        return found
+
+    wrong = []
+    for year in (1900, 2000, 2023, 2024, 2026, 2028):
+        for month in range(1, 13):
+            for day in range(32):
+                text = f"{year}-{month:02}-{day:02}"
+                exists = 1 <= day <= calendar.monthrange(year, month)[1]
+                try:
+                    decoded(text)
+                    accepted = True
+                except schema.DecodeError:
+                    accepted = False
+                # The common form is recognised without a calendar, also on the last days of a month.
+                is_plain = schema._PLAIN_TIME.fullmatch(f"{text}T00:00:00Z") is not None
+                if accepted != exists or is_plain != (exists and text != "2000-02-29"):
+                    wrong.append(text)
+    assert wrong == []
 
 
 def test_inlined_structs_quantities_and_times_in_protobuf() -> None:
