@@ -35,7 +35,7 @@ from clientgo.controller_runtime.reconcile.reconcile import (
 from clientgo.controller_runtime.source.source import TypedSource, TypedSyncingSource
 from clientgo.golang.channel import Channel, Receive, select
 from clientgo.golang.duration import format_duration
-from clientgo.golang.functions import raise_returned
+from clientgo.golang.functions import call_checked
 from clientgo.golang.stop import Signal, is_crash
 from clientgo.klog.exceptions import crash_error, operational_error
 from clientgo.klog.serialize import to_string
@@ -272,7 +272,7 @@ class Controller(Generic[RequestT]):
             ctx, queue = self._ctx, self.queue
             assert ctx is not None and queue is not None
             self.log_constructor(None).info("Starting EventSource", source=_name_of(src))
-            raise_returned(src.start(ctx, queue))  # type: ignore[func-returns-value]
+            call_checked(src.start, ctx, queue)
 
     def need_leader_election(self) -> bool:
         """Report whether the controller runs only while the manager is the leader."""
@@ -416,7 +416,7 @@ class _SourceStart(Generic[RequestT]):
             self._log.info("Starting EventSource")
             queue = self._controller.queue
             assert queue is not None
-            raise_returned(self._source.start(self._ctx, queue))  # type: ignore[func-returns-value]
+            call_checked(self._source.start, self._ctx, queue)
             if isinstance(self._source, TypedSyncingSource):
                 self._did_start_syncing.set()
                 self._wait_for_sync(self._source)

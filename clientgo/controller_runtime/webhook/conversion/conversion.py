@@ -24,7 +24,7 @@ from clientgo.controller_runtime.log.log import LOG
 from clientgo.controller_runtime.webhook.conversion.conversion_registry import Registry
 from clientgo.controller_runtime.webhook.conversion.decoder import new_decoder
 from clientgo.controller_runtime.webhook.conversion.metrics import WEBHOOK_PANICS
-from clientgo.golang.functions import raise_returned
+from clientgo.golang.functions import call_checked
 from clientgo.golang.http.server import Request, RequestBodyTooLarge, ResponseWriter
 from clientgo.klog.exceptions import full_text
 
@@ -101,15 +101,15 @@ class _Webhook:
             raise ValueError(f"conversion is not allowed between same type {here}")
         converter, found = self._registry.get_converter(gvk.group_kind())
         if found and converter is not None:
-            raise_returned(converter.convert_object(ctx, src, dst))  # type: ignore[func-returns-value]
+            call_checked(converter.convert_object, ctx, src, dst)
         elif isinstance(src, Hub) and isinstance(dst, Convertible):
-            raise_returned(dst.convert_from(src))  # type: ignore[func-returns-value]
+            call_checked(dst.convert_from, src)
         elif isinstance(dst, Hub) and isinstance(src, Convertible):
-            raise_returned(src.convert_to(dst))  # type: ignore[func-returns-value]
+            call_checked(src.convert_to, dst)
         elif isinstance(src, Convertible) and isinstance(dst, Convertible):
             hub = self._hub_of(gvk)
-            raise_returned(src.convert_to(hub))  # type: ignore[func-returns-value]
-            raise_returned(dst.convert_from(hub))  # type: ignore[func-returns-value]
+            call_checked(src.convert_to, hub)
+            call_checked(dst.convert_from, hub)
         else:
             raise ValueError(f"{here} is not convertible to {there}")
 
